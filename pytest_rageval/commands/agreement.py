@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_rageval.analysis.labelled_answers import Matched, matched
+from pytest_rageval.analysis.people.labelled_answers import Matched, matched
 from pytest_rageval.commands.judges import own_judges
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
 from pytest_rageval.datasets.labels import Label, read_labels

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.analysis.comparison import Comparison, compare
-from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.multiplicity import alpha_of
-from pytest_rageval.analysis.sensitivity import Sensitivity, sensitivity_of
+from pytest_rageval.analysis.baseline.comparison import Comparison, compare
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.multiplicity import alpha_of
+from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import load_snapshot, rootdir
 from pytest_rageval.errors import SettingError, UnknownNameError, found

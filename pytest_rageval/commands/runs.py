@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_rageval.analysis.measured import Snapshot
+from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import read_baseline

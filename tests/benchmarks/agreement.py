@@ -15,7 +15,7 @@ import time
 import numpy as np
 from measuring import table
 
-from pytest_rageval.analysis.agreement import MOST, Rating, agreement
+from pytest_rageval.analysis.people.agreement import MOST, Rating, agreement
 
 DRAWS = 3
 SCALE = (0.0, 0.5, 1.0)

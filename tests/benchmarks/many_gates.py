@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_rageval.analysis.family import adjusted, smallest_p
-from pytest_rageval.analysis.multiplicity import holm
-from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.power import least_drop
+from pytest_rageval.analysis.baseline.family import adjusted, smallest_p
+from pytest_rageval.analysis.baseline.multiplicity import holm
+from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.power import least_drop
 
 __all__ = ["METHODS", "Session", "detected", "red"]
 

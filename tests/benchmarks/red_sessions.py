@@ -24,8 +24,8 @@ from pathlib import Path
 from many_gates import share
 from measuring import pytest_command, table
 
+from pytest_rageval.analysis.baseline.regression import ALPHA_PER
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.regression import ALPHA_PER
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.run.gate_results import evaluate
 from pytest_rageval.report.run.plan import Plan, TestbedPlan

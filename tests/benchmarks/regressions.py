@@ -27,9 +27,9 @@ from many_gates import METHODS, Session, detected, red, share
 from measuring import table
 from numpy.typing import NDArray
 
-from pytest_rageval.analysis.multiplicity import holm
-from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.power import least_drop
+from pytest_rageval.analysis.baseline.multiplicity import holm
+from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.power import least_drop
 
 ALPHA = 0.05
 CELLS = 80

@@ -12,8 +12,8 @@ from pages import Opener
 from shown_cells import cells_of, choose, rows_of, same
 from written import NOISE, case, failed, outcome, results
 
+from pytest_rageval.analysis.baseline.paired import paired
 from pytest_rageval.analysis.matrix import macro_average
-from pytest_rageval.analysis.paired import paired
 from pytest_rageval.analysis.statistics import bonett_price_interval
 from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.report.run.summary_data import MatrixChoice

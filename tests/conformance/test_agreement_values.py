@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.agreement import Rating, agreement
-from pytest_rageval.analysis.reliability import alpha
+from pytest_rageval.analysis.people.agreement import Rating, agreement
+from pytest_rageval.analysis.people.reliability import alpha
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

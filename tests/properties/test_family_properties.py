@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.family import adjusted
-from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.baseline.family import adjusted
+from pytest_rageval.analysis.baseline.paired import Paired, paired
 
 CHANGES = st.dictionaries(st.integers(0, 9), st.sampled_from([-1.0, -0.5, 0.5, 1.0]), max_size=8)
 FAMILIES = st.lists(CHANGES, min_size=1, max_size=5)

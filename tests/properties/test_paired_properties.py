@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
-from pytest_rageval.analysis.paired import paired
-from pytest_rageval.analysis.power import cases_needed, least_drop, power_of
+from pytest_rageval.analysis.baseline.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.baseline.power import cases_needed, least_drop, power_of
 
 RATES = st.sampled_from([0.0, 1.0])
 THIRDS = st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0])

@@ -33,7 +33,7 @@ from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.dictionary import user_dictionary
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.measured import Snapshot
+    from pytest_rageval.analysis.baseline.measured import Snapshot
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
     from pytest_rageval.hooks.config.model_clients import Models
     from pytest_rageval.model.calls import Calls

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.multiplicity import alpha_of
-from pytest_rageval.analysis.stale import has_stale_score
+from pytest_rageval.analysis.baseline.multiplicity import alpha_of
+from pytest_rageval.analysis.baseline.stale import has_stale_score
 from pytest_rageval.errors import RagEvalError, SettingError, found
 from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_rageval.analysis.baseline.measured import Measured, Snapshot
+    from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
     from pytest_rageval.analysis.gates import Gate
-    from pytest_rageval.analysis.measured import Measured, Snapshot
-    from pytest_rageval.analysis.regression import AlphaPer, Policy
     from pytest_rageval.report.run.run import Run
 
 __all__ = [
@@ -70,8 +70,8 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
         raise SettingError("--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them")
     if path is not None and path.is_dir():
         raise SettingError(f"the baseline {path} is a directory; name a file")
-    from pytest_rageval.analysis.comparable import share_of
-    from pytest_rageval.analysis.regression import ALPHA_PER, INCONCLUSIVE
+    from pytest_rageval.analysis.baseline.comparable import share_of
+    from pytest_rageval.analysis.baseline.regression import ALPHA_PER, INCONCLUSIVE
 
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in INCONCLUSIVE:

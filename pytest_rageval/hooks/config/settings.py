@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.analysis.partial import PartPolicy, part_policy
+from pytest_rageval.analysis.decisions.partial import PartPolicy, part_policy
 from pytest_rageval.errors import SettingError, ascii_safe, found
 from pytest_rageval.hooks.config.baseline import BASELINE, BaselineAsked, baseline_asked
 from pytest_rageval.hooks.config.judge_labels import KAPPA, LABELS, TrustAsked, trust_asked

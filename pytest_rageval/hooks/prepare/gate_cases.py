@@ -13,8 +13,8 @@ import pytest
 from _pytest.mark import MarkMatcher
 from _pytest.mark.expression import Expression
 
+from pytest_rageval.analysis.decisions.partial import SelectedPart
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
-from pytest_rageval.analysis.partial import SelectedPart
 from pytest_rageval.hooks.collect.keys import SKIPPED_FILES
 from pytest_rageval.hooks.collect.selection import declared
 from pytest_rageval.hooks.collect.testbed import Entry

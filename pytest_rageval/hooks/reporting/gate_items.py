@@ -18,7 +18,7 @@ from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.report.run.gate_results import session_node, testbed_node
 
 if TYPE_CHECKING:
-    from pytest_rageval.analysis.verdicts import GateResult
+    from pytest_rageval.analysis.decisions.verdicts import GateResult
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.report.run.plan import Plan
 

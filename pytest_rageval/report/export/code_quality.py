@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from pytest_rageval.analysis.failure_cause import cause_text
+from pytest_rageval.analysis.baseline.failure_cause import cause_text
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.gate_results import reason_of
 from pytest_rageval.report.run.run import Run

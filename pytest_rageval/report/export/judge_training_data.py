@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.analysis.labelled_answers import Labelled
+from pytest_rageval.analysis.people.labelled_answers import Labelled
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.errors import DataError, found
 from pytest_rageval.judges.prompted import PromptedJudge

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pytest_rageval.analysis.comparison import Compared, Comparison
-from pytest_rageval.analysis.failure_cause import cause_text
-from pytest_rageval.analysis.pairing import Pair
-from pytest_rageval.analysis.partial import is_not_decided
+from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.failure_cause import cause_text
+from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.report.export.markdown_gates import gate_parts, worst_parts
 from pytest_rageval.report.export.markdown_text import FEW_ROWS, Part, Row, code, parts_within, plain
 from pytest_rageval.report.run.run import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_rageval.analysis.verdicts import GateResult
+from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.export.markdown_text import FEW_ROWS, Part, Row, code, plain
 from pytest_rageval.report.run.gate_results import reason_of

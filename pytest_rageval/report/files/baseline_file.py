@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.analysis.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, found
 from pytest_rageval.folders import regular, whole_files

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pytest_rageval.analysis.comparison import Compared, Comparison
-from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.regression import Regression
+from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.report.files.baseline_file import snapshot_to_plain
 from pytest_rageval.report.files.matrix_json import encode_units, pair_of
 from pytest_rageval.report.run.run import Run

@@ -86,7 +86,7 @@ def _plan(parts: Sequence[Part]) -> Plan:
 
 
 def _notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return each note once; add up the counts of notes that are otherwise equal, such as ``: 3 of 4 answers of ...``."""
+    """Return each note once; add up the counts (``3 of 4 answers``) of notes that are otherwise equal."""
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for note in notes:
         counted = COUNTS.fullmatch(note)

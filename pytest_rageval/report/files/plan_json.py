@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import PurePath
 from typing import Any
 
-from pytest_rageval.analysis.labelled_answers import stand_in
+from pytest_rageval.analysis.decisions.partial import SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.partial import SelectedPart
+from pytest_rageval.analysis.people.labelled_answers import stand_in
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.report.run.plan import TO_AGREE, Plan, Shard, TestbedPlan

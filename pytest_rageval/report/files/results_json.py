@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rageval.analysis.deployment import Stage, queries_of_each
-from pytest_rageval.analysis.vote_agreement import Ballots, Pairs
+from pytest_rageval.analysis.people.vote_agreement import Ballots, Pairs
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.files.comparison_json import encode_comparison, encode_regression

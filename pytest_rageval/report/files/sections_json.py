@@ -8,8 +8,8 @@ from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.dialogues import Dialogues
+from pytest_rageval.analysis.people.trust import Trust
 from pytest_rageval.analysis.repeats import Repeats
-from pytest_rageval.analysis.trust import Trust
 from pytest_rageval.report.files.matrix_json import encode_cell, pair_of
 
 __all__ = [

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_rageval.analysis.decisions import decide
+from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.decisions.decide import decide
+from pytest_rageval.analysis.decisions.partial import not_decided
+from pytest_rageval.analysis.decisions.verdicts import SESSION, GateResult, Undecided, measure
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
-from pytest_rageval.analysis.partial import not_decided
-from pytest_rageval.analysis.regression import Against
-from pytest_rageval.analysis.verdicts import SESSION, GateResult, Undecided, measure
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run import summary_data

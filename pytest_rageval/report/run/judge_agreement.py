@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_rageval.analysis.agreement import Agreement, Rating, agreement, levels_of
-from pytest_rageval.analysis.corrected import Corrected, corrected_mean_of_units
-from pytest_rageval.analysis.labelled_answers import Compared, Matched, Scored, compared, scored
-from pytest_rageval.analysis.reliability import alpha
+from pytest_rageval.analysis.people.agreement import Agreement, Rating, agreement, levels_of
+from pytest_rageval.analysis.people.corrected import Corrected, corrected_mean_of_units
+from pytest_rageval.analysis.people.labelled_answers import Compared, Matched, Scored, compared, scored
+from pytest_rageval.analysis.people.reliability import alpha
 from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import FACETS, sort_key

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
+from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.partial import PartPolicy, SelectedPart
-from pytest_rageval.analysis.regression import AlphaPer, Policy
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from pytest_rageval.analysis.comparison import Comparison, compare
+from pytest_rageval.analysis.baseline.comparison import Comparison, compare
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.matrix import Matrix
-from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.regression import Against
+from pytest_rageval.analysis.people.trust import Trust, trusts_of, withheld
+from pytest_rageval.analysis.people.vote_agreement import Ballots, ballots_of
 from pytest_rageval.analysis.repeats import Repeats
-from pytest_rageval.analysis.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.usage import calls_of
-from pytest_rageval.analysis.vote_agreement import Ballots, ballots_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_texts
 from pytest_rageval.model.facts import Facts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pytest_rageval.analysis.comparable import Held, held_cases
-from pytest_rageval.analysis.measured import MeasuredTestbed, Snapshot, measured_of
-from pytest_rageval.analysis.pairing import pair_up
-from pytest_rageval.analysis.regression import Against
+from pytest_rageval.analysis.baseline.comparable import Held, held_cases
+from pytest_rageval.analysis.baseline.measured import MeasuredTestbed, Snapshot, measured_of
+from pytest_rageval.analysis.baseline.pairing import pair_up
+from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_rageval.analysis.baseline.measured import Measured, Snapshot
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import over_units
-from pytest_rageval.analysis.measured import Measured, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import links_of, units_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.analysis.comparison import Compared, Comparison
-from pytest_rageval.analysis.failure_cause import CAUSES, Cause
-from pytest_rageval.analysis.pairing import Pair, Pairing
+from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.failure_cause import CAUSES, Cause
+from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment
 from pytest_rageval.report.text.tables import table

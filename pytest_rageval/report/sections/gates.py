@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from pytest_rageval.analysis.failure_cause import causes_of, n_by_answer
-from pytest_rageval.analysis.partial import is_not_decided
-from pytest_rageval.analysis.regression import Regression
-from pytest_rageval.analysis.verdicts import DESELECTED, NOT_DECIDED, GateResult
-from pytest_rageval.analysis.worst_cases import Flaws
+from pytest_rageval.analysis.baseline.failure_cause import causes_of, n_by_answer
+from pytest_rageval.analysis.baseline.regression import Regression
+from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.verdicts import DESELECTED, NOT_DECIDED, GateResult
+from pytest_rageval.analysis.decisions.worst_cases import Flaws
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.sections.comparison import causes_text, p_text

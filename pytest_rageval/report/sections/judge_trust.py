@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_rageval.analysis.trust import Trust
+from pytest_rageval.analysis.people.trust import Trust
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.text.lines import Line, counted

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pytest_rageval.analysis.agreement import Agreement, Estimate
-from pytest_rageval.analysis.labelled_answers import Matched
+from pytest_rageval.analysis.people.agreement import Agreement, Estimate
+from pytest_rageval.analysis.people.labelled_answers import Matched
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import facet_text

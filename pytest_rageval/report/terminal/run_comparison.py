@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_rageval.analysis.comparison import Compared, Comparison
-from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.sensitivity import Sensitivity
+from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.comparison import (
     cases_by_kind,

@@ -4,8 +4,16 @@ import random
 
 import pytest
 
-from pytest_rageval.analysis.agreement import MOST_LEVELS, Agreement, Estimate, Rating, agreement, levels_of, nearest
-from pytest_rageval.analysis.reliability import alpha
+from pytest_rageval.analysis.people.agreement import (
+    MOST_LEVELS,
+    Agreement,
+    Estimate,
+    Rating,
+    agreement,
+    levels_of,
+    nearest,
+)
+from pytest_rageval.analysis.people.reliability import alpha
 from pytest_rageval.errors import SettingError
 
 BINARY = (0.0, 1.0)

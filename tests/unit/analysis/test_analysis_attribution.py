@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.analysis.failure_cause import cause_of, cause_text, causes_of, n_by_answer
-from pytest_rageval.analysis.measured import Measured
-from pytest_rageval.analysis.pairing import Pair
+from pytest_rageval.analysis.baseline.failure_cause import cause_of, cause_text, causes_of, n_by_answer
+from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.pairing import Pair
 
 
 def pair_of(then: float | None, now: float | None, **facets: str) -> Pair:

@@ -9,7 +9,7 @@ from outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import Cell, cell_of, difference_of
 from pytest_rageval.analysis.clusters import by_case, case_names
-from pytest_rageval.analysis.decisions import evaluate
+from pytest_rageval.analysis.decisions.decide import evaluate
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
 from pytest_rageval.analysis.metric_info import MetricInfo

@@ -9,13 +9,13 @@ import pytest
 from measured_samples import TESTBED, measured
 from outcome_samples import failed, outcome, skipped
 
-from pytest_rageval.analysis.comparable import Held, held_cases, share_of
-from pytest_rageval.analysis.decisions import evaluate
+from pytest_rageval.analysis.baseline.comparable import Held, held_cases, share_of
+from pytest_rageval.analysis.baseline.measured import Measured, measured_of
+from pytest_rageval.analysis.baseline.pairing import pair_up
+from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.decisions.decide import evaluate
+from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.measured import Measured, measured_of
-from pytest_rageval.analysis.pairing import pair_up
-from pytest_rageval.analysis.regression import Against
-from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.outcome import Outcome
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from measured_samples import TESTBED, measured, snapshot
 
-from pytest_rageval.analysis.comparison import Compared, Comparison, compare, difference
-from pytest_rageval.analysis.measured import Measured
-from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
-from pytest_rageval.analysis.pairing import Pair
-from pytest_rageval.analysis.sensitivity import sensitivity_of
+from pytest_rageval.analysis.baseline.comparison import Compared, Comparison, compare, difference
+from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.sensitivity import sensitivity_of
 
 
 def compared(

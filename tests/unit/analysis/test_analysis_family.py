@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.analysis.family import adjusted, smallest_p
-from pytest_rageval.analysis.paired import Paired, paired
+from pytest_rageval.analysis.baseline.family import adjusted, smallest_p
+from pytest_rageval.analysis.baseline.paired import Paired, paired
 
 ALPHA = 0.05
 
@@ -127,8 +127,8 @@ def test_a_level_is_what_the_others_leave() -> None:
 
 def test_families_without_a_change_need_no_library() -> None:
     code = (
-        "import sys; from pytest_rageval.analysis.family import adjusted; "
-        "from pytest_rageval.analysis.paired import paired; "
+        "import sys; from pytest_rageval.analysis.baseline.family import adjusted; "
+        "from pytest_rageval.analysis.baseline.paired import paired; "
         "adjusted([paired([1.0] * 9, [1.0] * 9)] * 9, 0.05); sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

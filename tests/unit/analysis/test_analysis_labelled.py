@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from outcome_samples import failed, outcome
 
-from pytest_rageval.analysis.agreement import Rating
-from pytest_rageval.analysis.labelled_answers import Matched, Scored, compared, matched, scored
+from pytest_rageval.analysis.people.agreement import Rating
+from pytest_rageval.analysis.people.labelled_answers import Matched, Scored, compared, matched, scored
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.answer import Answer

@@ -5,7 +5,7 @@ import random
 import pytest
 from scipy import stats
 
-from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.baseline.multiplicity import benjamini_hochberg, holm
 
 
 def test_holm_multiplies_the_smallest_by_all_and_keeps_the_order() -> None:

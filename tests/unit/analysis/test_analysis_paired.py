@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_rageval.analysis.multiplicity import holm
-from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.power import chance_share, least_drop, power_of
+from pytest_rageval.analysis.baseline.multiplicity import holm
+from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.power import chance_share, least_drop, power_of
 from pytest_rageval.analysis.statistics import bootstrap_interval
 
 
@@ -184,7 +184,7 @@ def test_of_no_pairs_nothing_is_known() -> None:
 
 def test_0_1_values_are_compared_without_a_library() -> None:
     code = (
-        "import sys; from pytest_rageval.analysis.paired import paired; "
+        "import sys; from pytest_rageval.analysis.baseline.paired import paired; "
         "paired([1.0] * 99 + [0.0], [0.0] * 20 + [1.0] * 80); sys.exit(bool({'numpy', 'scipy'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from measured_samples import measured
 
-from pytest_rageval.analysis.measured import Measured
-from pytest_rageval.analysis.pairing import Pair, pair_up
+from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.pairing import Pair, pair_up
 
 OTHER = "test_b.py::test_b"
 

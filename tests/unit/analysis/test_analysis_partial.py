@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart, is_not_decided, not_decided, part_policy
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.partial import PartPolicy, SelectedPart, is_not_decided, not_decided, part_policy
 from pytest_rageval.errors import SettingError
 
 GATE = parse_gate("accuracy >= 0.9")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_rageval.analysis.power import at_least, cases_needed, least_drop, power_of
+from pytest_rageval.analysis.baseline.power import at_least, cases_needed, least_drop, power_of
 
 
 def counted(n: int, drop: float, changing: float, alpha: float) -> float:

@@ -6,11 +6,11 @@ import pytest
 from measured_samples import measured
 from outcome_samples import outcome, repeats
 
-from pytest_rageval.analysis.decisions import decide, evaluate
+from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.baseline.regression import ALPHA_PER, Against, AlphaPer, Policy, regressions
+from pytest_rageval.analysis.decisions.decide import decide, evaluate
+from pytest_rageval.analysis.decisions.verdicts import GateResult, measure
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.analysis.pairing import Pair
-from pytest_rageval.analysis.regression import ALPHA_PER, Against, AlphaPer, Policy, regressions
-from pytest_rageval.analysis.verdicts import GateResult, measure
 from pytest_rageval.model.outcome import Outcome
 
 

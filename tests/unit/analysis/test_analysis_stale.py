@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from outcome_samples import outcome, repeats
 
-from pytest_rageval.analysis.decisions import evaluate
+from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.baseline.stale import has_stale_score
+from pytest_rageval.analysis.decisions.decide import evaluate
+from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.regression import Against
-from pytest_rageval.analysis.stale import has_stale_score
-from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.model.outcome import Outcome
 
 STALE = "stale_labels"

@@ -6,12 +6,12 @@ import pytest
 from outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import GAIN, Cell, cell_of
-from pytest_rageval.analysis.decisions import evaluate
+from pytest_rageval.analysis.decisions.decide import evaluate
+from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
 from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
 from pytest_rageval.analysis.usage import calls_of
-from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome, Score

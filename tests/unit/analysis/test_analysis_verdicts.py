@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from outcome_samples import failed, outcome, repeats, skipped
 
-from pytest_rageval.analysis.decisions import evaluate
+from pytest_rageval.analysis.decisions.decide import evaluate
+from pytest_rageval.analysis.decisions.unscored import NOT_ASKED
+from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
-from pytest_rageval.analysis.unscored import NOT_ASKED
-from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome
 

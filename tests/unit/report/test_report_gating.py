@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from pytest_rageval.analysis.baseline.regression import AlphaPer
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.regression import AlphaPer
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.report.run.gate_results import evaluate
 from pytest_rageval.report.run.plan import Plan, TestbedPlan

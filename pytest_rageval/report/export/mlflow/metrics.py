@@ -7,10 +7,10 @@ from itertools import chain, product
 from statistics import fmean
 
 from pytest_rageval.analysis.cells import cell_of
+from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
 from pytest_rageval.analysis.matrix import Matrix, distinct
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.verdicts import GateResult
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.export.mlflow.names import metric_name, name_part, testbed_names, unused

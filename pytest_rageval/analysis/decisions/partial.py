@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from pytest_rageval.analysis.decisions.verdicts import NOT_DECIDED, GateResult
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.verdicts import NOT_DECIDED, GateResult
 from pytest_rageval.errors import SettingError, found
 
 __all__ = ["PARTIAL_GATES", "PartPolicy", "SelectedPart", "is_not_decided", "not_decided", "part_policy"]

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from pytest_rageval.analysis.comparable import Held
-from pytest_rageval.analysis.comparison import both_scored, broken_of, difference
-from pytest_rageval.analysis.family import Adjusted, adjusted
+from pytest_rageval.analysis.baseline.comparable import Held
+from pytest_rageval.analysis.baseline.comparison import both_scored, broken_of, difference
+from pytest_rageval.analysis.baseline.family import Adjusted, adjusted
+from pytest_rageval.analysis.baseline.paired import Paired
+from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.gates import LOWER, Gate
-from pytest_rageval.analysis.paired import Paired
-from pytest_rageval.analysis.pairing import Pair
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_rageval.analysis.reliability import alpha_of, coincidences, distances
+from pytest_rageval.analysis.people.reliability import alpha_of, coincidences, distances
 from pytest_rageval.analysis.statistics import LEVEL, Interval
 from pytest_rageval.errors import SettingError
 

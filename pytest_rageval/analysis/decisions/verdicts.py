@@ -7,16 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from pytest_rageval.analysis.baseline.regression import Against, BaselineComparison, Regression, not_comparable
+from pytest_rageval.analysis.baseline.stale import stale_text
 from pytest_rageval.analysis.cells import cell_of
+from pytest_rageval.analysis.decisions.unscored import (
+    n_lost,
+    nothing_scored,
+    reasons_of,
+    unasked_of,
+    unknowable,
+    unscored_of,
+)
+from pytest_rageval.analysis.decisions.worst_cases import Flaws, flaws_of, worst_of
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.matrix import present
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.regression import Against, BaselineComparison, Regression, not_comparable
-from pytest_rageval.analysis.stale import stale_text
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.unscored import n_lost, nothing_scored, reasons_of, unasked_of, unknowable, unscored_of
 from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
-from pytest_rageval.analysis.worst_cases import Flaws, flaws_of, worst_of
 from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 

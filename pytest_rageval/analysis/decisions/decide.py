@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pytest_rageval.analysis.baseline.regression import Against, Regression, regressions
+from pytest_rageval.analysis.decisions.verdicts import BECOMES_BASELINE, GateResult, Undecided, measure, size_of
+from pytest_rageval.analysis.decisions.worst_cases import WORST, badness
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.regression import Against, Regression, regressions
-from pytest_rageval.analysis.verdicts import BECOMES_BASELINE, GateResult, Undecided, measure, size_of
-from pytest_rageval.analysis.worst_cases import WORST, badness
 from pytest_rageval.model.facets import ANY, place_text
 from pytest_rageval.model.outcome import Outcome
 

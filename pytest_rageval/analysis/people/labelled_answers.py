@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.agreement import Rating, levels_of, nearest
+from pytest_rageval.analysis.people.agreement import Rating, levels_of, nearest
 from pytest_rageval.analysis.units import Link, links_of, units_of
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.errors import DataError

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.failure_cause import Cause, causes_of, n_by_answer
-from pytest_rageval.analysis.measured import Snapshot
-from pytest_rageval.analysis.multiplicity import benjamini_hochberg, holm
-from pytest_rageval.analysis.paired import Paired, paired
-from pytest_rageval.analysis.pairing import Pair, Pairing, pair_up
+from pytest_rageval.analysis.baseline.failure_cause import Cause, causes_of, n_by_answer
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
 from pytest_rageval.analysis.units import Link, Units, links_of, units_of
 from pytest_rageval.model.facets import DIALOGUE, above, place_of, sort_key
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.paired import ROUNDING, Paired
+from pytest_rageval.analysis.baseline.paired import ROUNDING, Paired
 
 if TYPE_CHECKING:
     import numpy as np

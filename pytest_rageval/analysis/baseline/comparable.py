@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from pytest_rageval.analysis.baseline.measured import Measured
+from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.analysis.measured import Measured
-from pytest_rageval.analysis.pairing import Pair, Pairing
 from pytest_rageval.errors import SettingError, found
 from pytest_rageval.model.facets import ANY, KNEW, matches
 from pytest_rageval.model.outcome import Outcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_rageval.analysis.agreement import agreement
-from pytest_rageval.analysis.labelled_answers import Matched, compared, matched, scored
+from pytest_rageval.analysis.people.agreement import agreement
+from pytest_rageval.analysis.people.labelled_answers import Matched, compared, matched, scored
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome, Score

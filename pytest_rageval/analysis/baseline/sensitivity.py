@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.comparison import Compared, Comparison
-from pytest_rageval.analysis.power import cases_needed
+from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
+from pytest_rageval.analysis.baseline.power import cases_needed
 
 __all__ = ["Sensitivity", "sensitivity_of"]
 

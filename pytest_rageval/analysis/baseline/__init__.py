@@ -1,0 +1,1 @@
+"""Two runs over the same cases: what changed, and whether it is significant."""

@@ -1,0 +1,1 @@
+"""Gates against outcomes: measured, then decided together."""

@@ -1,0 +1,1 @@
+"""Judges measured against people, and against each other."""
