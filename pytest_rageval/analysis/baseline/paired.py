@@ -42,7 +42,7 @@ class Paired:
         p_worse: one-sided: the chance of a drop at least this large if nothing changed.
         n_worse: cases that became worse, beyond rounding.
         n_better: cases that became better.
-        least_drop: the smallest detectable drop, see `pytest_rageval.analysis.baseline.power`; None if no drop is detectable.
+        least_drop: the smallest detectable drop, see `power`; None if no drop is detectable.
         changing: estimated share of the units that change by chance, 0..1, see `power.chance_share`.
         step: drop of a case that loses its whole value, 0..1: 1 for 0/1 values; for graded values the mean of what
             the cases can lose, weighted by it.
