@@ -20,7 +20,7 @@ from pytest_rageval.hooks.collect.metrics_and_gates import complete
 from pytest_rageval.hooks.collect.named_systems import NamedSystems
 from pytest_rageval.hooks.collect.recorded_answers import recorded_in
 from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site, Testbed
-from pytest_rageval.hooks.config.judge_labels import TrustHeld
+from pytest_rageval.hooks.config.judge_labels import RequiredTrust
 from pytest_rageval.hooks.config.judge_panels import panels_by_judge
 from pytest_rageval.hooks.config.settings import Options
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
@@ -128,7 +128,7 @@ class Collected:
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
-        self.trust = TrustHeld()
+        self.trust = RequiredTrust()
         self.faults: list[str] = []
         self.identity: Mapping[str, Mapping[str, str]] = {}
         self.baseline: Snapshot | None = None

@@ -7,7 +7,7 @@ from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, no_such_cluster
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
-from pytest_rageval.hooks.prepare.judge_trust import trust_held
+from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
 from pytest_rageval.model.facets import DIALOGUE, matches
 
@@ -38,7 +38,7 @@ def check_session(collected: Collected) -> None:
         if name is not None and name not in facets:
             raise UnknownNameError("facet", name, facets, option)
     collected.notes += ignored_keys(collected)
-    collected.trust = trust_held(collected)
+    collected.trust = required_trust(collected)
 
 
 def _check_cluster(collected: Collected) -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, found
-from pytest_rageval.hooks.config.judge_labels import KAPPA, TrustHeld
+from pytest_rageval.hooks.config.judge_labels import KAPPA, RequiredTrust
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.model.judging import Judge
 
-__all__ = ["trust_held"]
+__all__ = ["required_trust"]
 
 
-def trust_held(collected: Collected) -> TrustHeld:
+def required_trust(collected: Collected) -> RequiredTrust:
     """Return the labels and kappas for the session's judges; the ini and labels may name a judge by its metric.
 
     Raises:
@@ -25,7 +25,7 @@ def trust_held(collected: Collected) -> TrustHeld:
     """
     setting = collected.options.trust
     if setting.labels is None:
-        return TrustHeld()
+        return RequiredTrust()
     from pytest_rageval.datasets.labels import read_labels
 
     judges = _judges(collected)
@@ -38,7 +38,7 @@ def trust_held(collected: Collected) -> TrustHeld:
             raise SettingError(f"{KAPPA} has two lines for the judge {found(judge)}; write one")
         least[judge] = kappa
     if not by_name:
-        return TrustHeld(least=least)
+        return RequiredTrust(least=least)
     default = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
     of_labels = _judges_of_labels(setting.labels, collected)
     labels = read_labels(setting.labels, judges={**of_labels, **of_metric, **by_name, **default})
@@ -51,7 +51,7 @@ def trust_held(collected: Collected) -> TrustHeld:
         if label.metric not in known:
             collected.catalog.metrics.get(label.metric, f"{label.where}: metric")
     names = {name: judge.name for name, judge in of_metric.items()}
-    return TrustHeld(tuple(replace(label, metric=names.get(label.metric, label.metric)) for label in labels), least)
+    return RequiredTrust(tuple(replace(label, metric=names.get(label.metric, label.metric)) for label in labels), least)
 
 
 def _judges(collected: Collected) -> dict[str, Judge | None]:
