@@ -1,4 +1,4 @@
-"""The corpus of the ini: read once per process, before the run, if a collected test needs it."""
+"""The corpus of the ini, read once per process, before the run, if a test needs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Node ids of gates as arguments: ``pytest "t.py::test_x[gate: accuracy >= 0.5]"`` runs the cases of ``test_x``."""
+"""Node ids of gates as arguments: ``t.py::test_x[gate: ...]`` runs the cases of ``test_x``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mask secrets in pytest's own reports: tracebacks, reasons and captured output of rag cases."""
+"""Mask secrets in pytest's reports: tracebacks, reasons and captured output of rag cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Select the cases to run: by the marker's ``where``, ``limit``, ``sample``, then by options."""
+"""Select the cases to run: by the marker's ``where``, ``limit``, ``sample``, then options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collect ``*.rag.toml`` suites like test files: each ``[[testbed]]`` becomes a test function."""
+"""Collect ``*.rag.toml`` suites: each ``[[testbed]]`` becomes a test function."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Testbed:
         name: the function's name, with the suffix.
         suffix: "" for a function's first marker, "#2" for the second, and so on.
         settings: the marker's arguments.
-        seed: the seed in force.
+        seed: the seed of its passages and samples.
         asserts: whether the function's body may fail a case on its own.
         metrics: the metrics of its cases, the primary one first.
         gates: its gates.

@@ -1,4 +1,4 @@
-"""``--rag-baseline`` and its settings: the baseline to compare with, and when a run may update it."""
+"""``--rag-baseline`` and its settings, and the conditions for updating the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rag_judge_labels``, ``rag_judge_min_kappa``: people's labels and the agreement that judges need."""
+"""Parse ``rag_judge_labels`` and ``rag_judge_min_kappa``: the agreement that judges need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse ``rag_judges``: the models that judge a metric, their repeats, and the rule for votes."""
+"""Parse ``rag_judges``: a metric's judging models, their repeats, and the rule for votes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def panels(lines: Sequence[str]) -> dict[str, Panel]:
         names, *options = (part.strip() for part in text.split(";"))
         models = tuple(model.strip() for model in names.split(","))
         if not metric or not all(models):
-            wanted = "write 'metric: model, model; option', for instance 'hallucination: openai/gpt-4o; repeat=3'"
-            raise SettingError(f"{JUDGES} has the line {found(line)}; {wanted}")
+            hint = "write 'metric: model, model; option', for instance 'hallucination: openai/gpt-4o; repeat=3'"
+            raise SettingError(f"{JUDGES} has the line {found(line)}; {hint}")
         if metric in panels:
             raise SettingError(f"{JUDGES} has two lines for {found(metric)}; write one")
         for model in models:

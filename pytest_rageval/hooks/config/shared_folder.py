@@ -1,4 +1,4 @@
-"""What the processes of a session share: a temporary folder, and the recordings at its start."""
+"""Shared state of a session's processes: a temporary folder and the initial recordings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check that ``--rag-budget-usd`` can hold: all calls are visible, with a price and a maximum length."""
+"""Check that ``--rag-budget-usd`` can hold: each call is visible and has a maximum cost."""
 
 from __future__ import annotations
 
