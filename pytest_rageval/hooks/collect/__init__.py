@@ -1,1 +1,1 @@
-"""From markers and suites to testbeds and cases."""
+"""Collection: turn markers and suites into testbeds and cases."""

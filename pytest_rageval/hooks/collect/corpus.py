@@ -1,4 +1,4 @@
-"""The corpus of the ini: read once a process, before anything runs, and only where a collected test needs it."""
+"""The corpus of the ini, read once per process, before the run, if a test needs it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["Corpus"]
 
 
 class Corpus:
-    """What the ini's ``rag_corpus`` and ``rag_chunking`` stand for.
+    """The corpus that the ini settings ``rag_corpus`` and ``rag_chunking`` describe.
 
     Attributes:
-        watch: what shows how far long work on the passages has come.
-        needed: whether a collected test needs the passages, or what is searched in their place.
-        digest: sha256 of the passages; empty as long as they are not read.
-        locator: finds the evidence of cases while the passages are read; None where no case has any.
+        watch: shows the progress of long work on the passages.
+        needed: whether a collected test needs the passages, or the retriever that replaces them.
+        digest: sha256 of the passages; empty until they are read.
+        locator: finds the evidence of cases while the passages are read; None if no case has evidence.
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class Corpus:
 
     @cached_property
     def passages(self) -> tuple[Passage, ...] | None:
-        """The passages, read when they are first asked for; None without ``rag_corpus``."""
+        """The passages, read on first use; None without ``rag_corpus``."""
         return self._read() if self._entries else None
 
     @cached_property
     def located(self) -> LocatedEvidence | None:
-        """Where the passages hold the evidence of cases; None where no case has any, or no corpus is read for it."""
+        """The passages that hold the evidence of cases; None if no case has evidence, or without a corpus."""
         if self.locator is None or self.passages is None:
             return None
         return self.locator.located(lambda name: name in self._names)
@@ -64,16 +64,16 @@ class Corpus:
         return names_of(self.passages or ())
 
     def holds(self, corpus: object) -> bool:
-        """Return whether ``corpus`` is what was read here."""
+        """Return whether ``corpus`` is this corpus's tuple of passages."""
         return corpus is self.__dict__.get("passages", self)
 
     def look(self) -> None:
-        """Raise what keeps the files from being found; none is opened."""
+        """Raise an error if the files cannot be located; open none of them."""
         for _ in places(self._entries, self._folder, self._formats):
             pass
 
     def indexed(self, build: Callable[[tuple[Passage, ...], str], Retriever]) -> Retriever:
-        """Return the retriever over the passages, one for all systems, built of them and the digest."""
+        """Return the retriever over the passages; build it once, for all systems."""
         if self._retriever is None:
             passages = self.passages or ()
             self._retriever = build(passages, self.digest.hex())
@@ -82,8 +82,8 @@ class Corpus:
     def _read(self) -> tuple[Passage, ...]:
         files = places(self._entries, self._folder, self._formats)
         reading = passages(files, self._formats, self._chunking, self.locator)
-        read = tuple(self.watch(reading, "reading the corpus"))
+        corpus = tuple(self.watch(reading, "reading the corpus"))
         if self.locator is not None:
             self.locator.check()
-        self.digest = bytes.fromhex(digest_of(read))
-        return read
+        self.digest = bytes.fromhex(digest_of(corpus))
+        return corpus

@@ -1,4 +1,4 @@
-"""The session's data files: found where they are named, read once, when the first case needs them."""
+"""The session's datasets: locate their files, read each once, when the first case needs it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Source", "Sources"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A dataset that was read.
+    """A loaded dataset.
 
     Attributes:
-        name: ``format:path``, the path from the rootdir on where it lies below it, and ``+path`` of other judgements.
+        name: ``format:path``, relative to the rootdir if inside; then ``+path`` of a qrels file that replaces labels.
         instances: its records.
-        digest: sha256 of what was read.
-        recorded: the answers that it brings along, to be scored instead of a system's; None where it brings none.
-        notes: of what was read and is no record; one sentence each.
+        digest: sha256 of its files.
+        recorded: the recorded answers that it includes, scored instead of a system's; None if it has none.
+        notes: one sentence for each group of lines that are not records.
     """
 
     name: str
@@ -51,10 +51,9 @@ class Sources:
         return iter(sorted([*self._read.values(), *self._judged.values()], key=lambda source: source.name))
 
     def load(self, dataset: str, folders: Sequence[Path], where: str) -> Source:
-        """Return the dataset ``format:path``; ``where`` is for messages.
+        """Return the dataset ``format:path``; messages start with ``where``.
 
-        The path is relative to the first of ``folders`` that has it, those of the file that names it, then to the
-        rootdir.
+        Look for the path in ``folders`` (those of the file that names the dataset), then in the rootdir.
         """
         format_name, colon, text = dataset.partition(":")
         if not colon or not text:
@@ -75,9 +74,12 @@ class Sources:
         return self._read[key]
 
     def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
-        """Return a dataset with the judgements of the file ``text`` instead of its own; found as a dataset is.
+        """Return a dataset with the judgements of the qrels file ``text`` instead of its own.
 
-        The file may judge other queries, too; that it judges none of the dataset's is a `SettingError`.
+        Look for the file as `load` does. It may judge other queries too.
+
+        Raises:
+            SettingError: the file judges no record of the dataset.
         """
         from pytest_rageval.datasets.qrels import read_qrels
 
@@ -96,25 +98,25 @@ class Sources:
     def _find(self, what: str, text: str, folders: Sequence[Path], where: str) -> Path:
         places = dict.fromkeys(folder / text for folder in (*folders, self._rootdir))
         try:
-            there = [path for path in places if path.exists()]
+            matches = [path for path in places if path.exists()]
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise DataError(where, f"{what} path {found(text)} cannot be used: {why}") from None
-        if there:
-            return there[0]
+        if matches:
+            return matches[0]
         tried = " nor ".join(ascii_safe(str(path)) for path in places)
         raise DataError(where, f"{what} {found(text)} is not there: no {tried}; correct the path")
 
     def _shown(self, path: Path) -> str:
         resolved = path.resolve()
-        below = resolved.is_relative_to(self._rootdir)
-        return resolved.relative_to(self._rootdir).as_posix() if below else resolved.as_posix()
+        is_inside = resolved.is_relative_to(self._rootdir)
+        return resolved.relative_to(self._rootdir).as_posix() if is_inside else resolved.as_posix()
 
 
 def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
     """Return an instance with these judgements instead of its own and of its evidence.
 
-    Where there are none, its gold passages judge nothing either.
+    If ``grades`` is empty, its gold passages no longer count as judgements either.
     """
     if grades or instance.passages is None:
         return replace(instance, qrels=grades, evidence=())
@@ -124,7 +126,7 @@ def _judged(instance: Instance, grades: dict[str, int]) -> Instance:
 
 
 def _recorded(loader: Loader, path: Path) -> RecordedAnswers | None:
-    """Return the answers that a format's records bring along, which its loader's ``answers`` reads."""
+    """Return the recorded answers of a dataset, read by its loader's ``answers``; None if the format has none."""
     answers = getattr(loader, "answers", None)
     if answers is None:
         return None
@@ -143,12 +145,12 @@ def _left_out(name: str, loader: Loader, path: Path) -> tuple[str, ...]:
 
 
 def _files(path: Path) -> list[Path]:
-    """Return the file, or all that lie in a folder."""
+    """Return the file, or every file in a folder."""
     return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
 
 
 def _digest(files: Iterable[Path]) -> bytes:
-    """Return sha256 over files as they were read."""
+    """Return sha256 over the bytes of files."""
     from pytest_rageval.datasets.source import read_bytes
 
     digest = hashlib.sha256()

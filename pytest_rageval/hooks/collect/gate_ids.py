@@ -1,4 +1,4 @@
-"""Node ids of gates as arguments: ``pytest "t.py::test_x[gate: accuracy >= 0.5]"`` runs the cases of ``test_x``."""
+"""Node ids of gates as arguments: ``t.py::test_x[gate: ...]`` runs the cases of ``test_x``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _NUMBER = re.compile(r"#\d+$")
 
 @dataclass(frozen=True, slots=True)
 class GateId:
-    """The node id of a gate, as an argument.
+    """The node id of a gate on the command line.
 
     Attributes:
         argument: the argument.
-        path: its file; for a gate of the session "rag", or the file that editors list it under.
+        path: its file; for a session gate "rag", or the file that editors list it under.
         name: its names after the file, without the gate.
         gate: the gate, in the spelling of node ids.
     """
@@ -39,20 +39,20 @@ class GateId:
 
     @property
     def tests(self) -> str:
-        """The argument that selects the cases of its testbed, and of other testbeds of the same function."""
+        """The argument that selects the cases of all testbeds of its function."""
         return f"{self.path}::{_NUMBER.sub('', self.name)}"
 
     def is_of_session(self, config: pytest.Config) -> bool:
-        """Return whether the gate is over the session."""
+        """Return whether this is a session gate."""
         path = Path(os.path.abspath(config.invocation_params.dir / self.path))
         return self.name == "session" and (self.path == "rag" or path == session_file(config))
 
 
 class GateIds:
-    """A plugin that refuses ids of gates that do not exist, as pytest refuses other unknown ids.
+    """Plugin: refuse ids of gates that do not exist, like pytest refuses other unknown ids.
 
     Args:
-        ids: the ids among the arguments.
+        ids: the gate ids on the command line.
     """
 
     def __init__(self, ids: Sequence[GateId]) -> None:
@@ -78,7 +78,7 @@ class GateIds:
 
 
 def gate_ids(arguments: Iterable[str]) -> Iterator[GateId]:
-    """Yield the arguments that are ids of gates; a parameter of a user's own test may look like one."""
+    """Yield the gate ids among the arguments; skip parameters of a user's tests that look like one."""
     for argument in arguments:
         if argument.endswith("]") and OPENING in argument:
             from pytest_rageval.analysis.gates import parse_gate
@@ -92,7 +92,7 @@ def gate_ids(arguments: Iterable[str]) -> Iterator[GateId]:
 
 
 def rewrite_arguments(config: pytest.Config) -> None:
-    """Replace ids of gates among the arguments by their tests; a gate of the session stands for all tests."""
+    """Replace gate ids in the arguments with their tests; a session gate selects all tests."""
     ids = list(gate_ids(config.args))
     if not ids:
         return
@@ -109,7 +109,7 @@ def rewrite_arguments(config: pytest.Config) -> None:
 
 
 def session_file(config: pytest.Config) -> Path:
-    """Return the file that gates of the session belong to: the ini, else the rootdir's conftest.py."""
+    """Return the file that session gates belong to: the ini, else the rootdir's conftest.py."""
     ini = config.inipath
-    inside = ini is not None and config.rootpath in ini.parents
-    return ini if ini is not None and inside else config.rootpath / "conftest.py"
+    is_inside = ini is not None and config.rootpath in ini.parents
+    return ini if ini is not None and is_inside else config.rootpath / "conftest.py"

@@ -1,4 +1,4 @@
-"""What ``-m "rag(topic='Funds')"`` asks for, checked against the facets that the cases have."""
+"""Check ``-m "rag(topic='Funds')"`` against the facets of the cases."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ __all__ = ["checked_terms", "terms_of"]
 
 _ARGUMENT = r"""(\w+)\s*=\s*('[^']*'|"[^"]*"|-?\w+)"""
 _TERM = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w:+.\[\]\\/-])rag\s*\((?P<arguments>(?:[^()'"]|'[^']*'|"[^"]*")+)\)""")
-MOST_HINTED = 10  # values of a facet that a sentence lists
+MOST_HINTED = 10  # most values of a facet that a hint lists
 
 Value = str | int | None
 
 
 def checked_terms(expression: str, entries: Sequence[Entry]) -> list[str]:
-    """Return a sentence for each ``rag(...)`` of an expression that no case matches.
+    """Return a warning for each ``rag(...)`` term of an expression that no case matches.
 
     Raises:
-        UnknownNameError: a facet that no case can have.
+        UnknownNameError: a term names a facet that no case can have.
     """
     cases = [entry.case.facets for entry in entries if entry.testbed.reached]
     known = {*FACETS, *(name for entry in entries for name in entry.case.facets)}
     notes = []
-    for text, wanted in terms_of(expression):
-        for name in wanted:
+    for text, conditions in terms_of(expression):
+        for name in conditions:
             if name not in known:
                 raise UnknownNameError("facet", name, known, f"-m {text}")
-        if cases and not any(_matches(facets, wanted) for facets in cases):
-            notes.append(f"-m {text} selects nothing: {_reason(cases, wanted)}")
+        if cases and not any(_matches(facets, conditions) for facets in cases):
+            notes.append(f"-m {text} selects nothing: {_reason(cases, conditions)}")
     return list(dict.fromkeys(notes))
 
 
 def terms_of(expression: str) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Yield each ``rag(...)`` of a marker expression: its text, and the facets that it wants."""
+    """Yield each ``rag(...)`` term of a marker expression: its text and its facet conditions."""
     for term in _TERM.finditer(expression):
         if term["arguments"]:
             yield term[0], {name: _value(text) for name, text in re.findall(_ARGUMENT, term["arguments"])}
@@ -52,13 +52,15 @@ def _value(text: str) -> Value:
     return int(text) if text.lstrip("-").isdigit() else {"True": True, "False": False}.get(text)
 
 
-def _matches(facets: Mapping[str, str], wanted: Mapping[str, Value]) -> bool:
-    """Return whether a case's marker has all that is wanted: a text as written, or a whole number."""
-    return all(facets.get(name) == (value if isinstance(value, str) else repr(value)) for name, value in wanted.items())
+def _matches(facets: Mapping[str, str], conditions: Mapping[str, Value]) -> bool:
+    """Return whether facets meet all conditions; a number or a boolean equals its text."""
+    return all(
+        facets.get(name) == (value if isinstance(value, str) else repr(value)) for name, value in conditions.items()
+    )
 
 
-def _reason(cases: Sequence[Mapping[str, str]], wanted: Mapping[str, Value]) -> str:
-    for name, value in wanted.items():
+def _reason(cases: Sequence[Mapping[str, str]], conditions: Mapping[str, Value]) -> str:
+    for name, value in conditions.items():
         if not any(_matches(facets, {name: value}) for facets in cases):
             values = {facets[name] for facets in cases if name in facets}
             hint = did_you_mean(str(value), values)

@@ -1,4 +1,4 @@
-"""The markers: ``rag_case``, ``rag(**facets)``, and one for each ability, level and task."""
+"""The markers: ``rag_case``, ``rag(**facets)``, and one per ability, level and task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def _called_by_pytest(declared: F) -> F:
-    """Return pytest's own method under the signature and the docstring that editors show."""
+    """Return pytest's own method with the signature and docstring that editors show."""
 
     @functools.wraps(declared)
     def call(self: pytest.MarkDecorator, *args: object, **kwargs: object) -> object:
@@ -63,36 +63,36 @@ class RagCase(pytest.MarkDecorator):
         """Multiply a test function, class or module into one test for each case of a dataset.
 
         Args:
-            dataset: ``format:path``, as ``jsonl:cases.jsonl``; relative to this file, then to the rootdir.
-            ability: the ability of RGB that is tested; it decides the passages and the default metrics.
+            dataset: ``format:path``, such as ``jsonl:cases.jsonl``; relative to this file, then to the rootdir.
+            ability: the RGB ability to test; it decides the passages and the default metrics.
             metrics: names of metrics, the primary one first.
-            gates: conditions for a green build, as ``accuracy >= 0.85`` or ``accuracy[topic=*] >= baseline - 0.02``.
-            passages: how many passages each case supplies (5), or ``"retrieved"`` for none. A list multiplies cases.
+            gates: conditions for a green build: ``accuracy >= 0.85``, ``accuracy[topic=*] >= baseline - 0.02``.
+            passages: passages per case (5), or ``"retrieved"`` to supply none. A list multiplies cases.
             noise_rate: share of noise in the passages, 0..1 (0). A list multiplies the cases.
-            correct_rate: share of correct passages beside false ones, 0..1 (0). A list multiplies the cases.
-            assembly: how passages are chosen: ``balanced`` (default), or ``rgb-compat`` as the published code does.
+            correct_rate: share of correct passages among false ones, 0..1 (0). A list multiplies the cases.
+            assembly: how to choose passages: ``balanced`` (default), or ``rgb-compat`` like the published code.
             qrels: a file of relevance judgements, instead of those of the records.
             relevance: what makes a retrieved passage relevant: ``ids`` (default), ``overlap`` or ``answers``.
             history: later turns follow the recorded answers (``gold``, default) or the system's ``own``.
-            limit: run the first so many cases.
-            sample: run so many cases, stratified by topic and task.
-            seed: seed of the passages and of the sample (0).
-            where: facets that a case must have, as ``{"topic": "Funds"}``.
-            cluster: the facet whose value dependent cases share.
-            facets: facets of your own for every case.
-            **more: facets by name, as ``topic="Funds"``.
+            limit: run only the first N cases.
+            sample: run a sample of N cases, stratified by topic and task.
+            seed: seed for the passages and the sample (0).
+            where: facets that a case must have, such as ``{"topic": "Funds"}``.
+            cluster: the facet that dependent cases share a value of.
+            facets: your own facets, added to every case.
+            **more: facets by name, such as ``topic="Funds"``.
         """
         ...
 
 
 rag_case = RagCase(pytest.mark.rag_case.mark, _ispytest=True)
 
-_MARKED = ("ability", "level", "task")
+_MARKER_FACETS = ("ability", "level", "task")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def register(config: pytest.Config) -> None:
-    """Register every marker, so that ``--strict-markers`` knows them."""
+    """Register every marker, for ``--strict-markers``."""
 
     def line(text: str) -> None:
         config.addinivalue_line("markers", text)
@@ -105,34 +105,34 @@ def register(config: pytest.Config) -> None:
 
 
 def marks_of(facets: Mapping[str, str], config: pytest.Config) -> list[pytest.MarkDecorator]:
-    """Return a case's markers: its facets, and its ability, level and task by name.
+    """Return a case's markers: ``rag`` with its facets, and its ability, level and task by name.
 
-    The facets are texts; where any is a whole number they follow once more with it as one, for ``rag(round=3)``.
-    A task of the user's own gets a marker too, registered on the way, unless its name is no
-    identifier or already means something to pytest or to a plugin.
+    Facets are texts. If a value is a whole number, a second ``rag`` marker has it as a number, for ``rag(round=3)``.
+    A user's own task gets a marker too, which this function registers. A task gets none if its name is not an
+    identifier, or if pytest or a plugin already uses the name.
     """
-    made = config.stash.setdefault(_MADE, {})
+    cache = config.stash.setdefault(_MARKS, {})
     key = tuple(facets.items())
-    if key not in made:
-        # "self" is no keyword that a marker could take
-        asked = {name: value for name, value in facets.items() if name != "self"}
-        marks = [pytest.mark.rag.with_args(**asked)]
-        if any(map(_WHOLE.fullmatch, asked.values())):
-            numbers = {name: int(value) if _WHOLE.fullmatch(value) else value for name, value in asked.items()}
+    if key not in cache:
+        # A marker cannot take "self" as a keyword.
+        texts = {name: value for name, value in facets.items() if name != "self"}
+        marks = [pytest.mark.rag.with_args(**texts)]
+        if any(map(_WHOLE.fullmatch, texts.values())):
+            numbers = {name: int(value) if _WHOLE.fullmatch(value) else value for name, value in texts.items()}
             marks.append(pytest.mark.rag.with_args(**numbers))
-        named = [facets[facet] for facet in _MARKED if facet in facets]
-        made[key] = [*marks, *(getattr(pytest.mark, name) for name in named if _usable(name, config))]
-    return made[key]
+        names = [facets[facet] for facet in _MARKER_FACETS if facet in facets]
+        cache[key] = [*marks, *(getattr(pytest.mark, name) for name in names if _usable(name, config))]
+    return cache[key]
 
 
-_MADE = pytest.StashKey[dict[tuple[tuple[str, str], ...], list[pytest.MarkDecorator]]]()
+_MARKS = pytest.StashKey[dict[tuple[tuple[str, str], ...], list[pytest.MarkDecorator]]]()
 _USABLE = pytest.StashKey[dict[str, bool]]()
 
 
 def _usable(name: str, config: pytest.Config) -> bool:
     if _USABLE not in config.stash:
-        taken = dict.fromkeys(_marker_names(config.getini("markers")), False)
-        config.stash[_USABLE] = taken | dict.fromkeys((*ABILITIES, *LEVELS, *TASKS), True)
+        reserved = dict.fromkeys(_marker_names(config.getini("markers")), False)
+        config.stash[_USABLE] = reserved | dict.fromkeys((*ABILITIES, *LEVELS, *TASKS), True)
     known = config.stash[_USABLE]
     if name not in known:
         known[name] = name.isidentifier() and not name.startswith("_")

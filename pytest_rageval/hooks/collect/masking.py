@@ -1,4 +1,4 @@
-"""Mask secrets in pytest's own reports: tracebacks, reasons and captured output of rag cases."""
+"""Mask secrets in pytest's reports: tracebacks, reasons and captured output of rag cases."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Masking"]
 
 
 class Masking:
-    """A plugin that masks the secrets in the reports of rag cases.
+    """Plugin: mask secrets in the reports of rag cases.
 
     Args:
-        config: whose ini setting ``rag_secrets`` names further variables, until the session ends.
+        config: pytest's; its ini setting ``rag_secrets`` adds variables until the session ends.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -27,7 +27,7 @@ class Masking:
             config.add_cleanup(lambda: name_secrets(()))
             name_secrets(patterns)
 
-    @pytest.hookimpl(wrapper=True, trylast=True)  # ahead of all plugins that read reports
+    @pytest.hookimpl(wrapper=True, trylast=True)  # before all plugins that read reports
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Mask the secrets in the report of a rag case."""
         report = yield
@@ -37,7 +37,7 @@ class Masking:
 
 
 def _mask_report(report: pytest.TestReport) -> None:
-    """Mask the secrets in a report. A traceback stays one, unless a secret spans several of its lines."""
+    """Mask the secrets in a report; a traceback becomes plain text if a secret spans several of its lines."""
     from pytest_rageval.llm.secrets import redact
 
     report.sections = [(name, redact(content)) for name, content in report.sections]
@@ -53,7 +53,7 @@ def _mask_report(report: pytest.TestReport) -> None:
 
 
 def _change_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a value with every text in it changed; the parts of a traceback are changed in place."""
+    """Return a value with ``change`` applied to every text in it; change parts of a traceback in place."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What a testbed computes and is held to: the metrics and gates of its marker, checked against its cases."""
+"""Check a marker's metrics and gates against its cases, and add them to the testbed."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["complete", "has_facet", "no_such_cluster"]
 
 
 OF_A_RUN = {"system", REPEAT}
-"""Facets that the session gives to cases."""
+"""Facets that the session adds to cases."""
 
 
 def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options: Options) -> None:
-    """Add metrics and gates to a testbed; a gate computes the metric it names.
+    """Add metrics and gates to a testbed; the testbed also computes each gate's metric.
 
     Args:
-        testbed: the testbed, as its marker declares it.
+        testbed: the testbed that a marker declares.
         cases: all its cases.
-        catalog: what is registered.
-        options: what the command line and the ini say.
+        catalog: the registered metrics and other components.
+        options: settings of the command line and the ini.
 
     Raises:
         SettingError: a metric, a gate or a selection of the marker cannot be used with these cases.
@@ -39,12 +39,12 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
     settings, where = testbed.settings, testbed.settings.origin
     testbed.facets.update(*(case.facets for case in cases))
     if not select(cases, settings.where, None, None, 0, where):
-        raise SettingError(f"{where}: where matches no case; {_told(settings.where, cases)}")
+        raise SettingError(f"{where}: where matches no case; {_known_values(settings.where, cases)}")
     if settings.cluster is not None and not has_facet(cases, settings.cluster):
         raise no_such_cluster(settings.cluster, f"{where}: cluster", cases)
     gates = [parse_gate(text, where) for text in settings.gates]
-    named = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
-    for name in [*(settings.metrics or ability_named(settings.ability).metrics), *named]:
+    gate_metrics = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
+    for name in [*(settings.metrics or ability_named(settings.ability).metrics), *gate_metrics]:
         metric = catalog.metrics.get(name, where)
         if metric.needs_all and settings.relevance == "answers":
             problem = f"metric {found(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
@@ -55,25 +55,26 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
         if not any(matches(case.facets, gate.beforehand) for case in cases):
-            raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {_told(gate.slice, cases)}")
+            known = _known_values(gate.slice, cases)
+            raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {known}")
         if gate in testbed.gates:
             raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
         testbed.gates.append(gate)
 
 
 def has_facet(cases: Iterable[Case], name: str) -> bool:
-    """Return whether a case has a facet that can say which cases depend on each other."""
+    """Return whether a case has the facet, and the facet can group dependent cases."""
     return name not in OF_A_RUN and any(name in case.facets for case in cases)
 
 
 def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingError:
-    """Return the error of a cluster whose facet no case has; ``where`` ends with the setting's name."""
+    """Return the error for a cluster facet that no case has; ``where`` ends with the setting's name."""
     known = {name for case in cases for name in case.facets} - OF_A_RUN
     return SettingError(f"{where} is {found(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
 
 
 def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
-    """Where documents are labelled, check by what, and add what other labels of documents would have said."""
+    """If metrics use document labels, check the kind of label and add metrics that cross-check the labels."""
     if all(metric.labels == "none" for metric in testbed.metrics.values()):
         return
     from pytest_rageval.metrics.rankings.pages import evidence_sets
@@ -87,10 +88,10 @@ def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, 
         testbed.compute("page_Rprec", catalog.metrics.get("page_Rprec", where))
 
 
-def _told(wanted: Mapping[str, str], cases: Sequence[Case]) -> str:
-    """Return which values the wanted facets have."""
+def _known_values(conditions: Mapping[str, str], cases: Sequence[Case]) -> str:
+    """Return a hint that lists the values of each facet in ``conditions``."""
     parts = []
-    for name in wanted:
+    for name in conditions:
         known = sorted({case.facets[name] for case in cases if name in case.facets})
         parts.append(f"{name} is {', '.join(map(found, known[:8]))}" if known else f"no case has {name}")
     return "; ".join(parts)

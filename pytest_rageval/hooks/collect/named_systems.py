@@ -1,4 +1,4 @@
-"""Systems that an option or the ini names, loaded when collection ends: a bad name stops all before anything runs."""
+"""Load the systems that an option or the ini names, before any case runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["NamedSystems"]
 
 
 class NamedSystems:
-    """The systems of one process that are named ``module:attribute``.
+    """The systems of one process that options name as ``module:attribute``.
 
-    Their modules are found where Python finds any, and then in ``folders``, the rootdir and the folder that pytest
-    was started in, which stand at the end of ``sys.path`` from `load` until `close`.
+    Their modules are imported from ``sys.path``. From `load` until `close`, ``sys.path`` ends with ``folders``: the
+    rootdir and the folder that pytest was started in.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:
@@ -26,7 +26,7 @@ class NamedSystems:
         self._loaded: dict[str, System] = {}
 
     def load(self, names: Iterable[str], registered: Iterable[str]) -> None:
-        """Load those of ``names`` that are not ``registered``; one that cannot be had is a `SettingError`."""
+        """Load each of ``names`` that is not ``registered``; raise `SettingError` if one cannot be loaded."""
         known = set(registered)
         for name in dict.fromkeys(names):
             if name in known or name in self._loaded:
@@ -38,11 +38,11 @@ class NamedSystems:
             self._loaded[name] = load_system(name)
 
     def get(self, name: str) -> System | None:
-        """Return the system loaded as ``name``; None for one that is registered."""
+        """Return the system loaded as ``name``; None for a registered system."""
         return self._loaded.get(name)
 
     def close(self) -> None:
-        """Take the folders off ``sys.path``."""
+        """Remove the added folders from ``sys.path``."""
         for folder in self._added:
             if folder in sys.path:
                 sys.path.remove(folder)

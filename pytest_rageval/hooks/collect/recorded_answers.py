@@ -1,4 +1,4 @@
-"""Recorded answers: the session's, and those that datasets bring along."""
+"""Load the recorded answers of ``--rag-answers``."""
 
 from __future__ import annotations
 

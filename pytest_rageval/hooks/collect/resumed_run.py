@@ -1,4 +1,4 @@
-"""The run that a session resumes."""
+"""The run that ``--rag-resume`` resumes: its cases, answers, cost and warnings."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 __all__ = ["Resumed"]
 
 MOST_NAMED = 3
-"""Cases that a sentence names."""
+"""Most cases that a warning names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What the reporting process knows of the run that it goes on with.
+    """The resumed run, in the reporting process.
 
     Attributes:
-        stopped: the run; one without cases where there is none to go on with.
-        note: why nothing can be taken over, or "".
+        stopped: the run; it has no cases if no run can be resumed.
+        note: why no case can be taken over, or "".
     """
 
     stopped: Stopped
     note: str = ""
 
     def taken(self, plan: Plan) -> list[str]:
-        """Return the node ids of the planned cases that are taken over, in data order."""
+        """Return the node ids of the planned cases taken over from the run, in data order."""
         return [nodeid for nodeid in plan.cases if nodeid in self.stopped.ended]
 
     def payload(self, nodeid: str, plan: Plan) -> dict[str, Any]:
-        """Return what the report of a case that is taken over brings along."""
+        """Return the report payload of a case taken over from the run."""
         line = self.stopped.ended[nodeid]
         outcome, testbed = decode_outcome(line["outcome"]), plan.testbeds[plan.cases[nodeid][1]]
         better = plan.metrics[testbed.primary].higher_is_better
@@ -59,44 +59,45 @@ class Resumed:
         }
 
     def told(self, plan: Plan) -> str:
-        """Return what the summary says of it, or ""."""
-        taken, answers = len(self.taken(plan)), len(self.answers(plan))
-        if not taken and not answers:
+        """Return the summary line about the resumed run; "" if nothing is taken over."""
+        n_cases, answers = len(self.taken(plan)), len(self.answers(plan))
+        if not n_cases and not answers:
             return ""
-        cases = f"{taken} of {counted(len(plan.cases), 'case')}"
+        cases = f"{n_cases} of {counted(len(plan.cases), 'case')}"
         more = f", and {counted(answers, 'answer')} that no test had taken" if answers else ""
         spent = spent_text(self.spent)
         return f"{cases} taken over from the run {self.stopped.run}{more}" + (f"; that run {spent}" if spent else "")
 
     def described(self, plan: Plan) -> dict[str, Any]:
-        """Return what results.json says of it; nothing where nothing is taken over."""
+        """Return the entry for results.json; empty if nothing is taken over."""
         if not self.told(plan):
             return {}
         counts = {"cases": len(self.taken(plan)), "answers": len(self.answers(plan))}
         return {"run": self.stopped.run, **counts, "usage": encode_usage(self.spent)}
 
     def answers(self, plan: Plan) -> set[str]:
-        """Return the node ids of the planned cases that a system answered, and that no test reported."""
+        """Return the node ids of the planned cases with an answer that no test reported."""
         rows = self.stopped.paid.rows
         return {row["nodeid"] for row in rows if row["kind"] == SYSTEM and not row["key"]} & plan.cases.keys()
 
     @property
     def spent(self) -> Calls:
-        """What the run took, with the runs that it resumed; what the last ones of its cases took is known."""
+        """Calls and cost of the run and of the runs that it resumed."""
         outcomes = []
         for line in self.stopped.outcomes.values():
-            with suppress(Exception):  # a line that anything may have changed
+            with suppress(Exception):  # the file may have been edited
                 outcomes.append(decode_outcome(line))
         return calls_of(outcomes, self.stopped.paid.calls)
 
     def mixed(self, plan: Plan) -> tuple[str, ...]:
-        """Return the files of the user's own code that changed since the cases ended that are taken over."""
+        """Return the files of the user's code that changed since the cases taken over ended."""
         then, now = (identity.get("files", {}) for identity in (self.stopped.identity, plan.identity))
-        taken = self.taken(plan) or self.answers(plan)
-        return tuple(name for name in now if name in then and then[name] != now[name]) if taken else ()
+        if not (self.taken(plan) or self.answers(plan)):
+            return ()
+        return tuple(name for name in now if name in then and then[name] != now[name])
 
     def warnings(self, plan: Plan) -> Iterator[str]:
-        """Yield what the summary warns of."""
+        """Yield warnings for the summary."""
         if self.note:
             yield self.note
         if unread := self.stopped.unread:

@@ -1,4 +1,4 @@
-"""How tests ended: their reports as lines of a run's folder, and the lines as reports again."""
+"""Save test reports as lines of a run's folder, and restore reports from the lines."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import pytest
 
 __all__ = ["Endings", "reports_of"]
 
-_KEPT = ("sections", "user_properties", "wasxfail")
-"""What else than outcome, duration and failure a report is told again with."""
+_ATTRIBUTES = ("sections", "user_properties", "wasxfail")
+"""Report attributes saved in addition to outcome, duration and failure."""
 
 _PAYLOAD = ("recordings", "retrievers", "versions")
-"""What else than the outcome comes with a case."""
+"""Keys of a case's payload saved in addition to the outcome."""
 
 _SILENT = "the run that this test failed in keeps no texts (rag_report_texts = false)"
 
 
 class Endings:
-    """The tests that are under way in the reporting process.
+    """Collect the reports of running tests, in the reporting process.
 
     Args:
         config: pytest's.
-        texts: False keeps the words of failures, and what tests printed, out of what is written.
+        texts: False leaves failure messages and test output out of the saved lines.
     """
 
     def __init__(self, config: pytest.Config, *, texts: bool) -> None:
@@ -34,14 +34,14 @@ class Endings:
         self._reports: dict[str, dict[str, dict[str, Any]]] = {}
 
     def take_payload(self, nodeid: str, payload: Mapping[str, Any], line: int) -> None:
-        """Note what comes with a case, and where its outcome stands; a case without a score has not ended."""
+        """Store a case's payload and the line of its outcome; ignore a case without a score."""
         self._outcomes.pop(nodeid, None)
         if payload["outcome"]["status"] == "scored":
             extras = {name: payload[name] for name in _PAYLOAD if payload[name]}
             self._outcomes[nodeid] = {"nodeid": nodeid, "line": line, **extras}
 
     def take_report(self, report: pytest.TestReport) -> str | None:
-        """Return the line of a case once its test has been torn down; None before, and where it has to run again."""
+        """Return the line of a case after its teardown; None before, or if the case must run again."""
         if report.when == "setup":
             self._reports[report.nodeid] = {}
         phases = self._reports.setdefault(report.nodeid, {})
@@ -54,8 +54,8 @@ class Endings:
         if line is None or ended[1] not in ("passed", "failed", "skipped") or ended[::2] != ["passed", "passed"]:
             return None
         keywords = {str(name): 1 for name in report.keywords}
-        told = {"location": report.location, "keywords": keywords, "reports": phases}
-        return json.dumps(line | told, default=str)
+        saved = {"location": report.location, "keywords": keywords, "reports": phases}
+        return json.dumps(line | saved, default=str)
 
     def _encoded(self, report: pytest.TestReport) -> dict[str, Any]:
         plain: dict[str, Any] = {"outcome": report.outcome, "duration": report.duration}
@@ -65,19 +65,19 @@ class Endings:
             if report.skipped:
                 plain["longrepr"] = (*report.location[:2], _SILENT)
             return plain | ({"longrepr": _SILENT} if report.failed else {})
-        plain |= {name: getattr(report, name) for name in _KEPT if getattr(report, name, None) not in (None, [])}
+        plain |= {name: getattr(report, name) for name in _ATTRIBUTES if getattr(report, name, None) not in (None, [])}
         if report.longrepr is not None:
-            told = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-            plain["longrepr"] = told["longrepr"]
+            data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+            plain["longrepr"] = data["longrepr"]
         return plain
 
 
 def reports_of(config: pytest.Config, line: Mapping[str, Any], payload: dict[str, Any]) -> Iterator[pytest.TestReport]:
-    """Yield the reports of a test that ended in another run; what came of its case is on the second."""
+    """Yield the three reports of a test that ended in another run; the "call" report has the payload."""
     common = {"nodeid": line["nodeid"], "location": tuple(line["location"]), "keywords": line["keywords"]}
-    for when, told in line["reports"].items():
-        longrepr = told.get("longrepr")
-        data = {"$report_type": "TestReport", "user_properties": [], "sections": [], **common, **told, "when": when}
+    for when, phase in line["reports"].items():
+        longrepr = phase.get("longrepr")
+        data = {"$report_type": "TestReport", "user_properties": [], "sections": [], **common, **phase, "when": when}
         data["longrepr"] = tuple(longrepr) if isinstance(longrepr, list) else longrepr
         report = config.hook.pytest_report_from_serializable(config=config, data=data)
         if when == "call":

@@ -1,4 +1,4 @@
-"""Which collected cases run: ``where``, ``limit`` and ``sample`` of a marker, then those of the command line."""
+"""Select the cases to run: by the marker's ``where``, ``limit``, ``sample``, then options."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["declared", "deselected", "left_out", "of_other_shards"]
 def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]) -> set[int]:
     """Return the ordinals among ``left`` that do not run.
 
-    A marker's own selection says what its testbed is, whatever else the session leaves out; the command line's
-    takes the first, or a sample, of what pytest's own options left of it. Both follow the order of the data. A case
-    that a test's other parameters or several systems multiply counts once.
+    The marker's selection defines the testbed and ignores all other options. The limit and sample of the command line
+    apply to the cases that pytest's own options left. Both follow the order of the data. A case that runs several
+    times (other parameters of its test, several systems) counts once.
 
     Args:
         options: the command line's limit and sample.
         entries: every case of the session.
         left: the ordinals of the cases that pytest's own options left.
     """
-    staying: set[int] = set()
+    selected: set[int] = set()
     for testbed, cases in _own(entries).items():
-        kept = [same for same in cases if any(entry.ordinal in left for entry in same)]
-        kept = _chosen(kept, options.limit, options.sample, testbed.seed)
-        staying.update(entry.ordinal for same in kept for entry in same)
-    return set(left) - staying
+        available = [same for same in cases if any(entry.ordinal in left for entry in same)]
+        selection = _select(available, options.limit, options.sample, testbed.seed)
+        selected.update(entry.ordinal for same in selection for entry in same)
+    return set(left) - selected
 
 
 def declared(entries: Sequence[Entry]) -> list[int]:
@@ -40,33 +40,32 @@ def declared(entries: Sequence[Entry]) -> list[int]:
 
 
 def left_out(entries: Sequence[Entry], running: Collection[int]) -> int:
-    """Return how many cases of the testbeds that the session collects do not run, though their markers select them."""
+    """Count the cases of collected testbeds that their markers select but that do not run."""
     cases = [same for testbed, group in _own(entries).items() if testbed.reached for same in group]
     return sum(entry.ordinal not in running for same in cases for entry in same)
 
 
 def _own(entries: Sequence[Entry]) -> dict[Testbed, list[list[Entry]]]:
-    """Return the cases of each testbed that its marker selects; what multiplies a case stands together."""
+    """Return the cases of each testbed that its marker selects; group the variants of one case."""
     groups: dict[Testbed, dict[str, list[Entry]]] = {}
     for entry in entries:
         if matches(entry.case.facets, entry.testbed.settings.where):
             groups.setdefault(entry.testbed, {}).setdefault(entry.name, []).append(entry)
     return {
-        testbed: _chosen(list(group.values()), testbed.settings.limit, testbed.settings.sample, testbed.seed)
+        testbed: _select(list(group.values()), testbed.settings.limit, testbed.settings.sample, testbed.seed)
         for testbed, group in groups.items()
     }
 
 
 def of_other_shards(shard: tuple[int, int], entries: Sequence[Entry], chosen: Collection[int]) -> set[int]:
-    """Return the ordinals among ``chosen``, which the session runs on all its machines, that are not this shard's.
+    """Return the ordinals among ``chosen`` that other shards run.
 
-    A case goes to one shard with all its settings, systems and repeats, in all testbeds, and a conversation with all
-    its turns.
+    One shard runs all settings, systems and repeats of a case, in all testbeds, and all turns of a conversation.
 
     Args:
-        shard: which, and of how many.
+        shard: this shard's number, and the number of shards.
         entries: every case of the session.
-        chosen: the ordinals of the cases that are selected.
+        chosen: the ordinals of the selected cases, on all machines.
     """
     units: dict[Unit, Counter[str]] = {}
     for ordinal in chosen:
@@ -81,7 +80,7 @@ def _unit(entry: Entry) -> Unit:
     return unit_of(entry.case, entry.source.name)
 
 
-def _chosen(cases: list[list[Entry]], limit: int | None, sample: int | None, seed: int) -> list[list[Entry]]:
+def _select(cases: list[list[Entry]], limit: int | None, sample: int | None, seed: int) -> list[list[Entry]]:
     if limit is None and sample is None:
         return cases
     return [cases[at] for at in select([same[0].case for same in cases], {}, limit, sample, seed)]

@@ -1,4 +1,4 @@
-"""What collection gathers: testbeds and their cases, made from markers."""
+"""The session's testbeds and cases, made from markers during collection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_rageval.hooks.collect.metrics_and_gates import complete
 from pytest_rageval.hooks.collect.named_systems import NamedSystems
 from pytest_rageval.hooks.collect.recorded_answers import recorded_in
 from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site, Testbed
-from pytest_rageval.hooks.config.judge_labels import TrustHeld
+from pytest_rageval.hooks.config.judge_labels import RequiredTrust
 from pytest_rageval.hooks.config.judge_panels import panels_by_judge
 from pytest_rageval.hooks.config.settings import Options
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
@@ -44,11 +44,11 @@ __all__ = ["Collected", "Runtime", "parametrize"]
 
 
 class Runtime(Protocol):
-    """What asks the systems of this process, once the first case runs."""
+    """Calls the systems of this process; exists from the first case on."""
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """The calls that no report states yet, as `UnderWay` holds them."""
+        """The calls that no report contains yet, in the form of `UnderWay`."""
 
     @property
     def fault(self) -> str | None:
@@ -56,46 +56,46 @@ class Runtime(Protocol):
 
     @property
     def hint(self) -> str | None:
-        """What would make the session faster, by measurement."""
+        """A measured hint on how to make the session faster."""
 
     def stop_looking_ahead(self) -> None:
-        """Ask each case in its own turn from now on."""
+        """From now on, ask the system only when a case's test runs."""
 
     def close(self) -> Calls:
-        """Stop asking; return the calls that no case claimed."""
+        """Stop all calls; return those that belong to no case."""
 
 
 class Collected:
     """The session's testbeds and cases.
 
     Attributes:
-        catalog: what is registered.
-        options: what the command line and the ini say.
+        catalog: the registered components.
+        options: settings of the command line and the ini.
         corpus: the corpus of the ini.
         rootdir: pytest's.
         models: the model clients.
-        sources: the datasets that were read.
+        sources: the loaded datasets.
         named: the systems that options name.
-        testbeds: by node id, in the order they were collected.
+        testbeds: by node id, in collection order.
         entries: every case, in data order.
-        session_gates: gates over the session, each with the option that gives it.
-        shared: the ordinals of the cases that a session's shards run together; None where this is no shard.
-        made: every test item that was made for a case, collected or not.
+        session_gates: gates over the session, each with the option that sets it.
+        shared: the ordinals of the cases that all shards together run; None without ``--rag-shard``.
+        made: every test item created for a case, deselected or not.
         elsewhere: node ids of the cases that other shards run.
-        unmatched: those of them that no case of a partial run can meet.
-        panels: judge -> who is asked for its verdicts instead of the session's judge.
-        notes: what the summary warns of.
-        retrievers: those that systems of this process are made with.
-        trust: what judges are held to, once all is collected.
-        versions: what scores depend on beside the packages: the user's words, the embedding model once it was asked.
-        identity: what decides the scores, once all is collected.
-        baseline: the committed baseline as it was before; None without one, or if it cannot be read.
-        passages: id of each passage that cases are judged by -> digest of its text, as far as the corpus has it.
-        stale: the ordinals of cases whose judged ids name other text than in the baseline.
-        unseen: system whose model calls may not be seen -> what the user wrote for it.
-        earlier: the calls of the run that the session goes on with, of cases that no test reported.
-        runtime: what asks the systems; None until the first case runs.
-        taken: the tests of cases that another run had ended -> the outcome, of a turn that others may go on from.
+        unmatched: session gates that match no case of a partial run.
+        panels: judge -> the panel that replaces the session's judge.
+        notes: warnings for the summary.
+        retrievers: the retrievers of this process's systems.
+        trust: the labels and kappas that judges must reach; set after collection.
+        versions: other inputs of scores: the user dictionary, and the embedding model after its first use.
+        identity: fingerprint of everything that decides the scores; set after collection.
+        baseline: the committed baseline from before the run; None if missing or unreadable.
+        passages: id of each judged passage in the corpus -> digest of its text.
+        stale: the ordinals of cases whose judged ids name text that differs from the baseline.
+        unseen: system whose model calls may be invisible -> the name or fixture that the user wrote.
+        earlier: calls of the resumed run for cases that no test reported.
+        runtime: calls the systems; None until the first case runs.
+        taken: test of a case taken over from another run -> its outcome, if it is a turn that later turns follow.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Collected:
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
-        self.trust = TrustHeld()
+        self.trust = RequiredTrust()
         self.faults: list[str] = []
         self.identity: Mapping[str, Mapping[str, str]] = {}
         self.baseline: Snapshot | None = None
@@ -148,13 +148,13 @@ class Collected:
         raw: dict[str, object],
         responders: Sequence[Responder],
     ) -> list[tuple[str, Entry]]:
-        """Make one marker a testbed and return its (parameter id, entry) pairs.
+        """Create the testbed of one marker and return its (parameter id, entry) pairs.
 
         Args:
             site: the test function.
-            number: which of the function's markers this is, from 1.
+            number: the marker's number within the function, from 1.
             raw: the marker's arguments by name.
-            responders: who answers; each case is asked of each.
+            responders: the systems; each answers every case.
         """
         settings = parse_settings(raw, site.where)
         seed = next((s for s in (self.options.seed, settings.seed) if s is not None), 0)
@@ -175,11 +175,11 @@ class Collected:
         for name, case in expanded:
             for responder in answering:
                 if source.recorded is not None and source.recorded.find(responder.name, case, name) is None:
-                    continue  # a dataset that brings answers along has no other cases
-                given = case.with_facets(system=responder.name)
+                    continue  # a dataset with recorded answers has only the cases that they answer
+                variant = case.with_facets(system=responder.name)
                 shown = f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name
                 for run, facets in self._repeats:
-                    repeated = given.with_facets(**facets) if facets else given
+                    repeated = variant.with_facets(**facets) if facets else variant
                     entry = Entry(len(self.entries), testbed, source, repeated, name, responder, shown + run + suffix)
                     self.entries.append(entry)
                     made.append((shown + run, entry))
@@ -190,9 +190,9 @@ class Collected:
 
     @cached_property
     def case_ids(self) -> dict[tuple[str, str], str]:
-        """The session-wide case id of each (dataset, instance id), once all is collected.
+        """The session-wide case id of each (dataset, instance id); read it only after collection.
 
-        It is the instance's own id, with the dataset before it where two datasets of the session share an id.
+        It is the instance's own id. If two datasets of the session share an id, the dataset's name precedes it.
         """
         owners: dict[str, set[str]] = {}
         for entry in self.entries:
@@ -204,37 +204,37 @@ class Collected:
         }
 
     def session_case(self, entry: Entry) -> Case:
-        """Return an entry's case under its session-wide id, marked where its labels are stale."""
+        """Return an entry's case with its session-wide id, marked if its labels are stale."""
         case_id = self.case_ids[entry.source.name, entry.case.id]
         case = entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
         return replace(case, stale=True) if entry.ordinal in self.stale else case
 
     @property
     def needs_corpus(self) -> bool:
-        """Whether there is no retriever without a corpus."""
+        """Whether the session's retriever needs a corpus."""
         return bool(getattr(self.catalog.retrievers.get(self.options.retriever), "needs_corpus", True))
 
     @cached_property
     def models(self) -> Models:
-        """The session's models; made when they are first wanted."""
+        """The session's model clients, made on first use."""
         from pytest_rageval.hooks.config.model_clients import Models
 
         return Models(self.options, self._recordings, self._budget)
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """What this process has under way and no report tells yet, as `UnderWay` has it."""
+        """The calls of this process that no report contains yet, in the form of `UnderWay`."""
         return (0, 0, None) if self.runtime is None else self.runtime.under_way
 
     def stop_looking_ahead(self) -> None:
-        """Have every case that is still to come asked in its turn, as a debugger wants it."""
+        """Turn look-ahead off: ask the system only when a case's test runs, for debuggers."""
         if self.runtime is not None:
             self.runtime.stop_looking_ahead()
 
     def close(self) -> Meter:
-        """End what answering has started, and return what was asked of models in vain or for no case.
+        """Stop the models and systems; return the model calls that belong to no case.
 
-        What loading has added to Python's path is taken off.
+        Also remove the folders that `NamedSystems` added to ``sys.path``.
         """
         self.named.close()
         unclaimed = Meter()
@@ -255,13 +255,13 @@ class Collected:
 
     @cached_property
     def _repeats(self) -> list[tuple[str, dict[str, str]]]:
-        """The suffix of a case's name and the facet, for each time that it runs."""
+        """The name suffix and the facet of each repeat of a case."""
         if self.options.repeat == 1:
             return [("", {})]
         return [(f"-repeat={run}", {"repeat": str(run)}) for run in range(1, self.options.repeat + 1)]
 
     def _reworded(self, case: Case) -> Case:
-        """Return a case that asks for the sentences of the ini where its instructions have RGB's."""
+        """Return a case whose instructions ask for the ini's sentences instead of RGB's."""
         text, language = case.instructions, case.instance.language
         for own, published in ((self.options.rejection, REJECTION_SENTENCE), (self.options.error, ERROR_SENTENCE)):
             if language in own and language in published:
@@ -270,7 +270,7 @@ class Collected:
 
     @cached_property
     def _recorded(self) -> RecordedAnswers | None:
-        """The answers of ``--rag-answers``, read when first asked for."""
+        """The answers of ``--rag-answers``, read on first use."""
         return None if self.options.answers is None else recorded_in(self.options.answers)
 
 
@@ -283,5 +283,5 @@ def parametrize(metafunc: pytest.Metafunc, made: Iterable[tuple[str, Entry]]) ->
     metafunc.parametrize("rag", params, indirect=True)
     own = metafunc.function.__code__.co_varnames[: metafunc.function.__code__.co_argcount]
     if "request" in metafunc.fixturenames and "request" not in own:
-        # Only the fixtures ask for it, and get one of their own; filling it for the test too costs 20 µs a case.
+        # Only the fixtures use `request`, and get their own; also filling it for the test costs 20 µs a case.
         metafunc.fixturenames.remove("request")

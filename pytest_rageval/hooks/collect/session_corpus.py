@@ -1,4 +1,4 @@
-"""The corpus of the session's ini."""
+"""Create the corpus of the ini, once per process."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["corpus_of"]
 
 
 def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
-    """Return the corpus of the ini, its settings checked for form; ``watch`` is the terminal's where none is given.
+    """Return the corpus of the ini and check the form of its settings; ``watch`` defaults to the terminal's.
 
-    From the first time on Chinese is cut with the words of ``rag_user_dict``, until the session ends.
+    The first call also sets the words of ``rag_user_dict`` for segmenting Chinese, until the session ends.
     """
     if CORPUS not in config.stash:
         lines: list[str] = ini_value(config, "rag_user_dict")

@@ -1,4 +1,4 @@
-"""Start collecting when pytest meets the first rag case."""
+"""Start collection at the first rag case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["collected_of"]
 
 
 def collected_of(config: pytest.Config) -> Collected:
-    """Return what the session has collected; made, with all it imports, for the first rag case."""
+    """Return the session's `Collected`; create it, with all its imports, at the first rag case."""
     if COLLECTED not in config.stash:
         from pytest_rageval.hooks.collect.masking import Masking
         from pytest_rageval.hooks.collect.session import Collected

@@ -1,4 +1,4 @@
-"""``*.rag.toml`` suites, collected like test files: each ``[[testbed]]`` becomes a test function."""
+"""Collect ``*.rag.toml`` suites: each ``[[testbed]]`` becomes a test function."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _AT_LINE = re.compile(r"at line (\d+)")
 
 
 def _testbed(rag: object) -> None:
-    """Stand for one testbed; its case is answered and scored by the ``rag`` fixture."""
+    """Template for a testbed's function; the ``rag`` fixture answers and scores its case."""
 
 
 class SuiteModule(pytest.Module):
-    """A suite as a module of test functions, so that everything pytest does with tests holds for it."""
+    """A suite as a module of test functions; every feature of pytest works on it."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """Collect one function a testbed; an unusable suite refuses the session."""
+        """Collect one function for each testbed; an invalid suite refuses the session."""
         try:
             self.obj  # noqa: B018 - reading the attribute reads the suite
         except RagEvalError as error:
@@ -48,7 +48,7 @@ class SuiteModule(pytest.Module):
         return super().collect()
 
     def istestfunction(self, obj: object, name: str) -> bool:
-        """Take every testbed, whatever its name."""
+        """Accept every testbed, whatever its name."""
         return isinstance(obj, FunctionType)
 
     def _getobj(self) -> ModuleType:
@@ -98,7 +98,7 @@ def _read(path: Path, shown: str) -> tuple[str, dict[str, Any]]:
 
 
 def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> str:
-    """Return a testbed's name; a key that is not known is refused with its line."""
+    """Return a testbed's name; raise an error with the line for an unknown key or an invalid name."""
     for key in entry:
         if key not in (*SETTINGS, *FACETS, "name"):
             where = f"{shown}:{line_of(lines, key, header)}"
@@ -115,7 +115,7 @@ def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> 
 
 
 def line_of(lines: list[str], key: str, start: int) -> int:
-    """Return the line, from 1, that first sets ``key`` after the line ``start``, from 0."""
+    """Return the line number (from 1) of the first line from index ``start`` (from 0) that sets ``key``."""
     written = rf"""["']?{re.escape(key)}["']?\s*(=|\]|\.)"""
     for place in (rf"^\s*\[*\s*(testbed\s*\.\s*)?{written}", rf"(?<![\w.-]){written}"):
         for at in range(start, len(lines)):

@@ -1,4 +1,4 @@
-"""What collection makes of a test function: testbeds, their cases, and who answers."""
+"""Testbeds, their cases and their systems, made from a test function."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Site:
         nodeid: its node id.
         name: its name.
         where: its ``file:line``, for messages.
-        folders: where the data that it names is looked for first.
+        folders: the folders to look for its data in first.
         asserts: whether its body may fail a case on its own.
     """
 
@@ -40,12 +40,12 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Responder:
-    """Who answers a case.
+    """The system that answers a case.
 
     Attributes:
         name: the system's name, also its facet.
-        named: whether an option names it; else the ``rag_system`` fixture gives it.
-        lasting: whether what the fixture gives lasts for the session.
+        named: whether an option names it; else the ``rag_system`` fixture provides it.
+        lasting: whether its fixtures are session-scoped.
     """
 
     name: str
@@ -58,19 +58,19 @@ class Testbed:
     """One ``@rag_case``, or one entry of a suite, with its cases.
 
     Attributes:
-        nodeid: node id of its function, and its suffix.
-        name: the function's name, and its suffix.
-        suffix: "", then "#2" and so on for the further markers of one function.
+        nodeid: node id of its function, with the suffix.
+        name: the function's name, with the suffix.
+        suffix: "" for a function's first marker, "#2" for the second, and so on.
         settings: the marker's arguments.
-        seed: the seed in force.
+        seed: the seed of its passages and samples.
         asserts: whether the function's body may fail a case on its own.
-        metrics: what its cases are scored by, the primary one first.
+        metrics: the metrics of its cases, the primary one first.
         gates: its gates.
-        facets: every facet its cases carry, and those every case may carry.
-        generated: how many cases there are before any deselection.
-        reached: whether the session collects it; a module is read whole for one of its functions.
-        recorded: the answers that are scored instead of a system's, or None.
-        labelled: whether they are those that its dataset brings along.
+        facets: every facet of its cases, and those that any case may have.
+        generated: number of cases before any deselection.
+        reached: whether the session collects it; pytest reads the whole module even for one function.
+        recorded: recorded answers to score instead of a system's, or None.
+        labelled: whether the recorded answers are part of its dataset.
     """
 
     __test__ = False
@@ -91,11 +91,11 @@ class Testbed:
 
     @property
     def embeds(self) -> bool:
-        """Whether a metric compares embeddings; only then is the embedding model needed."""
+        """Whether a metric compares embeddings and so needs the embedding model."""
         return any(metric.texts is not None for metric in self.metrics.values())
 
     def compute(self, name: str, metric: Metric) -> None:
-        """Add a metric that the testbed does not compute yet."""
+        """Add a metric, unless the testbed already computes it."""
         self.metrics.setdefault(name, metric)
         if metric.closed_book:
             self.facets.add(KNEW)
@@ -103,16 +103,16 @@ class Testbed:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Entry:
-    """One case of one testbed, as it stands behind a test item.
+    """One case of one testbed, behind one test item.
 
     Attributes:
-        ordinal: its place among all cases of the session, in data order.
-        testbed: what it belongs to.
+        ordinal: its position among all cases of the session, in data order.
+        testbed: its testbed.
         source: the dataset of its instance.
         case: the case.
         name: its parameter id, without the system and the repeat.
-        responder: who answers.
-        param_id: its parameter id, which differs for each system and repeat.
+        responder: the system that answers.
+        param_id: its full parameter id, with the system and the repeat.
     """
 
     ordinal: int
@@ -124,5 +124,5 @@ class Entry:
     param_id: str = ""
 
     def __repr__(self) -> str:
-        """Return its id: other plugins write the repr of a parameter into their files, and tell tests by it."""
+        """Return the id: other plugins save a parameter's repr and identify tests by it."""
         return self.param_id or self.name

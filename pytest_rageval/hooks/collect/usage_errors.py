@@ -1,8 +1,8 @@
-"""Ending a session, before anything runs, with pytest's usage error: one sentence and exit status 4.
+"""Refuse a session before it runs, with pytest's usage error: one sentence, exit status 4.
 
-An exception in a collector would be a collection error with a traceback, and one in an xdist worker
-an internal error. So a refusal travels as a failed collection report, which xdist forwards, and the
-main process, with xdist the controller, turns it into a usage error.
+An exception in a collector would be a collection error with a traceback; in an xdist worker it would be
+an internal error. Therefore a refusal is a failed collection report, which xdist forwards. The main
+process (with xdist the controller) turns it into a usage error.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pytest_rageval.hooks.collect.keys import COLLECTED
 __all__ = ["REFUSED", "Refusals", "raised", "refuse"]
 
 REFUSED = pytest.StashKey[list[str]]()
-"""On the config: what was found unusable."""
+"""On the config: the messages of the refusal."""
 
 
 def refuse(config: pytest.Config, nodeid: str, message: str) -> None:
-    """End the session with a usage error that says ``message``; what was collected is let go, unrecorded."""
+    """End the session with the usage error ``message``; discard the collected cases without a report."""
     config.stash.setdefault(REFUSED, []).append(message)
     collected = config.stash.get(COLLECTED, None)
     if collected is not None:
@@ -32,7 +32,7 @@ def refuse(config: pytest.Config, nodeid: str, message: str) -> None:
 
 
 def raised(error: BaseException, rootdir: Path) -> str:
-    """Return an error's message behind the ``file:line`` of the user's code that led to it."""
+    """Return an error's message, prefixed with the ``file:line`` of the user's code that caused it."""
     package = Path(__file__).parents[2]
     frames = [frame for frame in extract_tb(error.__traceback__) if package not in Path(frame.filename).parents]
     if not frames:
@@ -43,7 +43,7 @@ def raised(error: BaseException, rootdir: Path) -> str:
 
 
 class Refusals:
-    """A plugin of the main process only: raises what collectors refused."""
+    """Plugin of the main process: raise the refusals of collectors."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:

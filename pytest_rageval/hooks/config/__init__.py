@@ -1,1 +1,1 @@
-"""Options and ini settings, parsed and checked for form."""
+"""Options and ini settings: parse them and check their form."""

@@ -1,4 +1,4 @@
-"""``--rag-baseline`` and what goes with it: what a run is compared with, and when it may become that."""
+"""``--rag-baseline`` and its settings, and the conditions for updating the baseline."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BASELINE",
-    "BaselineAsked",
-    "baseline_asked",
+    "BaselineSetting",
     "check_baseline",
     "next_baseline",
+    "parse_baseline",
     "refuse_baseline",
     "why_no_update",
 ]
 
 BASELINE = ("rag_baseline", "rag_alpha", "rag_alpha_per", "rag_inconclusive", "rag_min_compared")
-"""The settings of the ini."""
+"""The ini settings of baselines."""
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineAsked:
-    """What is wanted of a baseline.
+class BaselineSetting:
+    """The settings of the baseline.
 
     Attributes:
-        path: the file; None where there is none.
-        update: whether the run is written to it.
-        part: whether a part of the project may be.
-        alpha: how many false alarms are taken, as a share.
-        inconclusive: what becomes of a drop that cannot be told from noise.
-        min_compared: share of its cases in the baseline that a gate has to be compared with.
-        alpha_per: what alpha holds for.
+        path: the baseline file, or None.
+        update: whether the run updates it.
+        part: whether a run of a part of the project may update it.
+        alpha: the accepted chance of a false alarm, as a share.
+        inconclusive: whether a drop that is not significant passes, warns or fails.
+        min_compared: least share of a gate's cases in the baseline that the run must compare.
+        alpha_per: whether alpha applies to the session or to each gate.
     """
 
     path: Path | None = None
@@ -56,10 +56,10 @@ class BaselineAsked:
     alpha_per: AlphaPer = "session"
 
 
-def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside: Path) -> BaselineAsked:
-    """Return what the command line and the ini want of a baseline, checked for form."""
-    given, standing = getattr(option, "rag_baseline", None), str(ini["rag_baseline"]).strip()
-    path = here / given if given else beside / standing if standing else None
+def parse_baseline(option: object, ini: Mapping[str, object], here: Path, beside: Path) -> BaselineSetting:
+    """Parse the baseline settings of the command line and the ini, and check their form."""
+    cli_path, ini_path = getattr(option, "rag_baseline", None), str(ini["rag_baseline"]).strip()
+    path = here / cli_path if cli_path else beside / ini_path if ini_path else None
     whole, part = getattr(option, "rag_update_baseline", False), getattr(option, "rag_update_baseline_part", False)
     update = whole or part
     if whole and part:
@@ -81,37 +81,38 @@ def baseline_asked(option: object, ini: Mapping[str, object], here: Path, beside
     if per not in ALPHA_PER:
         raise SettingError(f"rag_alpha_per is {found(per)}; write session or gate")
     min_compared = share_of(str(ini["rag_min_compared"]), "rag_min_compared")
-    return BaselineAsked(path, update, part, alpha, policy, min_compared, per)
+    return BaselineSetting(path, update, part, alpha, policy, min_compared, per)
 
 
-def check_baseline(asked: BaselineAsked) -> Snapshot | None:
-    """Return the baseline; None without one, or if one that is written anew cannot be read.
+def check_baseline(setting: BaselineSetting) -> Snapshot | None:
+    """Return the baseline; None without one, or if the run replaces an unreadable one.
 
-    Refuse one that cannot be read, is something else, or is missing and not about to be written.
+    Raises:
+        RagEvalError: the file cannot be read, is not a baseline, or is missing and the run does not write it.
     """
-    if asked.path is None or (asked.update and not asked.path.exists()):
+    if setting.path is None or (setting.update and not setting.path.exists()):
         return None
-    if not asked.path.exists():
-        raise SettingError(f"there is no baseline {asked.path} yet; write it with --rag-update-baseline")
+    if not setting.path.exists():
+        raise SettingError(f"there is no baseline {setting.path} yet; write it with --rag-update-baseline")
     from pytest_rageval.report.files.baseline_file import read_baseline, refuse_to_replace
 
-    if asked.part or not asked.update:
-        return read_baseline(asked.path)
-    refuse_to_replace(asked.path)
+    if setting.part or not setting.update:
+        return read_baseline(setting.path)
+    refuse_to_replace(setting.path)
     try:
-        return read_baseline(asked.path)
-    except RagEvalError:  # what is written anew may be broken
+        return read_baseline(setting.path)
+    except RagEvalError:  # the run replaces the file, so it may be damaged
         return None
 
 
-def refuse_baseline(gate: Gate, asked: BaselineAsked, where: str) -> None:
-    """Refuse a gate that needs a baseline where none is named."""
-    if gate.baseline and asked.path is None:
+def refuse_baseline(gate: Gate, setting: BaselineSetting, where: str) -> None:
+    """Refuse a gate that needs a baseline if none is set."""
+    if gate.baseline and setting.path is None:
         how = "name it with --rag-baseline or as rag_baseline in the ini"
         raise SettingError(f"{where}: gate {found(str(gate))} needs a baseline, and there is none; {how}")
 
 
-def why_no_update(run: Run, asked: BaselineAsked) -> str:
+def why_no_update(run: Run, setting: BaselineSetting) -> str:
     """Return why a run cannot become the baseline, or ""."""
     errors = sum(outcome.status == "error" for outcome in run.outcomes.values())
     skipped = sum(outcome.status == "skipped" for outcome in run.outcomes.values())
@@ -126,42 +127,42 @@ def why_no_update(run: Run, asked: BaselineAsked) -> str:
         return "no case ran"
     if any(map(has_stale_score, run.outcomes.values())):
         return "cases taken over from another run have stale labels; run all anew"
-    if asked.part and (changed := _changed_passages(run)):
+    if setting.part and (changed := _changed_passages(run)):
         return f"{counted(changed, 'judged passage')} changed, and the cases to keep were judged by them; run all tests"
-    why = "" if asked.part else run.plan.part or _missing(run)
+    why = "" if setting.part else run.plan.part or _missing(run)
     return f"{why}; run all tests, or keep the rest with --rag-update-baseline-part" if why else ""
 
 
-def next_baseline(run: Run, now: Snapshot, asked: BaselineAsked) -> Snapshot:
-    """Return what the baseline is to be: the run or, where it is but a part, what it measured in the place of that."""
+def next_baseline(run: Run, now: Snapshot, setting: BaselineSetting) -> Snapshot:
+    """Return the new baseline: the run, or for a part of the project, the old one with the run's cases replaced."""
     old = run.baseline
-    if not asked.part or old is None:
+    if not setting.part or old is None:
         return now
-    kept = _kept(old, now)
-    cases = sorted((*kept, *now.cases), key=lambda case: case.key)
+    unchanged = _unchanged(old, now)
+    cases = sorted((*unchanged, *now.cases), key=lambda case: case.key)
     metrics, testbeds = {**old.metrics, **now.metrics}, {**old.testbeds, **now.testbeds}
     passages = now.passages
-    if kept:  # without digests of theirs, cases of an older schema stay unknown
+    if unchanged:  # an older schema has no digests; then the passages of unchanged cases stay unknown
         passages = None if old.passages is None else {**old.passages, **(now.passages or {})}
     return replace(now, metrics=metrics, testbeds=testbeds, cases=tuple(cases), passages=passages)
 
 
-def _kept(old: Snapshot, now: Snapshot) -> list[Measured]:
-    """Return the cases of a baseline that a run of a part leaves as they are."""
+def _unchanged(old: Snapshot, now: Snapshot) -> list[Measured]:
+    """Return the cases of a baseline that the run did not measure."""
     fresh = {case.key for case in now.cases}
     return [case for case in old.cases if case.key not in fresh]
 
 
 def _changed_passages(run: Run) -> int:
-    """Return how many judged passages have other text than in a baseline of which some cases stay."""
+    """Count the judged passages whose text differs from a baseline that keeps some of its cases."""
     old, now = run.baseline, run.snapshot()
-    if old is None or not old.passages or not _kept(old, now):
+    if old is None or not old.passages or not _unchanged(old, now):
         return 0
     return sum(old.passages.get(name, digest) != digest for name, digest in (now.passages or {}).items())
 
 
 def _missing(run: Run) -> str:
-    """Return which testbeds of the baseline a run for which paths were given does not have, or ""."""
+    """Return a message about a testbed of the baseline that a run with paths does not have, or ""."""
     if run.baseline is None or not run.plan.narrowed:
         return ""
     missing = sorted(set(run.baseline.testbeds) - set(run.plan.testbeds))

@@ -1,6 +1,6 @@
-"""Which of the plugin's fixtures a test overrides, and with what.
+"""Find the plugin's fixtures that a test overrides, and their definitions.
 
-pytest has no public way to ask; this is the one place that looks.
+pytest has no public API for this; only this module uses its internals.
 """
 
 from __future__ import annotations
@@ -23,53 +23,52 @@ __all__ = [
 ]
 
 CORPUS_FIXTURE = "rag_corpus"
-"""The fixture that gives the corpus; the plugin's own gives that of the ini."""
+"""The fixture of the corpus; the plugin's own returns the corpus of the ini."""
 
 PARTS = (CORPUS_FIXTURE, "rag_retriever", "rag_generator")
-"""The fixtures that the default system is made of."""
+"""The fixtures of the default system's parts."""
 
 MODELS = ("rag_llm", "rag_judge")
-"""The fixtures that give the models."""
+"""The fixtures of the models."""
 
 EMBEDDER = "rag_embedder"
-"""The fixture that gives the embedding model, which registered systems may be made of."""
+"""The fixture of the embedding model; registered systems may use it."""
 
 _OWN = "pytest_rageval.hooks.run.fixtures"
 
 
 def overridden(name: str, node: pytest.Item) -> pytest.FixtureDef[Any] | None:
-    """Return the user's definition of the fixture ``name`` that is in force for ``node``; None when it is ours."""
-    found = node.session._fixturemanager.getfixturedefs(name, node)
-    theirs = found and found[-1].func.__module__ != _OWN
-    return found[-1] if found and theirs else None
+    """Return the user's definition of the fixture ``name`` for ``node``; None if the plugin's own applies."""
+    definitions = node.session._fixturemanager.getfixturedefs(name, node)
+    return definitions[-1] if definitions and definitions[-1].func.__module__ != _OWN else None
 
 
 def reaches_own(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
-    """Return whether setting up the fixtures ``starts`` for a test sets up the plugin's own fixture ``name``."""
-    return any(fixture == name and made.func.__module__ == _OWN for fixture, made in _set_up(starts, node))
+    """Return whether the fixtures ``starts`` of a test need the plugin's own fixture ``name``."""
+    return any(fixture == name and used.func.__module__ == _OWN for fixture, used in _closure(starts, node))
 
 
 def reaches(name: str, starts: Iterable[str], node: pytest.Item) -> bool:
-    """Return whether setting up the fixtures ``starts`` for a test sets up a fixture ``name``, whoever wrote it."""
-    return any(fixture == name for fixture, _ in _set_up(starts, node))
+    """Return whether the fixtures ``starts`` of a test need a fixture ``name``, the plugin's or a user's."""
+    return any(fixture == name for fixture, _ in _closure(starts, node))
 
 
-def _set_up(starts: Iterable[str], node: pytest.Item) -> Iterator[tuple[str, pytest.FixtureDef[Any]]]:
-    """Yield the fixtures that setting up ``starts`` sets up, by name."""
-    left = [(start, 1) for start in starts]
+def _closure(starts: Iterable[str], node: pytest.Item) -> Iterator[tuple[str, pytest.FixtureDef[Any]]]:
+    """Yield name and definition of the fixtures ``starts`` and of all fixtures that they need."""
+    queue = [(start, 1) for start in starts]
     seen: set[tuple[str, int]] = set()
-    while left:
-        fixture, depth = place = left.pop()
-        found = node.session._fixturemanager.getfixturedefs(fixture, node) or ()
-        if place in seen or len(found) < depth:
+    while queue:
+        fixture, depth = place = queue.pop()
+        definitions = node.session._fixturemanager.getfixturedefs(fixture, node) or ()
+        if place in seen or len(definitions) < depth:
             continue
         seen.add(place)
-        yield fixture, found[-depth]
-        left += [(asked, depth + 1 if asked == fixture else 1) for asked in found[-depth].argnames]
+        yield fixture, definitions[-depth]
+        queue += [(name, depth + 1 if name == fixture else 1) for name in definitions[-depth].argnames]
 
 
 def session_params(item: Any) -> dict[str, int]:
-    """Return which parameter, by its index, each session-scoped fixture of a test is given."""
+    """Return fixture -> index of its parameter, for the session-scoped fixtures of a test."""
     callspec = getattr(item, "callspec", None)
     if callspec is None:
         return {}
@@ -77,10 +76,10 @@ def session_params(item: Any) -> dict[str, int]:
 
 
 def foreign_fixtures(info: Any) -> list[pytest.FixtureDef[Any]]:
-    """Return the fixtures of a test, from its ``_fixtureinfo``, that are neither pytest's nor ours.
+    """Return the fixtures of a test, from its ``_fixtureinfo``, that are neither pytest's nor the plugin's.
 
-    The systems, parts and models of a user are left out: an answer waits for them anyway. Pytest's ``monkeypatch`` is
-    not: what it changes is changed for one test.
+    Leave out a user's systems, parts and models: an answer waits for them anyway. Include pytest's ``monkeypatch``:
+    its changes apply to one test only.
     """
     known = {*PARTS, *MODELS, EMBEDDER, "rag_system"}
     return [

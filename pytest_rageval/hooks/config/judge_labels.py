@@ -1,4 +1,4 @@
-"""``rag_judge_labels`` and ``rag_judge_min_kappa``: how well judges have to agree with people, and who says so."""
+"""Parse ``rag_judge_labels`` and ``rag_judge_min_kappa``: the agreement that judges need."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pytest_rageval.errors import SettingError, found
 if TYPE_CHECKING:
     from pytest_rageval.datasets.labels import Label
 
-__all__ = ["KAPPA", "LABELS", "TrustAsked", "TrustHeld", "trust_asked"]
+__all__ = ["KAPPA", "LABELS", "RequiredTrust", "TrustSetting", "parse_trust"]
 
 LABELS, KAPPA = "rag_judge_labels", "rag_judge_min_kappa"
 
 
 @dataclass(frozen=True, slots=True)
-class TrustAsked:
-    """What the ini asks of judges.
+class TrustSetting:
+    """The ini settings for the agreement of judges.
 
     Attributes:
-        labels: the file of people's labels; None where nothing is asked.
-        least: judge, or "" for every other, -> the least kappa.
+        labels: the file of people's labels; None if not set.
+        least: judge, or "" for every other judge -> the minimum kappa.
     """
 
     labels: Path | None = None
@@ -32,25 +32,25 @@ class TrustAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class TrustHeld:
-    """What judges are held to in a session.
+class RequiredTrust:
+    """The agreement that the judges of a session need.
 
     Attributes:
-        labels: people's, of the judges by name.
-        least: judge, or "" for every other, -> the least kappa.
+        labels: people's labels; each names its judge.
+        least: judge, or "" for every other judge -> the minimum kappa.
     """
 
     labels: tuple[Label, ...] = ()
     least: Mapping[str, float] = field(default_factory=dict)
 
 
-def trust_asked(labels: str, kappas: Sequence[str], folder: Path) -> TrustAsked:
-    """Return what the ini asks of judges, checked for form.
+def parse_trust(labels: str, kappas: Sequence[str], folder: Path) -> TrustSetting:
+    """Parse the ini settings for the agreement of judges, and check their form.
 
     Args:
         labels: the file of labels, or "".
         kappas: lines ``kappa`` or ``judge: kappa``.
-        folder: what the file's path is relative to.
+        folder: the folder that the file's path is relative to.
     """
     text = labels.strip()
     least: dict[str, float] = {}
@@ -60,14 +60,14 @@ def trust_asked(labels: str, kappas: Sequence[str], folder: Path) -> TrustAsked:
             raise SettingError(f"{KAPPA} gives two numbers for {found(name) if name else 'every judge'}; give one")
         least[name] = _kappa(line, number)
     if bool(text) != bool(least):
-        given, missing = (LABELS, KAPPA) if text else (KAPPA, LABELS)
-        raise SettingError(f"{given} has no effect without {missing}; set both, or neither")
+        setting, missing = (LABELS, KAPPA) if text else (KAPPA, LABELS)
+        raise SettingError(f"{setting} has no effect without {missing}; set both, or neither")
     if not text:
-        return TrustAsked()
+        return TrustSetting()
     path = folder / text
     if not path.is_file():
         raise SettingError(f"{LABELS} names {found(str(path))}, and there is no such file; correct the path")
-    return TrustAsked(path, least)
+    return TrustSetting(path, least)
 
 
 def _kappa(line: str, text: str) -> float:

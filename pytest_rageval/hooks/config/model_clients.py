@@ -1,4 +1,4 @@
-"""The models of a session: clients made from the options, recordings, the budget, the prompts."""
+"""The model clients of a process, with recordings, budget and prompts, made from options."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ __all__ = ["ASYNC_DEFAULT", "KINDS", "Models"]
 A = TypeVar("A", bound="Asker[Any, Any]")
 
 ASYNC_DEFAULT = 16
-"""Answers in flight in a process, where answers are awaited."""
+"""Default number of concurrent answers in a process, for async systems and models."""
 
 WINDOW = 8
-"""How many times as many cases are under way, so that one that is tried again holds up no other."""
+"""Cases in progress per concurrent answer; a case in retry then does not block others."""
 
 LOCAL = "sentence-transformers/"
-"""What an embedding model that computes on this machine begins with."""
+"""Prefix of embedding models that run on this machine."""
 
 KINDS = {"rag_llm": "model", "rag_judge": "judge", "rag_embedder": "embedding"}
-"""The fixture that gives a model -> what its recordings are called."""
+"""Fixture of a model -> the kind of its recordings."""
 
 
 class Models:
     """The model clients of one process.
 
     Args:
-        options: what the command line and the ini say.
-        recordings: names of the files that were there when the session began; None in the process that began it.
-        budget: the file that the session's processes share to keep within the budget.
+        options: settings of the command line and the ini.
+        recordings: names of the cassette files at the session's start; None in the main process.
+        budget: the budget file that the session's processes share.
 
     Attributes:
-        loop: where all models are asked, from whichever event loop they are called; None until the first case.
-        outside: what is charged with calls that no case makes: of a session's fixture, of a plain test.
-        loading: the thread that imports what asks the models; None where nothing needs it yet.
+        loop: the event loop of all model calls, also for callers on other loops; None until the first case.
+        outside: meter of the calls outside cases, from session fixtures and plain tests.
+        loading: the thread that imports the model backends; None until one is needed.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
@@ -69,22 +69,22 @@ class Models:
 
     @property
     def window(self) -> int:
-        """How many cases may be under way at a time."""
+        """The maximum number of cases in progress."""
         return WINDOW * (self._options.concurrency or ASYNC_DEFAULT)
 
     @property
     def refusal(self) -> ModelError | None:
-        """Why a model can not be asked at all (a bad key, an unknown model); None as long as that is not known."""
+        """The error that makes a model unusable (an invalid key, an unknown model); None if none occurred."""
         return next((client.refused for client in self._clients.values() if client.refused is not None), None)
 
     @property
     def in_flight(self) -> int:
-        """How many requests are on their way to models now."""
+        """The number of requests to models in flight."""
         return sum(limiter.in_flight for limiter in self._limiters)
 
     @cached_property
     def cassettes(self) -> Cassettes | None:
-        """The recordings; None when nothing is recorded or replayed."""
+        """The recordings; None without a record mode."""
         if self._options.record_mode is None:
             return None
         from pytest_rageval.llm.recordings.cassettes import Cassettes
@@ -99,7 +99,7 @@ class Models:
 
     @cached_property
     def prompts(self) -> Prompts:
-        """The prompts of the built-in systems, with what the ini replaces."""
+        """The prompts of the built-in systems, with the ini's replacements."""
         from pytest_rageval.systems.prompting import load_prompts
 
         options = self._options
@@ -107,7 +107,7 @@ class Models:
 
     @cached_property
     def budget(self) -> Budget | None:
-        """What keeps the calls within ``--rag-budget-usd``; None without one."""
+        """The budget of ``--rag-budget-usd``; None without the option."""
         if self._options.budget_usd is None or self._budget is None:
             return None
         from pytest_rageval.llm.budget import Budget
@@ -115,81 +115,83 @@ class Models:
         return Budget(self._options.budget_usd, self._budget)
 
     def own(self, fixture: str) -> Client | None:
-        """Return the client of the model that the options name for a fixture; None where they name none."""
+        """Return the client of the model that the options name for a fixture; None if they name none."""
         name = self.setting(fixture).name
         return None if name is None else self.named(fixture, name)
 
     def named(self, fixture: str, name: str) -> Client:
-        """Return the client of another model, which is asked and tried again as that of a fixture is."""
+        """Return the client of another model, with the parameters and retries of a fixture's model."""
         from pytest_rageval.llm.client.chat import Client
 
         return self._own(Client, fixture, name)
 
     def client_of(self, model: object, fixture: str) -> Client | None:
-        """Return the client of what an overridden fixture gave; other than a model is a `SettingError`.
+        """Return the client of an overridden fixture's model; raise `SettingError` if it is not a model.
 
-        It is asked with params of its own, but tried again and priced as the options say.
+        It uses no parameters of the options, but their retries and prices.
         """
         if model is None:
             return None
         from pytest_rageval.llm.client.chat import Client
 
-        return self._given(Client, model, fixture)
+        return self._wrap(Client, model, fixture)
 
     def own_embedder(self) -> Embedder | None:
-        """Return the client of the embedding model that the options name; None where they name none.
+        """Return the client of the embedding model that the options name; None if they name none.
 
-        One that computes on this machine is loaded at once, unless all is replayed; one that cannot be is a
-        `SettingError`.
+        Load a local model at once, unless recordings replay all its calls.
+
+        Raises:
+            SettingError: a local model cannot be loaded.
         """
         name = self.setting("rag_embedder").name
         if name is None:
             return None
         from pytest_rageval.llm.client.embedder import Embedder
 
-        if self._computes("rag_embedder"):
+        if self._is_local("rag_embedder"):
             return self._local_embedder()
         return self._own(Embedder, "rag_embedder", name)
 
     def embedder_of(self, model: object) -> Embedder | None:
-        """Return the client of what an overridden ``rag_embedder`` gave, as `client_of` does."""
+        """Return the client of an overridden ``rag_embedder``'s model, like `client_of`."""
         if model is None:
             return None
         from pytest_rageval.llm.client.embedder import Embedder
 
-        return self._given(Embedder, model, "rag_embedder")
+        return self._wrap(Embedder, model, "rag_embedder")
 
     def wrapped(self, model: object, fixture: str) -> object:
-        """Return the client of what an overridden fixture gave, and anything other than a model as it is."""
+        """Return the client of an overridden fixture's model; return other values unchanged."""
         if fixture == "rag_embedder":
             return self.embedder_of(model) if callable(getattr(model, "embed", None)) else model
         return self.client_of(model, fixture) if callable(getattr(model, "complete", None)) else model
 
     def forget(self, fixture: str, model: object) -> None:
-        """Let the client go of what an overridden fixture gave; what it has open is the fixture's to close."""
+        """Forget the client of an overridden fixture's model; the fixture closes the model's connections."""
         self._clients.pop((fixture, id(model)), None)
 
     def preload(self) -> None:
-        """Start importing what asks the models on a thread, where a call is going to need it."""
-        named = [(fixture, self.setting(fixture).name) for fixture in KINDS if not self._computes(fixture)]
-        named += [("rag_judge", name) for name in self._options.panelists]
-        asked = [
+        """Start a thread that imports the model backends, if a call will need them."""
+        models = [(fixture, self.setting(fixture).name) for fixture in KINDS if not self._is_local(fixture)]
+        models += [("rag_judge", name) for name in self._options.panelists]
+        imports = [
             (name, self.setting(fixture).params)
-            for fixture, name in named
+            for fixture, name in models
             if name is not None and (self.cassettes is None or self.cassettes.asks(KINDS[fixture], name))
         ]
-        if asked:
+        if imports:
             from pytest_rageval.llm.backends.named_model import preload
 
-            self.loading = preload(asked)
+            self.loading = preload(imports)
 
     async def close(self) -> None:
-        """End the clients' connections."""
+        """Close the clients' connections."""
         for client in self._clients.values():
             await client.close()
 
     def settle(self) -> list[str]:
-        """Sort the recordings, and return the warnings: what could not be written, what may be stale."""
+        """Sort the recordings; return warnings about failed writes and stale recordings."""
         if "cassettes" not in self.__dict__ or self.cassettes is None:
             return []
         self.cassettes.close()
@@ -201,8 +203,8 @@ class Models:
         options = self._options
         return {"rag_llm": options.model, "rag_judge": options.judge, "rag_embedder": options.embedder}[fixture]
 
-    def _computes(self, fixture: str) -> bool:
-        """Return whether a fixture's model computes on this machine and is asked of no provider."""
+    def _is_local(self, fixture: str) -> bool:
+        """Return whether a fixture's model runs on this machine, without a provider."""
         return fixture == "rag_embedder" and str(self.setting(fixture).name).startswith(LOCAL)
 
     def _local_embedder(self) -> Embedder:
@@ -226,7 +228,7 @@ class Models:
 
         return self._client(kind, fixture, NamedModel(name), name, self.setting(fixture).params, key=(fixture, name))
 
-    def _given(self, kind: type[A], model: object, fixture: str) -> A:
+    def _wrap(self, kind: type[A], model: object, fixture: str) -> A:
         if isinstance(model, kind):
             return model
         if not callable(getattr(model, kind.METHOD.partition("(")[0], None)):
@@ -237,7 +239,7 @@ class Models:
     def _client(
         self, kind: type[A], fixture: str, backend: object, name: str, params: Mapping[str, object], *, key: object
     ) -> A:
-        """Return the client that is kept under a key, made when it is first asked for."""
+        """Return the client of a key; create it on first use."""
         if key not in self._clients:
             from pytest_rageval.llm.client.rate_limiter import Limiter
             from pytest_rageval.llm.client.reply_cache import Kept
@@ -258,25 +260,25 @@ class Models:
                 budget=self.budget,
                 most=self._most(name, setting.params),
                 outside=self.outside,
-                home=self._at_home,
+                home=self._on_loop,
             )
         return cast("A", self._clients[key])
 
-    async def _at_home(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Await what ``make`` returns on the session's loop; a test or a sync system may run one of its own."""
+    async def _on_loop(self, make: Callable[[], Awaitable[Any]]) -> Any:
+        """Await ``make()`` on the session's loop; the caller may run on another loop."""
         return await (make() if self.loop is None else self.loop.awaited(make))
 
     def _most(
         self, name: str, rates: Mapping[str, object]
     ) -> Callable[[Sequence[Message], Mapping[str, object]], float | None] | None:
-        """Return what prices a call beforehand; None without a budget, so that no tokenizer is read."""
+        """Return a function for the maximum cost of a call; None without a budget, to avoid loading a tokenizer."""
         if self.budget is None:
             return None
         from pytest_rageval.llm.backends.prices import Prices, count_tokens
 
         if name.startswith(LOCAL):
-            return lambda asked, params: 0.0
-        prices = cache(lambda: Prices(name, rates))  # which may import litellm for a tiered price
+            return lambda messages, params: 0.0
+        prices = cache(lambda: Prices(name, rates))  # a tiered price may import litellm
 
         def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
             return prices().most(count_tokens(name, messages)[0], int(str(params["max_tokens"])))

@@ -1,4 +1,4 @@
-"""What the options say of models: their names and parameters, recordings, prompts, money."""
+"""Parse the options of models: names, parameters, record modes, texts by language."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pytest_rageval.errors import SettingError, UnknownNameError, found
 __all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode", "stale_policy"]
 
 RECORD_MODES = ("none", "once", "new_episodes", "all")
-"""VCR's words."""
+"""The record modes of VCR."""
 
 _TRIES = {"attempts": "attempts", "deadline": "deadline_s"}
-"""The parameters of ours that stand among the model's: requests a call at most, seconds for all of them."""
+"""Retry parameters among the model's: most requests per call, and seconds for all of them."""
 
 _CHAT_DEFAULTS: Mapping[str, Any] = MappingProxyType({"temperature": 0})
 
@@ -32,17 +32,17 @@ _NUMBERS = {
     "output_cost_per_token": _AMOUNT,
     "timeout": _ABOVE_0,
 }
-"""The parameters that are read here, and what they have to be."""
+"""Parameters that the plugin reads -> the valid values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSetting:
-    """A model as the options name it.
+    """A model that the options name.
 
     Attributes:
-        name: litellm's name of it, or None.
-        params: what every call is asked with.
-        retry: how long failed calls are tried again: ``attempts`` and ``deadline_s``, where they are given.
+        name: its litellm name, or None.
+        params: the parameters of every call.
+        retry: limits of retries: ``attempts`` and ``deadline_s``, if set.
     """
 
     name: str | None = None
@@ -53,26 +53,26 @@ class ModelSetting:
 def model_setting(
     name: str | None, lines: Sequence[str], where: str, defaults: Mapping[str, Any] = _CHAT_DEFAULTS
 ) -> ModelSetting:
-    """Return a model with the parameters that ``lines`` give it, each ``name = value``, the value JSON or bare text.
+    """Return a model with the parameters of ``lines`` ``name = value``; a value is JSON or bare text.
 
-    What they do not say is as in ``defaults``: the temperature is 0.
+    Other parameters come from ``defaults``: temperature 0.
 
     Raises:
-        SettingError: a line has no equals sign, names a parameter twice, or gives one that is read here no such number.
+        SettingError: a line has no equals sign, repeats a parameter, or has an invalid number.
     """
     params = parameters(lines, where, "max_tokens = 512")
-    for key, wanted in _NUMBERS.items():
-        if key in params and not _is_number(params[key], wanted):
-            raise SettingError(f"{where} has {key} = {found(params[key])}; write {wanted}")
+    for key, valid in _NUMBERS.items():
+        if key in params and not _is_number(params[key], valid):
+            raise SettingError(f"{where} has {key} = {found(params[key])}; write {valid}")
     retry = {ours: params.pop(key) for key, ours in _TRIES.items() if key in params}
     return ModelSetting(name or None, {**defaults, **params}, retry)
 
 
 def parameters(lines: Sequence[str], where: str, example: str) -> dict[str, Any]:
-    """Return what lines ``name = value`` say, the value JSON or bare text.
+    """Parse lines ``name = value``; a value is JSON or bare text.
 
     Raises:
-        SettingError: a line has no equals sign, or names a parameter twice.
+        SettingError: a line has no equals sign, or repeats a parameter.
     """
     params: dict[str, Any] = {}
     for line in lines:
@@ -86,14 +86,14 @@ def parameters(lines: Sequence[str], where: str, example: str) -> dict[str, Any]
 
 
 def record_mode(mode: str, where: str) -> str | None:
-    """Return the mode, or None for ""; one that VCR does not know is a `SettingError`."""
+    """Return the mode, or None for ""; raise `UnknownNameError` for an unknown mode."""
     if mode and mode not in RECORD_MODES:
         raise UnknownNameError("record mode", mode, RECORD_MODES, where)
     return mode or None
 
 
 def stale_policy(text: str, where: str) -> str:
-    """Return what happens to stale recordings: error, warn or replay; anything else is a `SettingError`."""
+    """Return the policy for stale recordings: error, warn or replay; raise `SettingError` for others."""
     policy = text.strip()
     if policy not in ("error", "warn", "replay"):
         raise SettingError(f"{where} is {found(policy)}; write error, warn or replay")
@@ -101,7 +101,7 @@ def stale_policy(text: str, where: str) -> str:
 
 
 def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tuple[str, ...]]:
-    """Return the texts of lines ``language: text`` by language; another line is a `SettingError`."""
+    """Parse lines ``language: text`` into language -> texts; raise `SettingError` for other lines."""
     texts: dict[str, tuple[str, ...]] = {}
     for line in lines:
         language, _, text = (part.strip() for part in line.partition(":"))
@@ -111,10 +111,10 @@ def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tup
     return texts
 
 
-def _is_number(value: object, wanted: str) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int if wanted is _WHOLE else (int, float)):
+def _is_number(value: object, valid: str) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if valid is _WHOLE else (int, float)):
         return False
-    return math.isfinite(value) and (value > 0 or (value == 0 and wanted is _AMOUNT))
+    return math.isfinite(value) and (value > 0 or (value == 0 and valid is _AMOUNT))
 
 
 def _value(text: str) -> Any:

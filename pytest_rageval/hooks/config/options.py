@@ -1,4 +1,4 @@
-"""Command line options and ini settings."""
+"""Declare the command line options and ini settings."""
 
 from __future__ import annotations
 
@@ -13,92 +13,96 @@ def add_options(parser: pytest.Parser) -> None:
     """Add the group "rag" and the ini settings."""
     add = parser.getgroup("rag", "RAG regression testing").addoption
     add("--rag-system", action="append", default=[], metavar="NAME",
-        help="system under test: module:attr or a registered name; several are compared")  # fmt: skip
+        help="system under test: module:attr or a registered name; repeat to compare several")  # fmt: skip
     add("--rag-answers", metavar="PATH", help="score recorded answers (JSONL) instead of calling a system")
-    add("--rag-limit", type=_positive, metavar="N", help="only the first N cases of each testbed")
-    add("--rag-sample", type=_positive, metavar="N", help="N cases of each testbed, stratified over topic x task")
-    add("--rag-shard", type=_shard, metavar="I/N", help="this machine's share of the cases, as 1/3; 'rageval merge' "
-        "joins the results and decides the gates")  # fmt: skip
-    add("--rag-seed", type=int, metavar="S", help="seed of assemblies and samples (default: the marker's, else 0)")
+    add("--rag-limit", type=_positive, metavar="N", help="run only the first N cases of each testbed")
+    add("--rag-sample", type=_positive, metavar="N", help="run N cases of each testbed, stratified by topic and task")
+    add("--rag-shard", type=_shard, metavar="I/N", help="run one machine's share of the cases, such as 1/3; 'rageval "
+        "merge' joins the results and decides the gates")  # fmt: skip
+    add("--rag-seed", type=int, metavar="S", help="seed for assemblies and samples (default: the marker's, else 0)")
     add("--rag-gate", action="append", default=[], metavar="EXPR", help="a gate over the session, for instance "
         "'accuracy[noise_rate=0.8] >= 70%%'; may be repeated")  # fmt: skip
-    add("--rag-matrix", metavar="METRIC", help="metric of the printed matrix (default: each testbed's primary one)")
+    add("--rag-matrix", metavar="METRIC", help="metric of the printed matrix (default: each testbed's primary metric)")
     add("--rag-rows", metavar="FACET", help="rows of the matrix (default: topic)")
     add("--rag-cols", metavar="FACET", help="columns of the matrix (default: task)")
-    add("--rag-model", metavar="MODEL", help="the model behind the systems, as litellm names it (openai/gpt-4o-mini)")
-    add("--rag-judge-model", metavar="MODEL", help="the model that judged metrics ask, as litellm names it")
-    add("--rag-concurrency", type=_positive, metavar="N", help="answers in flight in a process (default: 16 for async "
+    add("--rag-model", metavar="MODEL", help="the model of the systems, by its litellm name (openai/gpt-4o-mini)")
+    add("--rag-judge-model", metavar="MODEL", help="the model that judges, by its litellm name")
+    add("--rag-concurrency", type=_positive, metavar="N", help="concurrent answers in a process (default: 16 for async "
         "systems and models, 1 for a sync callable)")  # fmt: skip
     add("--rag-record-mode", choices=("none", "once", "new_episodes", "all"), help="record and replay every model "
         "call: none = only replay, all = only record (default: neither)")  # fmt: skip
-    add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report how it varies")
+    add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report the variation")
     add(
         "--rag-budget-usd",
         type=_dollars,
         metavar="X",
-        help="stop before the models' calls have cost more than this",
+        help="stop before the model calls cost more than X",
     )
-    add("--rag-budget-partial", action="store_true", help="with --rag-budget-usd: bound what is seen, although calls "
-        "of a system of your own are not")  # fmt: skip
-    add("--rag-dry-run", action="store_true", help="count cases, calls, tokens and cost, and run nothing")
-    add("--rag-resume", nargs="?", const="", metavar="RUN", help="go on where a run stopped: its name or its folder "
-        "(default: the newest that did not end)")  # fmt: skip
-    add("--rag-json", metavar="PATH", help="write results.json here too")
-    add("--rag-html", metavar="PATH", help="write a page of the whole run here, one file that a browser opens")
-    add("--rag-mlflow", metavar="URI", help="log each system as a run of MLflow: a server, a database or a folder")
-    add("--rag-markdown", metavar="PATH", help="write the report as a comment for a pull request here")
-    add("--rag-baseline", metavar="PATH", help="compare with this committed baseline")
-    add("--rag-update-baseline", action="store_true", help="write the baseline anew from this run")
-    add("--rag-update-baseline-part", action="store_true", help="write to the baseline what ran, and keep the rest")
+    add("--rag-budget-partial", action="store_true", help="with --rag-budget-usd: bound only the visible calls, "
+        "although calls of your own system are invisible")  # fmt: skip
+    add("--rag-dry-run", action="store_true", help="report numbers of cases, calls, tokens, and cost; run nothing")
+    add("--rag-resume", nargs="?", const="", metavar="RUN", help="resume a run, by its name or folder "
+        "(default: the newest that is unfinished or has errors)")  # fmt: skip
+    add("--rag-json", metavar="PATH", help="also write results.json to PATH")
+    add("--rag-html", metavar="PATH", help="write an HTML page of the run to PATH, as a single file")
+    add("--rag-mlflow", metavar="URI", help="log each system as an MLflow run, to a server, a database or a folder")
+    add("--rag-markdown", metavar="PATH", help="write a report for a pull request comment to PATH")
+    add("--rag-baseline", metavar="PATH", help="compare the run with this committed baseline")
+    add("--rag-update-baseline", action="store_true", help="replace the baseline with this run")
+    add(
+        "--rag-update-baseline-part",
+        action="store_true",
+        help="update only the cases that ran in the baseline",
+    )
     _add_settings(parser)
 
 
 def _add_settings(parser: pytest.Parser) -> None:
-    parser.addini("rag_baseline", "the committed baseline, as --rag-baseline", default="")
-    parser.addini("rag_alpha", "chance of a false alarm when runs are compared, as a share", default="0.05")
-    parser.addini("rag_alpha_per", "session or gate: what rag_alpha holds for", default="session")
-    parser.addini("rag_min_compared", "share of its baseline that a gate has to be compared with", default="0.5")
-    parser.addini("rag_inconclusive", "pass, warn or fail where a drop may be noise", default="warn")
+    parser.addini("rag_baseline", "the committed baseline, like --rag-baseline", default="")
+    parser.addini("rag_alpha", "accepted chance of a false alarm in a comparison, as a share", default="0.05")
+    parser.addini("rag_alpha_per", "session or gate: what rag_alpha applies to", default="session")
+    parser.addini("rag_min_compared", "least share of a gate's baseline cases to compare", default="0.5")
+    parser.addini("rag_inconclusive", "pass, warn or fail for a drop that is not significant", default="warn")
     parser.addini("rag_partial_gates", "skip, decide or fail a gate with a fixed bound over a part of its cases "
         "(node ids, -k, --lf, --rag-limit; not -m or paths)", default="skip")  # fmt: skip
-    parser.addini("rag_system", "system under test, as --rag-system", type="linelist")
-    parser.addini("rag_gates", "gates over the session, one a line", type="linelist")
-    parser.addini("rag_cluster", "the facet whose value dependent cases share, for testbeds that name none",
+    parser.addini("rag_system", "system under test, like --rag-system", type="linelist")
+    parser.addini("rag_gates", "gates over the session, one per line", type="linelist")
+    parser.addini("rag_cluster", "the facet whose value dependent cases share, for testbeds without cluster",
         default="dialogue")  # fmt: skip
-    parser.addini("rag_corpus", "what is searched: paths, globs or format:path, one a line", type="linelist")
-    parser.addini("rag_chunking", "how rag_corpus is cut: none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] "
+    parser.addini("rag_corpus", "the corpus to search: paths, globs or format:path, one per line", type="linelist")
+    parser.addini("rag_chunking", "chunking of rag_corpus: none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] "
         "or sections", default="none")  # fmt: skip
-    parser.addini("rag_retriever", "retriever over rag_corpus: bm25 or a registered name; or run:FILE", default="bm25")
-    parser.addini("rag_retriever_params", "what it is made with: 'name = value', one a line", type="linelist")
-    parser.addini("rag_top_k", "passages a retriever is asked for (default 5)", default="")
-    parser.addini("rag_model", "the model behind the systems, as --rag-model", default="")
-    parser.addini("rag_judge_model", "the model that judges, as --rag-judge-model", default="")
-    parser.addini("rag_judge_labels", "people's labels of answers that judges are measured by", default="")
-    parser.addini("rag_judge_min_kappa", "the least kappa with them: a number, or 'judge: number', one a line",
+    parser.addini("rag_retriever", "retriever over rag_corpus: bm25, a registered name, or run:FILE", default="bm25")
+    parser.addini("rag_retriever_params", "parameters of rag_retriever: 'name = value', one per line", type="linelist")
+    parser.addini("rag_top_k", "number of passages to retrieve (default 5)", default="")
+    parser.addini("rag_model", "the model of the systems, like --rag-model", default="")
+    parser.addini("rag_judge_model", "the model that judges, like --rag-judge-model", default="")
+    parser.addini("rag_judge_labels", "file of people's labels of answers, to check judges against", default="")
+    parser.addini("rag_judge_min_kappa", "minimum kappa with the labels: a number, or 'judge: number', one per line",
         type="linelist")  # fmt: skip
-    parser.addini("rag_embedder_model", "the model that turns texts into vectors, as litellm names it", default="")
-    parser.addini("rag_model_params", "what the model is asked with: 'name = value', one a line", type="linelist")
-    parser.addini("rag_judge_params", "what the judge is asked with: 'name = value', one a line", type="linelist")
-    parser.addini("rag_judges", "who judges a metric: 'metric: model, model; option', one a line", type="linelist")
-    parser.addini("rag_embedder_params", "what rag_embedder_model is asked with: 'name = value'", type="linelist")
-    parser.addini("rag_concurrency", "answers in flight in a process, as --rag-concurrency", default="")
-    parser.addini("rag_record_mode", "record and replay model calls, as --rag-record-mode", default="")
-    parser.addini("rag_cassettes", "folder of the recordings, from the ini (default cassettes)", default="cassettes")
+    parser.addini("rag_embedder_model", "the embedding model, by its litellm name", default="")
+    parser.addini("rag_model_params", "parameters of rag_model: 'name = value', one per line", type="linelist")
+    parser.addini("rag_judge_params", "parameters of rag_judge_model: 'name = value', one per line", type="linelist")
+    parser.addini("rag_judges", "panel of a metric: 'metric: model, model; option', one per line", type="linelist")
+    parser.addini("rag_embedder_params", "parameters of rag_embedder_model: 'name = value'", type="linelist")
+    parser.addini("rag_concurrency", "concurrent answers in a process, like --rag-concurrency", default="")
+    parser.addini("rag_record_mode", "record and replay model calls, like --rag-record-mode", default="")
+    parser.addini("rag_cassettes", "folder of the recordings, relative to the ini", default="cassettes")
     parser.addini("rag_stale_recordings", "error, warn or replay if the code of a recorded function has changed",
         default="error")  # fmt: skip
-    parser.addini("rag_prompts", "prompts of one's own: 'language: file.toml', one a line", type="linelist")
-    parser.addini("rag_rejection_sentence", "what to say without evidence: 'language: text'", type="linelist")
-    parser.addini("rag_error_sentence", "what to say of false passages: 'language: text'", type="linelist")
-    parser.addini("rag_report_texts", "whether reports hold texts of data and answers", type="bool", default=True)
-    parser.addini("rag_secrets", "variables whose values are masked in all that is written, * allowed", type="args")
+    parser.addini("rag_prompts", "your own prompts: 'language: file.toml', one per line", type="linelist")
+    parser.addini("rag_rejection_sentence", "what to answer without evidence: 'language: text'", type="linelist")
+    parser.addini("rag_error_sentence", "what to answer about false passages: 'language: text'", type="linelist")
+    parser.addini("rag_report_texts", "whether reports contain texts of data and answers", type="bool", default=True)
+    parser.addini("rag_secrets", "environment variables to mask in all output, * allowed", type="args")
     parser.addini(
         "rag_keep_runs",
-        "how many runs .rageval/runs keeps, or all, and their size (default 50, 2 GB)",
+        "number of runs to keep in .rageval/runs, or all, and their size (default 50, 2 GB)",
         default="50, 2 GB",
     )
-    parser.addini("rag_user_dict", "words that Chinese is cut by beside jieba's: files in its format", type="linelist")
-    parser.addini("rag_rejection_markers", "what marks a rejection: 'language: text', one a line", type="linelist")
-    parser.addini("rag_error_markers", "what marks a detected error: 'language: text', one a line", type="linelist")
+    parser.addini("rag_user_dict", "extra words for segmenting Chinese: files in jieba's format", type="linelist")
+    parser.addini("rag_rejection_markers", "texts of a rejection: 'language: text', one per line", type="linelist")
+    parser.addini("rag_error_markers", "texts of a detected error: 'language: text', one per line", type="linelist")
 
 
 def _positive(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Which process this is: the controller, a worker of xdist, or a session without workers."""
+"""Identify the process: xdist controller, xdist worker, or a session without workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 __all__ = ["WATCHED", "is_watched_worker", "is_worker", "runs_tests"]
 
 WATCHED = "rag_watched"
-"""Key in a worker's input if the controller shows a status line."""
+"""Key in a worker's input; present if the controller shows a status line."""
 
 RUN_NO_TEST = ("rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
 """Options with which no test runs."""

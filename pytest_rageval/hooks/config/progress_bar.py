@@ -1,4 +1,4 @@
-"""A line in the terminal that tells how far long work has come."""
+"""Show the progress of long work on one line of the terminal."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ __all__ = ["Progress", "in_terminal", "on_stderr", "watched_terminal"]
 T = TypeVar("T")
 
 AFTER = 2.0
-"""Seconds that a work may take unseen."""
+"""Seconds before the first line."""
 
 EVERY = 0.2
-"""Seconds between two lines."""
+"""Seconds between updates of the line."""
 
 STRIDE = 64
-"""Items between two looks at the clock."""
+"""Items between two checks of the clock."""
 
 
 class Progress:
-    """A `Watch` that shows a line, rewritten in place and erased at the end, of work that takes more than `AFTER`.
+    """A `Watch` that shows a line, updated in place and erased at the end, for work longer than `AFTER` seconds.
 
     Args:
-        show: puts a line in the place of the one before; "" leaves none.
+        show: replaces the line in the terminal; "" erases it.
     """
 
     def __init__(self, show: Callable[[str], object]) -> None:
         self._show = show
 
     def __call__(self, items: Iterable[T], doing: str, /) -> Iterator[T]:
-        due, shown = time.monotonic() + AFTER, False
+        due, is_visible = time.monotonic() + AFTER, False
         try:
             for count, item in enumerate(items):
                 if count % STRIDE == 0 and time.monotonic() >= due:
-                    due, shown = time.monotonic() + EVERY, True
+                    due, is_visible = time.monotonic() + EVERY, True
                     self._show(f"rag: {doing} ... {count:,} passages")
                 yield item
         finally:
-            if shown:
+            if is_visible:
                 self._show("")
 
 
 def watched_terminal(config: pytest.Config) -> Any:
-    """Return pytest's reporter where somebody watches what it writes and wants to be told, else None.
+    """Return pytest's terminal reporter if a user watches the terminal, else None.
 
-    Nobody does in a worker, in CI by the variables that pytest goes by, on a dumb terminal and under ``-q``.
+    None in a worker, in CI (by pytest's own variables), on a dumb terminal and with ``-q``.
     """
     reporter: Any = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or is_worker(config) or config.get_verbosity() < 0 or not reporter.isatty:
         return None
     if any(os.environ.get(name) for name in ("CI", "BUILD_NUMBER")):
         return None
-    dumb = os.environ.get("TERM", "dumb" if os.name == "posix" else "") == "dumb"
-    return None if dumb else reporter
+    is_dumb = os.environ.get("TERM", "dumb" if os.name == "posix" else "") == "dumb"
+    return None if is_dumb else reporter
 
 
 def in_terminal(config: pytest.Config) -> Watch:
-    """Return what shows progress where pytest reports to, if somebody watches."""
+    """Return the progress line on pytest's terminal, or `unwatched` if no user watches."""
     reporter = watched_terminal(config)
     if reporter is None:
         return unwatched
@@ -82,7 +82,7 @@ def in_terminal(config: pytest.Config) -> Watch:
 
 
 def on_stderr() -> Watch:
-    """Return what shows progress on the terminal of a command, or nothing where there is none."""
+    """Return the progress line on the terminal of a command, or `unwatched` without a terminal."""
     if not sys.stderr.isatty():
         return unwatched
 

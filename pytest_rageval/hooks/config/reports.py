@@ -1,4 +1,4 @@
-"""Which reports are wanted, and where."""
+"""Parse the options for reports and their paths."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 from pytest_rageval.errors import SettingError, found
 
-__all__ = ["ReportsAsked", "reports_asked"]
+__all__ = ["ReportTargets", "parse_reports"]
 
 
 @dataclass(frozen=True, slots=True)
-class ReportsAsked:
-    """Where reports are written besides the run's own folder; None where one is not wanted.
+class ReportTargets:
+    """Where to write reports in addition to the run folder; None for no report.
 
     Attributes:
         json: results.json.
         html: the page of the run.
         markdown: the report as Markdown.
-        mlflow: the store that runs of MLflow go to.
+        mlflow: the MLflow store for runs.
     """
 
     json: Path | None = None
@@ -27,8 +27,8 @@ class ReportsAsked:
     mlflow: str | None = None
 
 
-def reports_asked(option: object, here: Path) -> ReportsAsked:
-    """Return what the command line asks for, checked; a `RagEvalError` says what cannot be written.
+def parse_reports(option: object, here: Path) -> ReportTargets:
+    """Parse the report options; raise `RagEvalError` if a report cannot be written.
 
     Args:
         option: the parsed options.
@@ -42,15 +42,15 @@ def reports_asked(option: object, here: Path) -> ReportsAsked:
     mlflow: str | None = getattr(option, "rag_mlflow", None)
     if mlflow is not None and not mlflow.strip():
         raise SettingError("--rag-mlflow names no store; name a server, a database or a folder")
-    return ReportsAsked(json, html, markdown, mlflow)
+    return ReportTargets(json, html, markdown, mlflow)
 
 
 def _file(option: object, name: str, here: Path) -> Path | None:
-    given: str | None = getattr(option, f"rag_{name}", None)
-    if given is None:
+    path: str | None = getattr(option, f"rag_{name}", None)
+    if path is None:
         return None
-    if not given.strip():
+    if not path.strip():
         raise SettingError(f"--rag-{name} names no file; name one")
-    if (here / given).is_dir():
-        raise SettingError(f"--rag-{name} names the directory {found(given)}; name a file")
-    return here / given
+    if (here / path).is_dir():
+        raise SettingError(f"--rag-{name} names the directory {found(path)}; name a file")
+    return here / path

@@ -1,4 +1,4 @@
-"""What the command line and the ini say, checked for form."""
+"""Read the options of the command line and the ini, and check their form."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 from pytest_rageval.analysis.decisions.partial import PartPolicy, part_policy
 from pytest_rageval.errors import SettingError, ascii_safe, found
-from pytest_rageval.hooks.config.baseline import BASELINE, BaselineAsked, baseline_asked
-from pytest_rageval.hooks.config.judge_labels import KAPPA, LABELS, TrustAsked, trust_asked
+from pytest_rageval.hooks.config.baseline import BASELINE, BaselineSetting, parse_baseline
+from pytest_rageval.hooks.config.judge_labels import KAPPA, LABELS, TrustSetting, parse_trust
 from pytest_rageval.hooks.config.judge_panels import JUDGES, panels
 from pytest_rageval.hooks.config.models import (
     ModelSetting,
@@ -23,7 +23,7 @@ from pytest_rageval.hooks.config.models import (
     record_mode,
     stale_policy,
 )
-from pytest_rageval.hooks.config.reports import ReportsAsked, reports_asked
+from pytest_rageval.hooks.config.reports import ReportTargets, parse_reports
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
@@ -34,45 +34,45 @@ __all__ = ["Options", "ini_folder", "ini_value", "is_narrowed", "read_options"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line and the ini say, checked for form.
+    """The settings of the command line and the ini, checked for form.
 
     Attributes:
-        systems: names given with ``--rag-system``; () when none.
-        ini_systems: names given in the ini; they yield to an overridden fixture.
+        systems: names from ``--rag-system``.
+        ini_systems: names from the ini; an overridden fixture has priority.
         answers: file of recorded answers, or None.
-        limit, sample: cases a testbed, or None.
-        shard: which of how many shares of the cases is run, or None for all.
-        seed: for assemblies and samples; None leaves it to the marker, then to 0.
+        limit, sample: number of cases per testbed, or None.
+        shard: number of this shard and of all shards, or None for all cases.
+        seed: for assemblies and samples; None means the marker's, else 0.
         cli_gates, ini_gates: gates over the session.
-        matrix, rows, cols: which matrix is printed; None leaves it open.
-        reports: which reports are wanted, and where.
+        matrix, rows, cols: metric and facets of the printed matrix; None means the default.
+        reports: the reports to write, and their paths.
         retriever: the name of the retriever over ``rag_corpus``.
-        retriever_params: its settings.
+        retriever_params: its parameters.
         beside: the folder that paths of the ini are relative to.
-        top_k: passages a retriever is asked for.
-        folders: where the modules of systems are looked for behind Python's own path.
-        narrowed: whether the run is but a part of the project: paths are given, or ``--lf``.
-        keep_runs: how many runs are kept, and how large they may be together.
+        top_k: number of passages to retrieve.
+        folders: folders with modules of systems, searched after ``sys.path``.
+        narrowed: whether the run is a part of the project: with paths, or with ``--lf``.
+        keep_runs: number of runs to keep, and their maximum total size.
         apart: whether cases of one testbed may run on machines that share nothing.
-        texts: whether reports hold the texts of the data and the answers.
-        markers: what marks a rejection or a detected error.
-        model, judge, embedder: the models, as litellm names them.
-        panels: metric -> who judges it instead, and how often.
-        concurrency: answers in flight in a process; None leaves it to the kind of system.
-        looks_ahead: False where a debugger is wanted, or one answer at a time.
-        record_mode: in VCR's words; None when nothing is recorded or replayed.
+        texts: whether reports contain texts of data and answers.
+        markers: texts that mark a rejection or a detected error.
+        model, judge, embedder: the models, by their litellm names.
+        panels: metric -> the panel that replaces its judge.
+        concurrency: concurrent answers in a process; None means the default for the kind of system.
+        looks_ahead: whether systems answer cases ahead of their tests; False with a debugger or concurrency 1.
+        record_mode: VCR's record mode; None for no recordings.
         cassettes: the folder of the recordings.
-        stale_recordings: what happens to recordings of changed code.
-        budget_usd: what a session may cost, or None.
-        dry_run: whether cases and calls are counted, and nothing is run.
-        repeat: how many times each case is run.
+        stale_recordings: policy for recordings of changed code.
+        budget_usd: maximum cost of a session, or None.
+        dry_run: whether to count cases and calls only, and run nothing.
+        repeat: number of runs of each case.
         prompts: language -> file that replaces the built-in systems' prompts.
         rejection, error: language -> the sentence that replaces RGB's.
-        trust: how well judges have to agree with people.
-        baseline: what the run is compared with.
-        partial_gates: what becomes of a gate with a fixed bound over a part of its cases.
-        cluster: the facet whose value dependent cases share, for testbeds that name none.
-        cluster_origin: where the ini names it, as ``pytest.ini:3``.
+        trust: the agreement with people that judges need.
+        baseline: the baseline settings.
+        partial_gates: policy for a gate with a fixed bound over a part of its cases.
+        cluster: the facet whose value dependent cases share, for testbeds without ``cluster``.
+        cluster_origin: its place in the ini, such as ``pytest.ini:3``.
     """
 
     systems: tuple[str, ...]
@@ -87,7 +87,7 @@ class Options:
     matrix: str | None
     rows: str | None
     cols: str | None
-    reports: ReportsAsked
+    reports: ReportTargets
     retriever: str
     retriever_params: Mapping[str, Any]
     beside: Path
@@ -113,21 +113,21 @@ class Options:
     prompts: Mapping[str, Path]
     rejection: Mapping[str, str]
     error: Mapping[str, str]
-    trust: TrustAsked
-    baseline: BaselineAsked
+    trust: TrustSetting
+    baseline: BaselineSetting
     partial_gates: PartPolicy
     cluster: str
     cluster_origin: str
 
     @property
     def panelists(self) -> list[str]:
-        """The models that panels name, as litellm names them, each once; the fixture ``rag_judge`` is none of them."""
-        named = dict.fromkeys(model for panel in self.panels.values() for model in panel.models)
-        return [model for model in named if model != "rag_judge"]
+        """The distinct litellm names of the models in panels, without the fixture ``rag_judge``."""
+        names = dict.fromkeys(model for panel in self.panels.values() for model in panel.models)
+        return [model for model in names if model != "rag_judge"]
 
 
 def read_options(config: pytest.Config) -> Options:
-    """Return the options, checked; a `SettingError` names the option that cannot be used."""
+    """Read and check the options; raise `SettingError` with the name of an invalid option."""
     option = config.option
     if option.rag_limit and option.rag_sample:
         raise SettingError("--rag-limit and --rag-sample exclude each other; give one of them")
@@ -150,7 +150,7 @@ def read_options(config: pytest.Config) -> Options:
         matrix=option.rag_matrix,
         rows=option.rag_rows,
         cols=option.rag_cols,
-        reports=reports_asked(option, here),
+        reports=parse_reports(option, here),
         narrowed=is_narrowed(config),
         keep_runs=_keep_runs(config),
         apart=getattr(config, "workerinput", {}).get("rag_apart", False),
@@ -176,8 +176,8 @@ def read_options(config: pytest.Config) -> Options:
         prompts={language: beside / path for language, path in _sentences(config, "rag_prompts").items()},
         rejection=rejection,
         error=error,
-        trust=trust_asked(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
-        baseline=baseline_asked(option, {name: ini_value(config, name) for name in BASELINE}, here, beside),
+        trust=parse_trust(str(ini_value(config, LABELS)), ini_value(config, KAPPA), beside),
+        baseline=parse_baseline(option, {name: ini_value(config, name) for name in BASELINE}, here, beside),
         partial_gates=part_policy(str(ini_value(config, "rag_partial_gates")), "rag_partial_gates"),
         cluster=str(ini_value(config, "rag_cluster")).strip() or DIALOGUE,
         cluster_origin=_ini_origin(config, "rag_cluster"),
@@ -190,9 +190,9 @@ def ini_folder(config: pytest.Config) -> Path:
 
 
 def _ini_origin(config: pytest.Config, name: str) -> str:
-    """Return where the ini sets a name, as ``pytest.ini:3: rag_cluster``; the name alone if the command line does."""
+    """Return a setting's place, such as ``pytest.ini:3: rag_cluster``; only its name if ``-o`` sets it."""
     path = config.inipath
-    if path is None or any(str(given).startswith(f"{name}=") for given in config.option.override_ini or ()):
+    if path is None or any(str(line).startswith(f"{name}=") for line in config.option.override_ini or ()):
         return name
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     at = next((at for at, line in enumerate(lines, 1) if line.partition("=")[0].strip() == name), None)
@@ -200,7 +200,7 @@ def _ini_origin(config: pytest.Config, name: str) -> str:
 
 
 def ini_value(config: pytest.Config, name: str) -> Any:
-    """Return a setting of the ini; one that pytest cannot read is a `SettingError`."""
+    """Return a setting of the ini; raise `SettingError` if pytest cannot read it."""
     try:
         return config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
@@ -208,10 +208,10 @@ def ini_value(config: pytest.Config, name: str) -> Any:
 
 
 def is_narrowed(config: pytest.Config) -> bool:
-    """Return whether the run is but a part of the project; a worker is told by the controller."""
-    told: bool | None = getattr(config, "workerinput", {}).get("rag_narrowed")
-    if told is not None:
-        return told
+    """Return whether the run is a part of the project; a worker has the value from the controller."""
+    from_controller: bool | None = getattr(config, "workerinput", {}).get("rag_narrowed")
+    if from_controller is not None:
+        return from_controller
     if getattr(config.option, "lf", False):
         return True
     here = config.invocation_params.dir
@@ -221,9 +221,9 @@ def is_narrowed(config: pytest.Config) -> bool:
 
 
 def _invoked_from(config: pytest.Config) -> Path:
-    """Return the folder that paths of the command line are relative to; a worker's may be in a copy of the project."""
-    told: str | None = getattr(config, "workerinput", {}).get("rag_from")
-    return config.invocation_params.dir if told is None else Path(os.path.normpath(config.rootpath / told))
+    """Return the folder that paths of the command line are relative to; a worker may run in a copy of the project."""
+    path: str | None = getattr(config, "workerinput", {}).get("rag_from")
+    return config.invocation_params.dir if path is None else Path(os.path.normpath(config.rootpath / path))
 
 
 def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
 
 
 def _count(config: pytest.Config, name: str) -> int | None:
-    """Return a whole number of the ini; None where it is not set."""
+    """Return a whole number of the ini; None if not set."""
     text = str(ini_value(config, name)).strip()
     if not text:
         return None
@@ -247,13 +247,13 @@ def _keep_runs(config: pytest.Config) -> Keep:
     text = str(ini_value(config, "rag_keep_runs"))
     keep = keep_of(text)
     if keep is None:
-        wanted = "write how many runs are kept, 1 or more, or all, and perhaps their size, as in 50, 2 GB"
-        raise SettingError(f"rag_keep_runs is {found(text.strip())}; {wanted}")
+        hint = "write how many runs are kept, 1 or more, or all, and perhaps their size, as in 50, 2 GB"
+        raise SettingError(f"rag_keep_runs is {found(text.strip())}; {hint}")
     return keep
 
 
 def _cassettes(config: pytest.Config, beside: Path) -> Path:
-    """Return the folder of the recordings, which need not be there yet."""
+    """Return the folder of the recordings, which may not exist yet."""
     folder = beside / str(ini_value(config, "rag_cassettes"))
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"rag_cassettes names the file {found(str(folder))}; name a folder")
@@ -261,8 +261,8 @@ def _cassettes(config: pytest.Config, beside: Path) -> Path:
 
 
 def _model(config: pytest.Config, name: str, params: str) -> ModelSetting:
-    given = getattr(config.option, name) or str(ini_value(config, name)).strip()
-    return model_setting(given, ini_value(config, params), params)
+    model = getattr(config.option, name) or str(ini_value(config, name)).strip()
+    return model_setting(model, ini_value(config, params), params)
 
 
 def _embedder(config: pytest.Config) -> ModelSetting:
@@ -273,26 +273,26 @@ def _embedder(config: pytest.Config) -> ModelSetting:
 def _markers(config: pytest.Config, rejection: Mapping[str, str], error: Mapping[str, str]) -> Markers:
     """Return the markers of the ini.
 
-    Markers of a language replace the rule for plain refusals in that language. A sentence that replaces RGB's is a
-    marker of its own, beside the rule.
+    A language's markers replace its rule for plain refusals. A sentence that replaces RGB's is also a marker, in
+    addition to the rule.
     """
-    marked = by_language(ini_value(config, "rag_rejection_markers"), "rag_rejection_markers", "en: no answer")
+    own = by_language(ini_value(config, "rag_rejection_markers"), "rag_rejection_markers", "en: no answer")
     return Markers(
-        rejection={**{language: (sentence,) for language, sentence in rejection.items()}, **marked},
+        rejection={**{language: (sentence,) for language, sentence in rejection.items()}, **own},
         error={
             **DEFAULT_MARKERS.error,
             **{language: (sentence,) for language, sentence in error.items()},
             **by_language(ini_value(config, "rag_error_markers"), "rag_error_markers", "en: is wrong"),
         },
-        rules=tuple(language for language in DEFAULT_MARKERS.rules if language not in marked),
+        rules=tuple(language for language in DEFAULT_MARKERS.rules if language not in own),
     )
 
 
 def _sentences(config: pytest.Config, name: str) -> dict[str, str]:
-    """Return one text a language."""
+    """Return language -> text; raise `SettingError` for several texts of a language."""
     example = "en: prompts/en.toml" if name == "rag_prompts" else "en: I do not know."
-    texts = by_language(ini_value(config, name), name, example)
-    for language, given in texts.items():
-        if len(given) > 1:
+    by_code = by_language(ini_value(config, name), name, example)
+    for language, texts in by_code.items():
+        if len(texts) > 1:
             raise SettingError(f"{name} gives two texts for {found(language)}; give one")
-    return {language: given[0] for language, given in texts.items()}
+    return {language: texts[0] for language, texts in by_code.items()}

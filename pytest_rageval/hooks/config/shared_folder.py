@@ -1,4 +1,4 @@
-"""What the processes of one session share: a folder for the while, and which recordings were there at its start."""
+"""Shared state of a session's processes: a temporary folder and the initial recordings."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from pytest_rageval.errors import RagEvalError
 __all__ = ["budget_file", "common_folder", "existing_recordings", "shared_folder", "tell_worker"]
 
 _FOLDER = pytest.StashKey[Path]()
-"""On the config of the main process: the folder that the session's processes share, once it is wanted."""
+"""On the config of the main process: the shared folder, from its first use on."""
 
-_FOUND = pytest.StashKey[tuple[str, ...]]()
-"""On the config of the main process: the recordings that were there when the first worker was told."""
+_RECORDINGS = pytest.StashKey[tuple[str, ...]]()
+"""On the config of the main process: the recordings when the first worker started."""
 
 
 def shared_folder(config: pytest.Config) -> Path | None:
-    """Return the folder that workers share until the last has ended, which need not be there yet.
+    """Return the folder that workers share until the last one ends; it may not exist yet.
 
-    None in a session of one process, and where workers are on several machines.
+    None in a session of one process, and with workers on several machines.
     """
-    told: str | None = getattr(config, "workerinput", {}).get("rag_shared")
-    return None if told is None else Path(told)
+    path: str | None = getattr(config, "workerinput", {}).get("rag_shared")
+    return None if path is None else Path(path)
 
 
 def common_folder(config: pytest.Config) -> Path | None:
-    """Return the same folder, also in the main process once it has told a worker of it."""
+    """Return the shared folder, also in the main process after the first worker started."""
     return shared_folder(config) or config.stash.get(_FOLDER, None)
 
 
 def budget_file(config: pytest.Config) -> Path | None:
-    """Return the file that the session's processes keep their budget in, until the last has ended; None without one."""
+    """Return the budget file that the session's processes share; None without a budget."""
     if config.option.rag_budget_usd is None:
         return None
     folder = shared_folder(config) or _folder(config)
@@ -43,32 +43,32 @@ def budget_file(config: pytest.Config) -> Path | None:
 
 
 def existing_recordings(config: pytest.Config) -> tuple[str, ...] | None:
-    """Return the names of the recordings that were there when the session began; None in its main process."""
-    told: list[str] | None = getattr(config, "workerinput", {}).get("rag_recordings")
-    return None if told is None else tuple(told)
+    """Return the names of the recordings at the session's start; None in its main process."""
+    names: list[str] | None = getattr(config, "workerinput", {}).get("rag_recordings")
+    return None if names is None else tuple(names)
 
 
 def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bool) -> None:
-    """Put what is shared into a worker's input; workers that are ``alone`` share no folder."""
+    """Add the recordings and the shared folder to a worker's input; ``alone`` workers share no folder."""
     from pytest_rageval.hooks.config.settings import read_options
 
     try:
         options = read_options(config)
     except RagEvalError:
-        return  # the worker meets the same error where it is told
+        return  # the worker raises the same error, and reports it
     if options.record_mode is not None:
         from pytest_rageval.llm.recordings.cassettes import existing
 
-        if _FOUND not in config.stash:  # a worker that takes a crashed one's place starts later than the session
-            config.stash[_FOUND] = existing(options.cassettes)
-        found = config.stash[_FOUND]
-        workerinput["rag_recordings"] = list(found)
+        if _RECORDINGS not in config.stash:  # the replacement of a crashed worker starts later than the session
+            config.stash[_RECORDINGS] = existing(options.cassettes)
+        names = config.stash[_RECORDINGS]
+        workerinput["rag_recordings"] = list(names)
     if not alone:
         workerinput["rag_shared"] = str(_folder(config))
 
 
 def _folder(config: pytest.Config) -> Path:
-    """Return the folder, which the main process names, and removes."""
+    """Return the shared folder of the main process, which removes it at the end."""
     if _FOLDER not in config.stash:
         import shutil
         import tempfile

@@ -1,1 +1,1 @@
-"""Between collection and the first test: selection, checks, the corpus, the plan, resuming."""
+"""Prepare the run after collection: selection, checks, the corpus, the plan, resuming."""

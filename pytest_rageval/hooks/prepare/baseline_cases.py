@@ -1,4 +1,4 @@
-"""Which cases of the baseline this session deselected, so that no gate misses them."""
+"""Find the baseline's cases that this session deselected; gates do not miss them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["deselected_of_baseline"]
 
 
 def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple[int, ...]:
-    """Return the places in the baseline of the cases that the session has and does not run.
+    """Return the positions in the baseline of the cases that the session collected but does not run.
 
-    Cases are found as those that run are: by id, else by content. A case that its marker's ``where``, ``limit`` or
-    ``sample`` leaves out is none of the testbed, and so not deselected.
+    Cases are paired by id, else by content, like the cases that run. A case that its marker's ``where``, ``limit`` or
+    ``sample`` leaves out is not in the testbed, and so not deselected.
 
     Args:
         collected: every testbed and case.
-        chosen: the ordinals of the cases that run, on whatever shard.
+        chosen: the ordinals of the cases that run, on any shard.
     """
     path, running = collected.options.baseline.path, set(chosen)
     entries = collected.entries
@@ -38,7 +38,7 @@ def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple
         return ()
     try:
         before = read_baseline(path).cases
-    except RagEvalError:  # it is about to be written anew
+    except RagEvalError:  # this run replaces the file
         return ()
     places = {id(case): at for at, case in enumerate(before)}
     if collected.options.narrowed:
@@ -55,6 +55,6 @@ def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple
 
 
 def _case(collected: Collected, entry: Entry) -> Measured:
-    """Return a case as a run measures it, without any score; its repeats are one case."""
+    """Return a case in the form of a measured one, without scores; its repeats are one case."""
     case = collected.session_case(entry)
     return Measured(entry.testbed.nodeid, case.id, entry.responder.name, facets_of_case(case.facets), case_digest(case))

@@ -1,4 +1,4 @@
-"""Checks that ``--rag-budget-usd`` can be kept: all model calls are seen, and each has a price and a longest reply."""
+"""Check that ``--rag-budget-usd`` can hold: each call is visible and has a maximum cost."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["check_budget"]
 
 
 def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial: bool) -> None:
-    """Raise `SettingError` if a call may miss the budget.
+    """Raise `SettingError` if the cost of a call cannot be bounded.
 
     Args:
         collected: the session.
         items: the tests that will run.
-        partial: whether calls that are not seen are allowed.
+        partial: whether invisible calls are allowed.
     """
     if collected.unseen and not partial:
         shown = few_of(tuple(collected.unseen.values()), 3)

@@ -1,4 +1,4 @@
-"""What can be checked only when all is collected: session gates, the matrix, named systems, recorded answers."""
+"""Checks after collection: session gates, the matrix, named systems, recorded answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pytest_rageval.errors import SettingError, UnknownNameError, found
 from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, no_such_cluster
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
-from pytest_rageval.hooks.prepare.judge_trust import trust_held
+from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
 from pytest_rageval.model.facets import DIALOGUE, matches
 
@@ -15,18 +15,18 @@ __all__ = ["check_session"]
 
 
 def check_session(collected: Collected) -> None:
-    """Check what was collected as a whole; raises `SettingError`.
+    """Check the whole session and load the named systems; raise `SettingError`.
 
-    Systems that are named are loaded. A metric that a session gate or ``--rag-matrix`` names and no testbed
-    computes is computed by all; not so that of a standing gate on a baseline in a part of the project, as what has it
-    is elsewhere, and nothing here would have a past.
+    If a session gate or ``--rag-matrix`` names a metric that no testbed computes, all testbeds compute it. Exception:
+    a baseline gate of the ini, in a run of a part of the project. Its metric belongs to testbeds outside the part, and
+    the cases here have no baseline value for it.
     """
     options = collected.options
     collected.baseline = check_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     _check_cluster(collected)
-    named = (entry.responder.name for entry in collected.entries if entry.responder.named)
-    collected.named.load(named, collected.catalog.systems)
+    systems = (entry.responder.name for entry in collected.entries if entry.responder.named)
+    collected.named.load(systems, collected.catalog.systems)
     for gate, where in collected.session_gates:
         _compute_for(collected, gate, where)
     facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))
@@ -38,11 +38,11 @@ def check_session(collected: Collected) -> None:
         if name is not None and name not in facets:
             raise UnknownNameError("facet", name, facets, option)
     collected.notes += ignored_keys(collected)
-    collected.trust = trust_held(collected)
+    collected.trust = required_trust(collected)
 
 
 def _check_cluster(collected: Collected) -> None:
-    """Refuse a cluster of the ini whose facet no case has; warn of it if only a part of the project is collected."""
+    """Refuse an ini cluster whose facet no case has; only warn if the run is a part of the project."""
     cluster, cases = collected.options.cluster, [entry.case for entry in collected.entries]
     if cluster == DIALOGUE or has_facet(cases, cluster):
         return
@@ -53,14 +53,14 @@ def _check_cluster(collected: Collected) -> None:
 
 
 def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) -> None:
-    """Refuse a gate that no case can meet, unless it is a standing one and the run is but a part of the project."""
-    standing = _is_standing(collected, where)
-    check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if standing else facets, where)
+    """Refuse a gate that matches no case, unless the ini sets it and the run is a part of the project."""
+    is_standing = _is_standing(collected, where)
+    check_gate(gate, collected.catalog.metrics, facets | set(gate.slice) if is_standing else facets, where)
     refuse_baseline(gate, collected.options.baseline, where)
-    absent = standing and not _is_computed(collected, gate.metric)
-    if not absent and any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
+    lacks_metric = is_standing and not _is_computed(collected, gate.metric)
+    if not lacks_metric and any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
-    if not standing:
+    if not is_standing:
         raise SettingError(f"{where}: gate {found(str(gate))} matches no case of this session")
     collected.unmatched.append(gate)
 
@@ -76,7 +76,7 @@ def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
 
 
 def _is_standing(collected: Collected, where: str) -> bool:
-    """Return whether a gate is one of the ini, and the run may be but a part of what it is for."""
+    """Return whether the ini sets the gate and the run is a part of the project."""
     return where == "rag_gates" and collected.options.narrowed
 
 

@@ -1,4 +1,4 @@
-"""Whether the corpus of the ini has what testbeds judge its rankings by: what is not there can only be missed."""
+"""Check that the corpus contains the judged documents and pages."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ Kind = Literal["document", "page"]
 
 
 def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: Sequence[Passage]) -> None:
-    """Refuse a testbed none of whose relevant documents is among ``passages``; note it where some are missing.
+    """Refuse a testbed if ``passages`` has none of its relevant documents; warn if some are missing.
 
-    Documents count where its metrics read the qrels by ids, pages where they read pages.
+    Check documents if the testbed's metrics compare ids, and pages if they compare pages.
     """
     kinds = {testbed: _kinds(testbed) for testbed in testbeds}
-    wanted: dict[tuple[Testbed, Kind], dict[str, None]] = {}
+    judged: dict[tuple[Testbed, Kind], dict[str, None]] = {}
     for entry in collected.entries:
         for kind in kinds.get(entry.testbed, ()):
             relevant = dict.fromkeys(_relevant(entry.case, kind))
             if relevant:
-                wanted.setdefault((entry.testbed, kind), {}).update(relevant)
-    if not wanted or not passages:
+                judged.setdefault((entry.testbed, kind), {}).update(relevant)
+    if not judged or not passages:
         return
     pages = {passage.page or page_of(passage.id): passage.id for passage in reversed(passages)}
     ids = {passage.id for passage in passages}
-    for (testbed, kind), relevant in wanted.items():
+    for (testbed, kind), relevant in judged.items():
         missing = [name for name in relevant if name not in (ids if kind == "document" else pages)]
         if len(missing) == len(relevant):
             raise SettingError(f"{testbed.settings.origin}: {_nothing(kind, missing[0], passages[0], pages)}")
@@ -45,16 +45,16 @@ def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: 
 
 
 def _kinds(testbed: Testbed) -> set[Kind]:
-    """Return what a testbed's metrics look for; those that only stand beside labels of documents ask for nothing.
+    """Return the kinds of judged ids that a testbed's metrics compare; metrics that only cross-check labels need none.
 
-    Where it has judgements of a file and no such metric, which the test's body may compute, pages hold for both.
+    A testbed with a qrels file but no such metric may compute one in the test's body: check its pages.
     """
     labelled = any(metric.labels != "none" for metric in testbed.metrics.values())
-    beside = ("answer_in_context", "page_Rprec") if labelled else ("answer_in_context",)
+    cross_checks = ("answer_in_context", "page_Rprec") if labelled else ("answer_in_context",)
     kinds: set[Kind] = {
         "page" if name.startswith("page_") else "document"
         for name, metric in testbed.metrics.items()
-        if metric.of == "retrieval" and metric.labels == "none" and name not in beside
+        if metric.of == "retrieval" and metric.labels == "none" and name not in cross_checks
     }
     return kinds or ({"page"} if testbed.settings.qrels is not None else set())
 
@@ -70,7 +70,7 @@ def _relevant(case: Case, kind: Kind) -> Iterator[str]:
 
 
 def _nothing(kind: Kind, name: str, first: Passage, pages: dict[str, str]) -> str:
-    """Return what is wrong where nothing that is judged relevant is in the corpus."""
+    """Return the message for a corpus without any relevant document or page."""
     problem = f"no {kind} that is judged relevant is in rag_corpus"
     if kind == "document" and name in pages:
         chunk = found(pages[name])

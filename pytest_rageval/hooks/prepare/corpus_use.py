@@ -33,14 +33,14 @@ __all__ = ["READERS", "read_where_needed"]
 
 
 READERS = ("extractive", "llm", "rag_system")
-"""The systems of the plugin that retrieve where a case supplies no passages; `closed_book` never does."""
+"""Built-in systems that retrieve if a case supplies no passages; `closed_book` never does."""
 
 
 def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Read the corpus if one of the tests needs it, check that it has what is judged, and make its retriever.
+    """Read the corpus if a test needs it, check that it has the judged documents, and build its retriever.
 
-    Cases with evidence need it, too, because it holds the places of their evidence. What keeps that from going well is
-    told before anything runs. Where nothing will run, only look for the files.
+    Cases with evidence also need the corpus, to locate their evidence. Errors are raised before anything runs. If
+    nothing will run, only check that the files exist.
     """
     corpus = corpus_of(config)
     collected = config.stash.get(COLLECTED, None)
@@ -54,49 +54,49 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
         return
     if located:
         corpus.locator = EvidenceLocator(entry.case.instance for entry in located)
-    read, asking = corpus.passages, set() if collected is None else _asking(collected, items)
+    passages, users = corpus.passages, set() if collected is None else _corpus_users(collected, items)
     if collected is not None and corpus.locator is not None:
         check_evidence(collected, located, corpus.locator)
-    if collected is not None and read is not None:
-        digest_labels(collected, _answered_from_it(collected, items), read)
-    if collected is None or not asking:
+    if collected is not None and passages is not None:
+        digest_labels(collected, _corpus_cases(collected, items), passages)
+    if collected is None or not users:
         return
-    if read is not None:
-        check_judged(collected, asking, read)
-    _make_retriever(collected, read)
+    if passages is not None:
+        check_judged(collected, users, passages)
+    _make_retriever(collected, passages)
 
 
-def _make_retriever(collected: Collected, read: tuple[Passage, ...] | None) -> None:
-    """Make the retriever that the session keeps; what is wrong with its settings or its index is a `RagEvalError`."""
+def _make_retriever(collected: Collected, passages: tuple[Passage, ...] | None) -> None:
+    """Build the session's retriever; raise `RagEvalError` for an invalid setting or index."""
     from pytest_rageval.hooks.prepare.retriever import retriever_over
 
     try:
-        retriever_over(read, collected)
+        retriever_over(passages, collected)
     except RagEvalError:
         raise
-    except Exception:  # the first case that needs it tells more
+    except Exception:  # the first case that needs it reports the error with more detail
         return
 
 
-def _asking(collected: Collected, items: Sequence[pytest.Item]) -> set[Testbed]:
-    """Return the testbeds that the plugin's own readers and retrievers answer from the corpus of the ini."""
-    asking: set[Testbed] = set()
+def _corpus_users(collected: Collected, items: Sequence[pytest.Item]) -> set[Testbed]:
+    """Return the testbeds that built-in readers and retrievers answer from the corpus of the ini."""
+    users: set[Testbed] = set()
     known: set[object] = set()
     if collected.options.retriever.partition(":")[0] not in {*BUILTIN, *FAMILIES}:
-        return asking
+        return users
     for item in items:
         entry = item.stash.get(ENTRY, None)
         if entry is None or entry.case.supplied is not None or (entry.testbed, entry.responder) in known:
             continue
         known.add((entry.testbed, entry.responder))
-        ours = entry.responder.name in READERS and overridden(CORPUS_FIXTURE, item) is None
-        if ours and CORPUS_FIXTURE in _asked_by(collected, entry, item):
-            asking.add(entry.testbed)
-    return asking
+        is_builtin = entry.responder.name in READERS and overridden(CORPUS_FIXTURE, item) is None
+        if is_builtin and CORPUS_FIXTURE in _fixtures_of(collected, entry, item):
+            users.add(entry.testbed)
+    return users
 
 
-def _answered_from_it(collected: Collected, items: Sequence[pytest.Item]) -> Iterator[Entry]:
-    """Yield the cases whose system is given the corpus of the ini."""
+def _corpus_cases(collected: Collected, items: Sequence[pytest.Item]) -> Iterator[Entry]:
+    """Yield the cases whose system uses the corpus of the ini."""
     known: dict[object, bool] = {}
     for item in items:
         entry = item.stash.get(ENTRY, None)
@@ -104,7 +104,7 @@ def _answered_from_it(collected: Collected, items: Sequence[pytest.Item]) -> Ite
             continue
         place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
         if place not in known:
-            known[place] = reaches_own("rag_corpus", _asked_by(collected, entry, item), item)
+            known[place] = reaches_own("rag_corpus", _fixtures_of(collected, entry, item), item)
         if known[place]:
             yield entry
 
@@ -119,20 +119,20 @@ def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
         if entry is None or collected is None:
             continue
         place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
-        if place not in known and reaches_own(CORPUS_FIXTURE, _asked_by(collected, entry, item), item):
+        if place not in known and reaches_own(CORPUS_FIXTURE, _fixtures_of(collected, entry, item), item):
             return True
         known.add(place)
     return False
 
 
-def _asked_by(collected: Collected, entry: Entry, item: pytest.Item) -> list[str]:
-    """Return the fixtures that answering a case sets up, as far as they may lead to the corpus."""
-    name, named = entry.responder.name, entry.responder.named
+def _fixtures_of(collected: Collected, entry: Entry, item: pytest.Item) -> list[str]:
+    """Return the fixtures that answering a case sets up and that may use the corpus."""
+    name = entry.responder.name
     theirs = [fixture for fixture in (*PARTS, *MODELS, EMBEDDER, "rag_system") if overridden(fixture, item) is not None]
     models = [fixture for fixture in theirs if fixture in MODELS]
     if entry.testbed.recorded is not None or collected.named.get(name) is not None:
         return models
-    if not named and "rag_system" in theirs:
+    if not entry.responder.named and "rag_system" in theirs:
         return ["rag_system", *models]
     parts = [fixture for fixture in theirs if fixture != "rag_system"]
     if "rag_retriever" in parts:

@@ -1,4 +1,4 @@
-"""Evidence of cases: which cases have any, where their corpus holds it, and what the summary warns of."""
+"""Locate the evidence of cases in their corpus, and warn of missing evidence."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["EvidenceCorpora", "check_evidence", "with_evidence"]
 
 
 class EvidenceCorpora:
-    """Finds the evidence of cases in the corpus that is in force for their test: the ini's, or a fixture's.
+    """Locate the evidence of cases in the corpus of their test: the ini's, or a fixture's.
 
     Args:
-        collected: what the session has collected.
+        collected: the session.
     """
 
     def __init__(self, collected: Collected) -> None:
         self._collected = collected
-        self._given: tuple[object, LocatedEvidence | None] = (None, None)
+        self._last: tuple[object, LocatedEvidence | None] = (None, None)  # a fixture's corpus and its evidence
 
     def located(self, case: Case, request: pytest.FixtureRequest) -> Case:
-        """Return a case with the places of its evidence; a case without evidence, or with passages, as it is."""
+        """Return a case with its located evidence; a case without evidence, or with passages, is unchanged."""
         if not case.instance.evidence or case.supplied is not None:
             return case
         if overridden(CORPUS_FIXTURE, request.node) is None:
@@ -42,20 +42,20 @@ class EvidenceCorpora:
         return replace(case, located=self._in_fixture(request))
 
     def _in_fixture(self, request: pytest.FixtureRequest) -> LocatedEvidence | None:
-        """Return what a fixture's passages hold; None where it gives none, or fails, as the system then tells."""
+        """Return the evidence in a fixture's passages; None without any, or on an error, which the system reports."""
         try:
             value: object = request.getfixturevalue(CORPUS_FIXTURE)
         except (Exception, pytest.fail.Exception):
             return None
-        if value is None or self._given[0] is not value:
+        if value is None or self._last[0] is not value:
             passages = [each for each in value if isinstance(each, Passage)] if isinstance(value, Collection) else []
             instances = (entry.case.instance for entry in self._collected.entries)
-            self._given = value, located_in(passages, instances) if passages else None
-        return self._given[1]
+            self._last = value, located_in(passages, instances) if passages else None
+        return self._last[1]
 
 
 def with_evidence(items: Sequence[pytest.Item]) -> list[Entry]:
-    """Return the cases with evidence that retrieve, and whose corpus no fixture gives."""
+    """Return the retrieving cases with evidence whose corpus is the ini's."""
     known: dict[Testbed, bool] = {}
     entries = []
     for item in items:
@@ -70,18 +70,18 @@ def with_evidence(items: Sequence[pytest.Item]) -> list[Entry]:
 
 
 def check_evidence(collected: Collected, entries: Iterable[Entry], locator: EvidenceLocator) -> None:
-    """Note for each testbed how many of its cases have no evidence in the corpus, so that rankings are unscored.
+    """Warn for each testbed of cases whose evidence is not in the corpus; their rankings are unscored.
 
-    The quote of the first is left out where reports hold no texts.
+    The warning quotes the first missing evidence, unless reports hold no texts.
     """
     cases: dict[Testbed, dict[str, Case]] = {}
     for entry in entries:
         cases.setdefault(entry.testbed, {})[entry.case.instance.id] = entry.case
     for testbed, each in cases.items():
-        lost = [case.instance for case in each.values() if not locator.has_whole(case.instance)]
-        if lost:
-            count = f"{len(lost)} of {counted(len(each), 'case')} with evidence"
+        missing = [case.instance for case in each.values() if not locator.has_whole(case.instance)]
+        if missing:
+            count = f"{len(missing)} of {counted(len(each), 'case')} with evidence"
             what = f"rag_corpus does not hold the evidence of {count}, and their rankings are unscored"
-            problem = f": {next(locator.missing(lost[0]))[1]}" if collected.options.texts else ""
-            hint = f"the first at {lost[0].origin}{problem}; run rageval lint --corpus"
+            problem = f": {next(locator.missing(missing[0]))[1]}" if collected.options.texts else ""
+            hint = f"the first at {missing[0].origin}{problem}; run rageval lint --corpus"
             collected.notes.append(f"{testbed.nodeid}: {what} (evidence_not_in_corpus); {hint}")

@@ -1,7 +1,7 @@
-"""Which part of each gate's cases a session selects.
+"""Find the part of each gate's cases that a session selects.
 
-``-m``, paths and testbeds are slices on purpose. Whatever else drops cases (node ids of cases, ``-k``, ``--lf``,
-``--rag-limit``, a plugin that splits a suite) selects a part by accident.
+``-m``, paths and testbeds select a slice on purpose. Everything else that drops cases (node ids of cases, ``-k``,
+``--lf``, ``--rag-limit``, a plugin that splits a suite) selects a part by accident.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["entry_of", "parts_of_gates"]
 
 
 def entry_of(item: object) -> Entry | None:
-    """Return the case that a test item was made for, also before the item is collected."""
+    """Return the case of a test item, even before the item is collected."""
     callspec = getattr(item, "callspec", None)
     entry = None if callspec is None else callspec.params.get("rag")
     return entry if isinstance(entry, Entry) else None
@@ -39,12 +39,12 @@ def entry_of(item: object) -> Entry | None:
 def parts_of_gates(
     config: pytest.Config, collected: Collected, running: Collection[str], plan: Plan
 ) -> dict[str, SelectedPart]:
-    """Return gate's node id -> the part of its cases that is selected, of each gate with a fixed bound over a part.
+    """Return gate's node id -> selected part of its cases, for each fixed-bound gate over only a part.
 
     Args:
         config: pytest's.
-        collected: every testbed, and every item that was made for one of its cases.
-        running: node ids of the cases that this process runs or takes over.
+        collected: every testbed, and every item made for its cases.
+        running: node ids of the cases that this process runs or takes over from another run.
         plan: the session's testbeds and metrics.
     """
     if collected.options.partial_gates == "decide":
@@ -55,27 +55,30 @@ def parts_of_gates(
     dropped = [item for nodeid, item in made.items() if nodeid not in selected]
     if not (dropped or files):
         return {}
-    is_kept, own = _kept_by_marks(config.option.markexpr), set(declared(collected.entries))
-    every = bool(getattr(config.option, "lf", False))  # which also drops whole testbeds
-    out = [
+    matches_marks, own = _marks_filter(config.option.markexpr), set(declared(collected.entries))
+    has_lf = bool(getattr(config.option, "lf", False))  # --lf also drops whole testbeds
+    lost_cases = [
         entry
         for item in dropped
-        if (entry := entry_of(item)) and entry.ordinal in own and (every or entry.testbed.reached) and is_kept(item)
+        if (entry := entry_of(item))
+        and entry.ordinal in own
+        and (has_lf or entry.testbed.reached)
+        and matches_marks(item)
     ]
     cases = [entry for nodeid in selected if nodeid in made and (entry := entry_of(made[nodeid]))]
     parts: dict[str, SelectedPart | None] = {}
     for nodeid in plan.testbeds:
-        mine, lost = _of((nodeid,), cases), _of((nodeid,), out)
+        mine, lost = _of((nodeid,), cases), _of((nodeid,), lost_cases)
         for gate in collected.testbeds[nodeid].gates:
             parts[testbed_node(nodeid, gate)] = _part(gate, mine, lost, 0)
     for gate, _ in collected.session_gates:
         nodes = [each.nodeid for each in collected.testbeds.values() if _is_over(gate, each, plan)]
-        parts[session_node(gate)] = _part(gate, _of(nodes, cases), _of(nodes, out), files)
+        parts[session_node(gate)] = _part(gate, _of(nodes, cases), _of(nodes, lost_cases), files)
     return {node: part for node, part in parts.items() if part is not None}
 
 
 def _part(gate: Gate, cases: Sequence[Entry], lost: Sequence[Entry], files: int) -> SelectedPart | None:
-    """Return the part of a gate's cases that is selected; None if these are all, or none, or it needs no part."""
+    """Return the selected part of a gate's cases; None if it is all or none, or for a baseline gate."""
     if gate.baseline or not (lost or files):
         return None
     n, n_lost = _count(gate, cases), _count(gate, lost)
@@ -91,14 +94,14 @@ def _of(testbeds: Collection[str], entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _is_over(gate: Gate, testbed: Testbed, plan: Plan) -> bool:
-    """Return whether a session gate is over a testbed, also over one that ``--lf`` dropped."""
+    """Return whether a session gate is over a testbed, even one that ``--lf`` dropped."""
     if testbed.nodeid in plan.testbeds:
         return covers(plan, gate, testbed.nodeid)
     return not testbed.labelled and (gate.metric in testbed.metrics or gate.metric in PSEUDO_METRICS)
 
 
-def _kept_by_marks(expression: str) -> Callable[[pytest.Item], bool]:
-    """Return whether ``-m`` keeps an item, as a function."""
+def _marks_filter(expression: str) -> Callable[[pytest.Item], bool]:
+    """Return a function that checks whether an item matches ``-m``."""
     if not expression:
         return lambda item: True
     compiled = Expression.compile(expression)

@@ -1,4 +1,4 @@
-"""Collection: markers to parametrized items, selection, and refusing what cannot be used."""
+"""Hooks of collection: parametrize tests, select cases, refuse invalid markers and data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PASSIVE = {"RESUME", "NOP", "CACHE", "LOAD_CONST", "RETURN_CONST", "RETURN_VALU
 def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> Generator[None, object, object]:
-    """Let a test use ``rag`` if its marker asks for it, and note the items that are made for its cases."""
+    """Add the ``rag`` fixture to a test with ``@rag_case``, and record the items made for its cases."""
     _use_rag(collector, name, obj)
     made = yield
     if COLLECTED in collector.config.stash and isinstance(made, list):
@@ -46,12 +46,12 @@ def pytest_pycollect_makeitem(
 
 
 def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
-    """Let a test with ``@rag_case`` that does not ask for ``rag`` be answered and scored all the same."""
+    """Add the ``rag`` fixture to a test with ``@rag_case`` that does not request it."""
     function = obj.__func__ if isinstance(obj, (staticmethod, classmethod)) else obj
     if not inspect.isfunction(function):
         return
-    marked = any(mark.name == "rag_case" for mark in getattr(function, "pytestmark", ()))
-    if not (marked or collector.get_closest_marker("rag_case")) or not collector.istestfunction(obj, name):
+    has_marker = any(mark.name == "rag_case" for mark in getattr(function, "pytestmark", ()))
+    if not (has_marker or collector.get_closest_marker("rag_case")) or not collector.istestfunction(obj, name):
         return
     code = function.__code__
     if "rag" not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
@@ -59,7 +59,7 @@ def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) ->
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Multiply a test with ``@rag_case`` into one item a case."""
+    """Multiply a test with ``@rag_case`` into one item for each case."""
     marks = _marks(metafunc.definition)
     if not marks:
         return
@@ -77,10 +77,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Refuse the session as soon as a marker, a suite or a data file turned out to be unusable.
+    """Refuse the session at the first invalid marker, suite or data file.
 
-    So too when a conftest that is met on the way registers a name that is taken. Count the files that another plugin,
-    as that of ``--lf``, skips: they are reported without a call.
+    Also refuse it if a conftest in a subfolder registers a duplicate name. Count the files that another plugin (such
+    as ``--lf``) skips: their reports have no call.
     """
     report = yield
     if isinstance(collector, pytest.File) and report.passed and not hasattr(report, "call"):
@@ -95,7 +95,7 @@ def pytest_make_collect_report(
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Put each item's case where the other hooks find it; a marker that had no effect refuses the session."""
+    """Store each item's case in its stash; refuse the session if a marker had no effect."""
     callspec = getattr(item, "callspec", None)
     entry = None if callspec is None else callspec.params.get("rag")
     if entry is not None and COLLECTED in item.config.stash:
@@ -112,7 +112,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and say what was deselected."""
+    """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and report deselected items."""
     if COLLECTED not in config.stash:
         if config.option.rag_gate and REFUSED not in config.stash:
             refuse(
@@ -149,26 +149,26 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     if out:
         items[:] = _without(items, dropped)
         config.hook.pytest_deselected(items=out)
-    _read_corpus(session, shared)  # each shard's fingerprint is that of the whole
+    _read_corpus(session, shared)  # all shards have the fingerprint of the whole session
     if REFUSED not in config.stash and not config.option.collectonly:
         _check_before_run(session, items)
     _load_embedder(session, items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
-    """Report, if nothing runs, which part of ``-m`` selects no case; a run has it in its summary."""
+    """With ``--collect-only``, report terms of ``-m`` that select no case; a run reports them in its summary."""
     if not config.option.collectonly or COLLECTED not in config.stash:
         return []
     return [note for note in config.stash[COLLECTED].notes if note.startswith("-m ")]
 
 
 def _without(items: list[pytest.Item], dropped: set[int]) -> list[pytest.Item]:
-    """Return the items that are no cases, and those whose ordinal is not among ``dropped``."""
+    """Return the items without the cases in ``dropped``; items that are not cases stay."""
     return [item for item in items if ENTRY not in item.stash or item.stash[ENTRY].ordinal not in dropped]
 
 
 def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
-    """Call ``check``; what it finds unusable ends the session before anything runs."""
+    """Call ``check``; if it raises a `RagEvalError`, refuse the session before anything runs."""
     try:
         check()
     except RagEvalError as error:
@@ -176,28 +176,28 @@ def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
 
 
 def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Check recordings and budget, and leave out the cases that are taken over from another run."""
+    """Check recordings and budget, and drop the cases taken over from another run."""
     from pytest_rageval.hooks.prepare.selected_cases import check_before_run
 
     _or_refuse(session, lambda: check_before_run(session, items))
 
 
 def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Read the corpus of the ini where a test needs it, before anything runs."""
+    """Read the corpus of the ini before anything runs, if a test needs it."""
     from pytest_rageval.hooks.prepare.corpus_use import read_where_needed
 
     _or_refuse(session, lambda: read_where_needed(session.config, items))
 
 
 def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Make the embedding model of the ini where a metric of a test asks it, before anything runs."""
+    """Create the embedding model of the ini before anything runs, if a metric needs it."""
     from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, overridden
 
     config = session.config
     if REFUSED in config.stash or config.option.collectonly or config.option.rag_dry_run:
         return
-    asking = (item for item in items if ENTRY in item.stash and item.stash[ENTRY].testbed.embeds)
-    if all(overridden(EMBEDDER, item) is not None for item in asking):
+    users = (item for item in items if ENTRY in item.stash and item.stash[ENTRY].testbed.embeds)
+    if all(overridden(EMBEDDER, item) is not None for item in users):
         return
     _or_refuse(session, lambda: config.stash[COLLECTED].models.own_embedder())
 
@@ -219,7 +219,7 @@ def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[
 
 
 def _marks(definition: pytest.Function) -> list[pytest.Mark]:
-    """Return the ``rag_case`` markers in the order they are read: module, class, function, the top one first."""
+    """Return the ``rag_case`` markers in reading order: module, class, function, each from top to bottom."""
     marks: list[pytest.Mark] = []
     for node in definition.listchain():
         own = [mark for mark in node.own_markers if mark.name == "rag_case"]
@@ -228,25 +228,25 @@ def _marks(definition: pytest.Function) -> list[pytest.Mark]:
 
 
 def _site(definition: pytest.Function) -> Site:
-    """Return where a test function stands; an inherited one stands in another file than its class."""
+    """Return the site of a test function; an inherited one may be in another file than its class."""
     from pytest_rageval.datasets.source import shown_path
     from pytest_rageval.hooks.collect.testbed import Site
 
     function = inspect.unwrap(definition.obj)
-    written = Path(function.__code__.co_filename)
-    inherited = function.__module__ not in (None, definition.module.__name__)
-    shown = shown_path(written) if inherited else definition.nodeid.partition("::")[0]
+    source = Path(function.__code__.co_filename)
+    is_inherited = function.__module__ not in (None, definition.module.__name__)
+    shown = shown_path(source) if is_inherited else definition.nodeid.partition("::")[0]
     return Site(
         nodeid=definition.nodeid,
         name=definition.name,
         where=f"{shown}:{function.__code__.co_firstlineno}",
-        folders=(definition.path.parent, written.parent),
+        folders=(definition.path.parent, source.parent),
         asserts=any(step.opname not in _PASSIVE for step in dis.get_instructions(function)),
     )
 
 
 def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
-    """Return who answers: the systems of the command line, else an overridden fixture, else the ini's."""
+    """Return the systems that answer: the command line's, else an overridden fixture, else the ini's."""
     from pytest_rageval.hooks.collect.testbed import Responder
     from pytest_rageval.hooks.config.fixture_overrides import MODELS, PARTS, overridden
 
@@ -261,5 +261,5 @@ def _responders(definition: pytest.Function, collected: Collected) -> list[Respo
         return [Responder(name, named=True, lasting=lasting) for name in options.systems or options.ini_systems]
     if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
         return [Responder("rag_system", lasting=lasting)]
-    model = options.model.name is not None or parts["rag_llm"] is not None
-    return [Responder("llm" if model else "extractive", named=True, lasting=lasting)]
+    has_model = options.model.name is not None or parts["rag_llm"] is not None
+    return [Responder("llm" if has_model else "extractive", named=True, lasting=lasting)]

@@ -1,4 +1,4 @@
-"""The labels and the kappa that each judge of a session must reach."""
+"""Read the labels and the minimum kappa that each judge of a session must reach."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, found
-from pytest_rageval.hooks.config.judge_labels import KAPPA, TrustHeld
+from pytest_rageval.hooks.config.judge_labels import KAPPA, RequiredTrust
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.model.judging import Judge
 
-__all__ = ["trust_held"]
+__all__ = ["required_trust"]
 
 
-def trust_held(collected: Collected) -> TrustHeld:
-    """Return what the session's judges are held to; a metric that the ini or a label names stands for its judge.
+def required_trust(collected: Collected) -> RequiredTrust:
+    """Return the labels and kappas for the session's judges; the ini and labels may name a judge by its metric.
 
     Raises:
-        RagEvalError: the file cannot be read, a label does not say which of several judges it is about, or what the
-            ini names is no metric, or not one that a judge scores.
+        RagEvalError: the file cannot be read, a label does not name one of several judges, or the ini names something
+            that is not a judged metric.
     """
-    asked = collected.options.trust
-    if asked.labels is None:
-        return TrustHeld()
+    setting = collected.options.trust
+    if setting.labels is None:
+        return RequiredTrust()
     from pytest_rageval.datasets.labels import read_labels
 
     judges = _judges(collected)
     of_metric = {name: judge for name, judge in judges.items() if judge is not None}
     by_name = {judge.name: judge for judge in of_metric.values()}
     least: dict[str, float] = {}
-    for name, kappa in asked.least.items():
+    for name, kappa in setting.least.items():
         judge = name if name in ("", *by_name) else _judge_of(name, collected)
         if judge in least:
             raise SettingError(f"{KAPPA} has two lines for the judge {found(judge)}; write one")
         least[judge] = kappa
     if not by_name:
-        return TrustHeld(least=least)
-    alone = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
-    judges_named = _judges_named(asked.labels, collected)
-    labels = read_labels(asked.labels, judges={**judges_named, **of_metric, **by_name, **alone})
+        return RequiredTrust(least=least)
+    default = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
+    of_labels = _judges_of_labels(setting.labels, collected)
+    labels = read_labels(setting.labels, judges={**of_labels, **of_metric, **by_name, **default})
     unnamed = next((label for label in labels if not label.metric), None)
     if unnamed is not None and len(by_name) > 1:
         problem = f"the label names no metric, and {', '.join(sorted(by_name))} are judged; add the key metric"
@@ -50,18 +50,18 @@ def trust_held(collected: Collected) -> TrustHeld:
     for label in labels:
         if label.metric not in known:
             collected.catalog.metrics.get(label.metric, f"{label.where}: metric")
-    named = {name: judge.name for name, judge in of_metric.items()}
-    return TrustHeld(tuple(replace(label, metric=named.get(label.metric, label.metric)) for label in labels), least)
+    names = {name: judge.name for name, judge in of_metric.items()}
+    return RequiredTrust(tuple(replace(label, metric=names.get(label.metric, label.metric)) for label in labels), least)
 
 
 def _judges(collected: Collected) -> dict[str, Judge | None]:
-    """Return the judge whose model each metric of the session asks, or None."""
+    """Return metric -> its judge, or None, for the metrics of the session."""
     metrics = {name: metric for testbed in collected.testbeds.values() for name, metric in testbed.metrics.items()}
     return {name: metric.judge_asked for name, metric in metrics.items()}
 
 
-def _judges_named(labels: Path, collected: Collected) -> dict[str, Judge]:
-    """Return the judge of each metric that a file of labels names, as a session may run only some of them."""
+def _judges_of_labels(labels: Path, collected: Collected) -> dict[str, Judge]:
+    """Return metric -> its judge for all metrics in a file of labels; a session may run only some of them."""
     from pytest_rageval.datasets.sheets import read_sheet
 
     metrics = collected.catalog.metrics

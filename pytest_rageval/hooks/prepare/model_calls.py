@@ -1,4 +1,4 @@
-"""Which models the cases of a session ask, and which systems ask models that the session does not see."""
+"""Determine the model calls of each case, and the systems whose model calls are invisible."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["first_items", "own_systems", "planned_of", "unseen_systems"]
 
 
 def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Planned]:
-    """Return what each case would ask, with tokenizers and prices."""
+    """Return the planned model calls of each case, with tokenizers and prices."""
     from pytest_rageval.engine.asking import Task
     from pytest_rageval.engine.estimate import Planned
 
     priced = cache(partial(_pricing, collected))
-    named = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
+    names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
     others = {name: priced("rag_judge", name) for name in collected.options.panelists}
     planned: list[Planned] = []
     for item, entry in _cases(items):
         testbed = entry.testbed
         name = "recorded answers" if testbed.recorded is not None else entry.responder.name
         task = Task(item.nodeid, testbed.nodeid, name, collected.session_case(entry), tuple(testbed.metrics.values()))
-        model, judge = (fixture if overridden(fixture, item) else priced(fixture, named[fixture]) for fixture in MODELS)
+        model, judge = (fixture if overridden(fixture, item) else priced(fixture, names[fixture]) for fixture in MODELS)
         panelists = {**others, "rag_judge": judge}
         asks, top_k = _asks(collected, entry, item), collected.options.top_k
         planned.append(Planned(task, asks, model, judge, top_k, collected.panels, panelists))
@@ -40,7 +40,7 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Plann
 
 
 def first_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Return the first case of each testbed under each system: the others ask the same models."""
+    """Return the first case of each testbed and system; the others call the same models."""
     first: dict[object, pytest.Item] = {}
     for item, entry in _cases(items):
         first.setdefault((entry.testbed, entry.responder), item)
@@ -48,18 +48,18 @@ def first_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 
 def own_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
-    """Return each system that is a user's code, and what the user wrote for it: a name or a fixture."""
+    """Return each system that is a user's code -> its name or fixture in the user's words."""
     return dict(_own(entry, item) for item, entry in _own_cases(collected, items))
 
 
 def unseen_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
-    """Return those of `own_systems` whose model calls may not be seen: they do not ask for the fixture ``rag_llm``."""
+    """Return the `own_systems` whose model calls may be invisible: they do not use the fixture ``rag_llm``."""
     own = _own_cases(collected, items)
     return dict(_own(entry, item) for item, entry in own if not _asks_rag_llm(entry, item))
 
 
 def _own_cases(collected: Collected, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
-    """Yield the first case of each testbed under each system that is a user's code."""
+    """Yield the first case of each testbed and system, for systems that are a user's code."""
     return (each for each in _cases(first_items(items)) if _asks(collected, each[1], each[0]) == "own")
 
 
@@ -94,32 +94,32 @@ def _asks_named(collected: Collected, name: str, item: pytest.Item) -> Asks:
 
 
 def _asks_built_in(name: str, item: pytest.Item) -> Asks:
-    """Return what a system asks that retrieves: a user's retriever may ask the session's model too."""
+    """Return the model calls of a built-in system; a user's retriever may call the session's model too."""
     if overridden("rag_retriever", item) is not None and reaches("rag_llm", ["rag_retriever"], item):
         return "own"
     return "llm" if name == "llm" else "none"
 
 
 def _asks_rag_llm(entry: Entry, item: pytest.Item) -> bool:
-    """Return whether what a user wrote takes its model from the fixture ``rag_llm``."""
+    """Return whether a user's system gets its model from the fixture ``rag_llm``."""
     if entry.responder.named:
         return entry.responder.name in ("llm", "extractive")
     return reaches("rag_llm", [_own_fixture(item) or "rag_retriever"], item)
 
 
 def _own(entry: Entry, item: pytest.Item) -> tuple[str, str]:
-    """Return a system's name, and what the user wrote for it."""
+    """Return a system's name, and its name or fixture in the user's words."""
     name = entry.responder.name
     return name, name if entry.responder.named else f"the fixture {_own_fixture(item) or 'rag_retriever'}"
 
 
 def _own_fixture(item: pytest.Item) -> str:
-    """Return which fixture of a user's answers if no option names a system, or "" if none does."""
+    """Return the user's fixture that answers if no option names a system; "" if there is none."""
     return next((name for name in ("rag_system", "rag_generator") if overridden(name, item) is not None), "")
 
 
 def _pricing(collected: Collected, fixture: str, name: str | None) -> Pricing | None:
-    """Return the tokenizer and prices of a model that is asked as a fixture's is; None if the options name none."""
+    """Return the tokenizer and prices of a model with the parameters of a fixture; None without a name."""
     if name is None:
         return None
     from pytest_rageval.engine.estimate import Pricing

@@ -1,4 +1,4 @@
-"""From what was collected to the plan a report is made from."""
+"""Build the plan of a session, which its reports are based on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     """Return the plan of a session.
 
     Args:
-        collected: every testbed, also those whose cases were all deselected.
+        collected: every testbed, including those with all cases deselected.
         nodes: node id -> entry of each case that will run.
     """
     plan = Plan(
@@ -62,11 +62,11 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     n_left_out = left_out(collected.entries, set(chosen))
     plan.part = f"{counted(n_left_out, 'case')} left out" if n_left_out else ""
     plan.narrowed = collected.options.narrowed
-    asked = collected.options.baseline
-    plan.alpha, plan.inconclusive, plan.updates = asked.alpha, asked.inconclusive, asked.update
+    setting = collected.options.baseline
+    plan.alpha, plan.inconclusive, plan.updates = setting.alpha, setting.inconclusive, setting.update
     plan.partial_gates = collected.options.partial_gates
-    plan.min_compared, plan.deselected = asked.min_compared, deselected_of_baseline(collected, chosen)
-    plan.alpha_per, plan.unseen = asked.alpha_per, collected.unseen
+    plan.min_compared, plan.deselected = setting.min_compared, deselected_of_baseline(collected, chosen)
+    plan.alpha_per, plan.unseen = setting.alpha_per, collected.unseen
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())
@@ -98,14 +98,14 @@ def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Cas
 
 
 def _selection(collected: Collected, chosen: Sequence[int]) -> str:
-    """Return a digest of which cases are selected, under which systems and how often."""
+    """Return a digest of the selected cases with their systems and repeats."""
     entries = [collected.entries[ordinal] for ordinal in chosen]
     parts = [(e.testbed.nodeid, e.name, e.responder.name, e.case.facets.get(REPEAT, "")) for e in entries]
     return digest(*(part for each in parts for part in each)).hex()[:16]
 
 
 def _fingerprint(collected: Collected) -> str:
-    """Return sha256 over the data files, the corpus that was read and the settings that make cases of them."""
+    """Return sha256 over the data files, the corpus (if read) and the settings that define the cases."""
     digest = hashlib.sha256()
     for source in collected.sources:
         digest.update(source.name.encode())

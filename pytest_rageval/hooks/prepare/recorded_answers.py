@@ -1,4 +1,4 @@
-"""Checks of recorded answers: keys that are no facets, answers that no case uses."""
+"""Check recorded answers: keys that are not facets, answers that no case uses."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["ignored_keys", "unused_answers"]
 
 
 def ignored_keys(collected: Collected) -> Iterator[str]:
-    """Have every file's rows narrowed by the facets of the testbeds it is for, and yield a note of keys that are none.
+    """Ignore keys of recorded answers that are not facets of their testbeds, and yield a warning for each file.
 
-    This has to come before any answer is looked for.
+    Call this before the first look-up of an answer.
     """
     facets: dict[RecordedAnswers, set[str]] = {}
     for testbed in collected.testbeds.values():
@@ -29,7 +29,7 @@ def ignored_keys(collected: Collected) -> Iterator[str]:
 
 
 def unused_answers(collected: Collected) -> Iterator[str]:
-    """Yield a note of every file that answers cases the session does not have."""
+    """Yield a warning for each file with answers to cases that the session does not have."""
     names: dict[RecordedAnswers, set[str]] = {}
     for entry in collected.entries:
         if entry.testbed.recorded is not None:

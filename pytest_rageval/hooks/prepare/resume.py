@@ -1,4 +1,4 @@
-"""``--rag-resume``: which run a session goes on with, and which of its cases are taken over from it, not run."""
+"""``--rag-resume``: find the run to resume, and drop the cases taken over from it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ __all__ = ["find_run", "leave_out", "resume_command", "tell_resumed"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The same, as far as a process that collects has to know it."""
+class _ResumedRun:
+    """The resumed run, reduced to the fields that a collecting process needs."""
 
     run: str
     identity: Mapping[str, Mapping[str, str]]
@@ -40,13 +40,13 @@ class _Told:
 
 
 def find_run(config: pytest.Config) -> None:
-    """Put the run that ``--rag-resume`` means on the config; where it names none that is there, it is a `SettingError`.
+    """Store the run of ``--rag-resume`` on the config; raise `SettingError` if it names a missing run.
 
-    Where it names none, the newest run is meant that is unfinished or has errors.
+    Without a name, the newest run that is unfinished or has errors is resumed.
     """
-    runs, named = config.rootpath / ".rageval" / "runs", config.option.rag_resume
+    runs, name = config.rootpath / ".rageval" / "runs", config.option.rag_resume
     shard = "{}/{}".format(*config.option.rag_shard) if config.option.rag_shard else ""
-    folder = _named(config, runs, named) if named else newest_unfinished(runs, shard)
+    folder = _folder_of(config, runs, name) if name else newest_unfinished(runs, shard)
     if folder is None:
         which = f"no run of shard {shard}" if shard else "no run"
         where = f"{which} in .rageval/runs is unfinished or has errors"
@@ -59,71 +59,71 @@ def find_run(config: pytest.Config) -> None:
 
 
 def resume_command(config: pytest.Config, run: str) -> str:
-    """Return the session's own command line with ``--rag-resume`` of a run."""
+    """Return the session's command line with ``--rag-resume`` set to a run."""
     args = [str(arg) for arg in config.invocation_params.args]
     if "--rag-resume" in args:
         at = args.index("--rag-resume")
-        named = config.option.rag_resume
-        del args[at : at + (2 if named and args[at + 1 : at + 2] == [named] else 1)]
+        name = config.option.rag_resume
+        del args[at : at + (2 if name and args[at + 1 : at + 2] == [name] else 1)]
     args = [arg for arg in args if not arg.startswith("--rag-resume=")]
     return shlex.join(["pytest", f"--rag-resume={run}", *args])
 
 
 def tell_resumed(config: pytest.Config, workerinput: dict[str, Any]) -> None:
-    """Put into a worker's input what it has to know."""
+    """Add the resumed run to a worker's input."""
     if RESUMED in config.stash:
         stopped = config.stash[RESUMED].stopped
-        told = [stopped.run, stopped.identity, list(stopped.ended), _turns(stopped), list(stopped.paid.rows)]
-        workerinput["rag_resumed"] = json.dumps(told)
+        fields = [stopped.run, stopped.identity, list(stopped.ended), _turns(stopped), list(stopped.paid.rows)]
+        workerinput["rag_resumed"] = json.dumps(fields)
 
 
 def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Take the tests of cases that are taken over from among those that run.
+    """Remove the cases taken over from the resumed run from the tests that run.
 
     Raises:
-        SettingError: data, settings or system are not those of the run that the session goes on with.
+        SettingError: data, settings or system differ from those of the resumed run.
     """
     collected = session.config.stash[COLLECTED]
     collected.identity = identity_of(collected, items)
-    told = _told(session.config)
-    if told is None or not (told.cases or told.paid):
+    resumed = _resumed_run(session.config)
+    if resumed is None or not (resumed.cases or resumed.paid):
         return
-    problem = mismatch(told.identity, collected.identity)
+    problem = mismatch(resumed.identity, collected.identity)
     if problem is not None:
         wish = "undo that, or leave --rag-resume out to run all anew"
-        raise SettingError(f"--rag-resume: the run {told.run} cannot be resumed, as {problem}; {wish}")
-    taken = (item for item in items if ENTRY in item.stash and item.nodeid in told.cases)
-    collected.earlier = EarlierCalls(told.paid)
-    collected.taken = {item: told.turns.get(item.nodeid) for item in taken}
+        raise SettingError(f"--rag-resume: the run {resumed.run} cannot be resumed, as {problem}; {wish}")
+    finished = (item for item in items if ENTRY in item.stash and item.nodeid in resumed.cases)
+    collected.earlier = EarlierCalls(resumed.paid)
+    collected.taken = {item: resumed.turns.get(item.nodeid) for item in finished}
     items[:] = [item for item in items if item not in collected.taken]
 
 
-def _named(config: pytest.Config, runs: Path, named: str) -> Path:
-    for folder in (runs / named, config.invocation_params.dir / named):
+def _folder_of(config: pytest.Config, runs: Path, name: str) -> Path:
+    for folder in (runs / name, config.invocation_params.dir / name):
         if (folder / HEAD).is_file() or (folder / OUTCOMES).is_file():
             return folder.resolve()
     known = sorted(path.name for path in runs.glob("*") if (path / HEAD).is_file())[-3:]
     hint = f"name one as {', '.join(known)}" if known else "there is none yet"
     where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
-    raise SettingError(f"--rag-resume names {found(named)}, which is no run in .rageval/runs; {hint} ({where})")
+    raise SettingError(f"--rag-resume names {found(name)}, which is no run in .rageval/runs; {hint} ({where})")
 
 
 def _readable(config: pytest.Config, stopped: Stopped) -> Stopped:
-    """Return a run without the cases whose lines are not as they were written."""
+    """Return a run without the cases whose lines are damaged."""
     ended = {nodeid: line for nodeid, line in stopped.ended.items() if _is_readable(config, line)}
     return replace(stopped, ended=ended, unread=stopped.unread + len(stopped.ended) - len(ended))
 
 
 def _is_readable(config: pytest.Config, line: Mapping[str, Any]) -> bool:
     try:
-        reports = list(reports_of(config, deepcopy(dict(line)), {}))  # pytest changes what it reads
+        reports = list(reports_of(config, deepcopy(dict(line)), {}))  # pytest changes its input
         phases = [report.when for report in reports]
         return decode_outcome(line["outcome"]).status == "scored" and phases == ["setup", "call", "teardown"]
-    except Exception:  # pytest and its plugins read what they wrote, and raise anything if it has changed
+    except Exception:  # pytest and its plugins may raise anything for a damaged line
         return False
 
 
-def _told(config: pytest.Config) -> _Told | None:
+def _resumed_run(config: pytest.Config) -> _ResumedRun | None:
     text: str | None = getattr(config, "workerinput", {}).get("rag_resumed")
     if text is not None:
         run, identity, cases, turns, paid = json.loads(text)
@@ -134,9 +134,9 @@ def _told(config: pytest.Config) -> _Told | None:
     else:
         return None
     outcomes = {nodeid: decode_outcome(plain) for nodeid, plain in turns.items()}
-    return _Told(run, identity, frozenset(cases), outcomes, tuple(paid))
+    return _ResumedRun(run, identity, frozenset(cases), outcomes, tuple(paid))
 
 
 def _turns(stopped: Stopped) -> dict[str, dict[str, Any]]:
-    """Return the outcomes of turns that followed the system's own answers, by node id; without texts there are none."""
+    """Return node id -> outcome of turns that follow the system's own answers; empty if reports hold no texts."""
     return {nodeid: line["outcome"] for nodeid, line in stopped.ended.items() if "history" in line["outcome"]}

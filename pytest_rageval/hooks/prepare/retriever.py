@@ -1,4 +1,4 @@
-"""The retriever of a session, over a corpus."""
+"""Build the retriever of a session over a corpus."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["built_retriever", "retriever_over", "store_in"]
 
 
 def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
-    """Return the session's retriever over a corpus; other than passages is a `SettingError`.
+    """Return the session's retriever over a corpus; raise `SettingError` if an item is not a passage.
 
-    Without a corpus it is None, unless the retriever of the ini needs none.
+    Return None without a corpus, unless the retriever of the ini needs no corpus.
     """
     if corpus is None and collected.needs_corpus:
         return None
@@ -48,7 +48,7 @@ def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> 
 
 
 def store_in(rootdir: Path) -> IndexStore:
-    """Return where a project keeps its indexes."""
+    """Return the store of a project's indexes."""
     return IndexStore(rootdir / ".rageval" / "indexes")
 
 
@@ -60,6 +60,6 @@ def built_retriever(
     store: IndexStore,
     watch: Watch,
 ) -> Retriever:
-    """Return the retriever that the ini names over passages."""
+    """Return the retriever of the ini over passages."""
     parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, retrievers.get, watch)
     return adapted(retrievers.get(options.retriever)(parts))

@@ -1,4 +1,4 @@
-"""What decides the scores of a session: whoever goes on with a run has to agree with it in this."""
+"""Fingerprint of everything that decides scores; it must match to resume a run."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["identity_of"]
 
 _NOT_DECIDING = {"cluster", "explicit", "gates", "limit", "metrics", "origin", "sample", "seed", "where"}
-"""The settings of a testbed that say which cases run or how they are judged as a whole, or are told elsewhere."""
+"""Settings of a testbed outside the fingerprint: selection, gates, and those listed separately."""
 
 
 def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str, dict[str, str]]:
-    """Return kind -> name -> a short value, or ``sha256:`` and 16 digits of a long or private one.
+    """Return kind -> name -> value; a long or private value is ``sha256:`` and 16 digits.
 
-    The kinds are "data", "settings", "systems", "versions", and "files", of the user's own code.
+    The kinds are "data", "settings", "systems", "versions" and "files" (the user's code).
 
     Args:
         collected: every testbed of the session.
@@ -49,15 +49,15 @@ def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str,
 
 
 def _data(collected: Collected) -> dict[str, str]:
-    told = {source.name: _digest(source.digest) for source in collected.sources}
+    digests = {source.name: _digest(source.digest) for source in collected.sources}
     if collected.corpus.digest:
-        told["rag_corpus"] = _digest(collected.corpus.digest)
-    return {ascii_safe(name): digest for name, digest in told.items()}
+        digests["rag_corpus"] = _digest(collected.corpus.digest)
+    return {ascii_safe(name): digest for name, digest in digests.items()}
 
 
 def _settings(collected: Collected) -> dict[str, str]:
     options = collected.options
-    told = {
+    values = {
         "--rag-repeat": str(options.repeat),
         "rag_report_texts": str(options.texts).lower(),
         "rag_rejection_markers": _digest([dict(options.markers.rejection), options.markers.rules]),
@@ -68,14 +68,14 @@ def _settings(collected: Collected) -> dict[str, str]:
     }
     for testbed in collected.testbeds.values():
         name = ascii_safe(testbed.nodeid)
-        told[f"the seed of {name}"] = str(testbed.seed)
-        told[f"the metrics of {name}"] = ", ".join(testbed.metrics)
-        told[f"what rag_case says of {name}"] = _digest(_arguments(testbed))
-    return told
+        values[f"the seed of {name}"] = str(testbed.seed)
+        values[f"the metrics of {name}"] = ", ".join(testbed.metrics)
+        values[f"what rag_case says of {name}"] = _digest(_arguments(testbed))
+    return values
 
 
 def _arguments(testbed: Testbed) -> dict[str, str]:
-    """Return the settings of a testbed that decide what its cases ask and what is right."""
+    """Return the settings of a testbed that decide its cases and their correct answers."""
     names = (name for name in testbed.settings.__dataclass_fields__ if name not in _NOT_DECIDING)
     values = {name: getattr(testbed.settings, name) for name in names}
     return {name: str(dict(value) if isinstance(value, Mapping) else value) for name, value in values.items()}
@@ -86,14 +86,14 @@ def _systems(collected: Collected) -> dict[str, str]:
     names: dict[str, dict[str, None]] = {}
     for entry in collected.entries:
         names.setdefault(entry.testbed.nodeid, {})[entry.responder.name] = None
-    told = {f"what answers {nodeid}": ", ".join(systems) for nodeid, systems in names.items()}
+    values = {f"what answers {nodeid}": ", ".join(systems) for nodeid, systems in names.items()}
     for model, params, setting in (
         ("rag_model", "rag_model_params", options.model),
         ("rag_judge_model", "rag_judge_params", options.judge),
         ("rag_embedder_model", "rag_embedder_params", options.embedder),
     ):
-        told[model], told[params] = setting.name or "", _asked(setting)
-    told |= {
+        values[model], values[params] = setting.name or "", _request_digest(setting)
+    values |= {
         "rag_judges": _digest(repr(sorted(options.panels.items()))),
         "rag_prompts": _digest({language: _content(path) for language, path in options.prompts.items()}),
         "rag_retriever": options.retriever,
@@ -103,19 +103,19 @@ def _systems(collected: Collected) -> dict[str, str]:
     }
     kind, _, path = options.retriever.partition(":")
     if kind == "run" and path:
-        told["the file of rag_retriever"] = _content(options.beside / path)
-    return {ascii_safe(name): ascii_safe(value) for name, value in told.items()}
+        values["the file of rag_retriever"] = _content(options.beside / path)
+    return {ascii_safe(name): ascii_safe(value) for name, value in values.items()}
 
 
-def _asked(setting: ModelSetting) -> str:
-    """Return what stands for the parameters of a model, as far as its replies depend on them: no key, no address."""
+def _request_digest(setting: ModelSetting) -> str:
+    """Return a digest of a model's parameters that affect its replies: without keys and addresses."""
     from pytest_rageval.llm.recordings.request import Request
 
     return _digest(Request("model", "", setting.params, [], 1).key)
 
 
 def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
-    """Return the files that the tests, their fixtures and the named systems stand in, and the conftests above them."""
+    """Return file -> digest: the files of tests, their fixtures, conftests and named systems."""
     root = collected.rootdir
     places: set[Path] = set()
     seen: set[str] = set()
@@ -130,9 +130,9 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
         places.update(Path(code.co_filename) for code in codes if code is not None)
     for name in {entry.responder.name for entry in collected.entries if entry.responder.named}:
         module = sys.modules.get(name.partition(":")[0]) if ":" in name else None
-        written = getattr(module, "__file__", None)  # a module of the interpreter's own has none
-        if written:
-            places.add(Path(written))
+        file = getattr(module, "__file__", None)  # built-in modules have none
+        if file:
+            places.add(Path(file))
     return {
         (path.relative_to(root) if path.is_relative_to(root) else Path(path.name)).as_posix(): _content(path)
         for path in sorted(places)
@@ -140,7 +140,7 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
 
 
 def _content(path: Path) -> str:
-    """Return the digest of a file; one that cannot be read says so where it is used."""
+    """Return the digest of a file; "" if it cannot be read, which its user reports."""
     try:
         return _digest(regular(path).read_bytes())
     except OSError:

@@ -1,4 +1,4 @@
-"""The run folder that all processes of a session share."""
+"""Create the run folder that all processes of a session share."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pytest_rageval.report.files.run_folder import make_run_folder
 __all__ = ["run_folder"]
 
 NOTE = "run-folder"
-"""The file in the folder that processes share, with the path of the run's folder."""
+"""File in the shared folder with the path of the run folder."""
 
 
 def run_folder(config: pytest.Config, started: datetime) -> Path:
-    """Return the run's folder, made by whichever process of the session needs it first.
+    """Return the run folder; the first process that needs it creates it.
 
     Raises:
-        OSError: the folder cannot be made.
+        OSError: the folder cannot be created.
     """
     shared = common_folder(config)
     if shared is None:

@@ -1,4 +1,4 @@
-"""The settings that decide what a run's answers and scores are, as its reports tell them."""
+"""The settings that decide a run's answers and scores, for its reports."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 __all__ = ["settings_of", "testbed_settings"]
 
-_TOLD = (
+_TESTBED_SETTINGS = (
     "dataset", "qrels", "ability", "passages", "noise_rate", "correct_rate", "assembly", "relevance", "history",
     "where", "facets", "cluster", "limit", "sample",
 )  # fmt: skip
-"""The settings of a testbed that say what it asks; its metrics and gates have their own places in results.json."""
+"""Settings of a testbed in reports; results.json has its metrics and gates in their own fields."""
 
 _PACKAGE = Path(__file__).parents[2]
 DIGITS = 16  # of a prompt file's sha256
 
 
 def settings_of(config: pytest.Config, options: Options) -> dict[str, str]:
-    """Return the settings by their options' names, prompts by a digest of their file; what is not set is left out.
+    """Return option name -> value for the settings that are set, with a digest of each prompt file.
 
-    Of what models and retrievers are asked with, keys, headers and addresses are left out, as from recordings, and
-    secrets of the environment masked. Systems and data have their own places in results.json.
+    Parameters of models and retrievers leave out keys, headers and addresses, like recordings, and mask secrets of the
+    environment. results.json has systems and data in their own fields.
     """
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "model": options.model.name,
         "model_params": _params(options.model),
         "judge_model": options.judge.name,
@@ -51,45 +51,45 @@ def settings_of(config: pytest.Config, options: Options) -> dict[str, str]:
         "answers": options.answers.name if options.answers else None,
     }
     if ini_value(config, "rag_corpus"):
-        given = {name: value for name, value in options.retriever_params.items() if name != "dsn"}
-        told |= {
+        params = {name: value for name, value in options.retriever_params.items() if name != "dsn"}
+        values |= {
             "retriever": options.retriever,
-            "retriever_params": Request("retriever", options.retriever, given, (), 1).params,
+            "retriever_params": Request("retriever", options.retriever, params, (), 1).params,
             "top_k": options.top_k,
             "chunking": str(ini_value(config, "rag_chunking")),
         }
     if options.model.name:
-        told |= _digests("prompts", _PACKAGE / "systems" / "prompts", options.prompts)
+        values |= _digests("prompts", _PACKAGE / "systems" / "prompts", options.prompts)
     if options.judge.name or options.panels:
-        told |= _digests("judge_prompts", _PACKAGE / "judges" / "prompts", {})
-    return {f"rag_{name}": _text(value) for name, value in told.items() if value not in (None, "", {})}
+        values |= _digests("judge_prompts", _PACKAGE / "judges" / "prompts", {})
+    return {f"rag_{name}": _text(value) for name, value in values.items() if value not in (None, "", {})}
 
 
 def testbed_settings(testbed: Testbed) -> dict[str, str]:
-    """Return what a testbed asks, by the names that ``rag_case`` has; of a path outside the project its last part.
+    """Return argument of ``rag_case`` -> value; a path outside the project is reduced to its last part.
 
-    What was not given is left out, unless its default matters: the passages, the shares of noise of an ability, the
-    seed.
+    Leave out defaults, except for the passages, the seed, and the noise rate and assembly of an ability.
     """
     settings = testbed.settings
     in_force = settings.explicit | {"passages", "facets"} | ({"noise_rate", "assembly"} if settings.ability else set())
-    told = {name: getattr(settings, name) for name in _TOLD if name in in_force} | {"seed": testbed.seed}
+    values = {name: getattr(settings, name) for name in _TESTBED_SETTINGS if name in in_force}
+    values["seed"] = testbed.seed
     form, _, path = settings.dataset.partition(":")
-    told["dataset"] = f"{form}:{_without_folders(path)}"
+    values["dataset"] = f"{form}:{_without_folders(path)}"
     if settings.qrels:
-        told["qrels"] = _without_folders(settings.qrels)
-    for name, value in told.items():
+        values["qrels"] = _without_folders(settings.qrels)
+    for name, value in values.items():
         if isinstance(value, tuple):
-            told[name] = value[0] if len(value) == 1 else list(value)
+            values[name] = value[0] if len(value) == 1 else list(value)
         elif isinstance(value, Mapping):
-            told[name] = dict(value)
-    return {name: _text(value) for name, value in told.items() if value not in (None, "", {})}
+            values[name] = dict(value)
+    return {name: _text(value) for name, value in values.items() if value not in (None, "", {})}
 
 
 def _without_folders(path: str) -> str:
-    """Return a path; of one that leads out of the project the last part, as the folders above are a machine's."""
-    told = PurePath(path)
-    return told.name if told.is_absolute() or ".." in told.parts else path
+    """Return a path inside the project unchanged, else its last part: folders outside differ between machines."""
+    parsed = PurePath(path)
+    return parsed.name if parsed.is_absolute() or ".." in parsed.parts else path
 
 
 def _params(setting: ModelSetting) -> Mapping[str, Any]:
@@ -97,7 +97,7 @@ def _params(setting: ModelSetting) -> Mapping[str, Any]:
 
 
 def _digests(name: str, folder: Path, own: Mapping[str, Path]) -> dict[str, str]:
-    """Return a digest of each language's prompts, the user's own in the place of the built-in ones."""
+    """Return a digest of each language's prompts; the user's files replace the built-in ones."""
     files = {path.stem: path for path in sorted(folder.glob("*.toml"))} | dict(own)
     return {f"{name}.{language}": _digest(path) for language, path in files.items()}
 
@@ -105,7 +105,7 @@ def _digests(name: str, folder: Path, own: Mapping[str, Path]) -> dict[str, str]
 def _digest(path: Path) -> str:
     try:
         return hashlib.sha256(regular(path).read_bytes()).hexdigest()[:DIGITS]
-    except OSError:  # which system needs it says so
+    except OSError:  # the system that needs the file reports the error
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Checks of what was selected, made before anything runs."""
+"""Check the selected cases before anything runs: recordings, resumed run, budget."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["check_before_run"]
 
 
 def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Check recordings and budget, and leave out the cases that are taken over from another run.
+    """Check recordings and budget, and drop the cases taken over from another run.
 
     Raises:
-        RagEvalError: a file of recordings cannot be read, a run cannot be resumed, or the budget cannot be kept.
+        RagEvalError: a cassette cannot be read, a run cannot be resumed, or the budget cannot hold.
     """
     collected, option = session.config.stash[COLLECTED], session.config.option
     mode = collected.options.record_mode

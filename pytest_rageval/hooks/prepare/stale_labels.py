@@ -1,4 +1,4 @@
-"""Stale labels: ids in qrels that name other text than when the baseline was written."""
+"""Stale labels: ids in qrels whose text has changed since the baseline."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["digest_labels"]
 
 
 def digest_labels(collected: Collected, entries: Iterable[Entry], passages: Sequence[Passage]) -> None:
-    """Digest the judged passages, and mark the cases whose ids name other text than in the baseline.
+    """Digest the judged passages, and mark the cases with ids whose text has changed since the baseline.
 
-    A run that becomes the baseline is not held to the old text; the summary names its stale labels all the same.
+    A run that updates the baseline marks no case, but the summary still warns of its stale labels.
 
     Args:
-        collected: the session; takes the digests, the stale cases and what the summary says of them.
+        collected: the session; receives the digests, the stale cases and the warnings.
         entries: the cases whose system searches ``passages``.
         passages: the corpus.
     """
     judged = {entry.ordinal: (entry, ids) for entry in entries if (ids := _judged_ids(entry.case))}
-    wanted = {name for _, ids in judged.values() for name in ids}
-    collected.passages = {each.id: text_digest(each.text) for each in passages if each.id in wanted}
+    judged_ids = {name for _, ids in judged.values() for name in ids}
+    collected.passages = {each.id: text_digest(each.text) for each in passages if each.id in judged_ids}
     updates, baseline = collected.options.baseline.update, collected.baseline
     if baseline is None:
         return
@@ -38,22 +38,22 @@ def digest_labels(collected: Collected, entries: Iterable[Entry], passages: Sequ
             collected.notes.append(f"{problem}; write it anew with --rag-update-baseline")
         return
     now, then = collected.passages, baseline.passages
-    changed = {name for name in wanted if name in then and now.get(name) != then[name]}
+    changed = {name for name in judged_ids if name in then and now.get(name) != then[name]}
     stale = {ordinal: entry for ordinal, (entry, ids) in judged.items() if not changed.isdisjoint(ids)}
     collected.stale = frozenset() if updates else frozenset(stale)
     _note(collected, [entry for entry, _ in judged.values()], list(stale.values()), changed)
 
 
 def _note(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry], changed: set[str]) -> None:
-    """Have the summary say how many cases of each testbed are stale, and what to do."""
+    """Warn in the summary of each testbed's stale cases, with what to do."""
     for testbed in dict.fromkeys(entry.testbed for entry in stale):
         mine = [entry for entry in stale if entry.testbed is testbed]
         first = next(name for name in _judged_ids(mine[0].case) if name in changed)
         counts = f"{_n_cases(mine)} of {_n_cases(each for each in judged if each.testbed is testbed)}"
-        told = f"stale labels in {counts} judged cases: {found(first)} names other text than in the baseline"
+        problem = f"stale labels in {counts} judged cases: {found(first)} names other text than in the baseline"
         how = "turn ids into quotes with rageval anchor and the chunking that was labelled"
         how += "" if collected.options.baseline.update else ", or accept the new text with --rag-update-baseline"
-        collected.notes.append(f"{testbed.nodeid}: {told}; {how}")
+        collected.notes.append(f"{testbed.nodeid}: {problem}; {how}")
 
 
 def _n_cases(entries: Iterable[Entry]) -> int:

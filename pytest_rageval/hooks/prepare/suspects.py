@@ -1,4 +1,4 @@
-"""What a dead worker had in flight and had been answered: no other worker runs the one, or pays for the other again."""
+"""Suspects and paid answers of dead workers: no other worker repeats them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["Suspects", "runs_alone", "suspects_of"]
 
 ALONE = "rag_alone"
-"""In the input of a worker: whether it is there to run suspects, with nothing else in flight."""
+"""Key in a worker's input: whether it only runs suspects, one at a time."""
 
 _SUSPECTS: pytest.StashKey[Suspects | None] = pytest.StashKey()
 
 
 class Suspects:
-    """What the processes of a session have to know of workers that have died: a file that all of them read.
+    """Tests in flight when a worker died, and its paid answers, in a file that all processes of a session read.
 
     Args:
-        folder: the folder that they share.
-        earlier: takes the answers that dead workers had and no test reported.
-        alone: whether this process is there to run these tests.
+        folder: the shared folder.
+        earlier: receives the answers of dead workers that no test reported.
+        alone: whether this process runs the suspects.
     """
 
     def __init__(self, folder: Path, earlier: EarlierCalls | None = None, *, alone: bool = False) -> None:
@@ -41,7 +41,7 @@ class Suspects:
         self._known: set[str] = set()
 
     def add(self, nodeids: Iterable[str], paid: Iterable[Mapping[str, Any]]) -> None:
-        """Have no worker run these tests, and none pay again for what a dead one has paid."""
+        """Exclude these tests from all other workers, and share the answers that a dead worker paid for."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lines = [json.dumps({"suspect": nodeid}) for nodeid in nodeids]
         lines += [json.dumps({"paid": row}) for row in paid]
@@ -49,8 +49,8 @@ class Suspects:
             stream.write("".join(f"{line}\n" for line in lines))
 
     def __contains__(self, nodeid: str) -> bool:
-        """Return whether no worker may run a test, by what the file says now."""
-        with suppress(OSError):  # there is none before the first crash
+        """Return whether this process must not run a test, by the current content of the file."""
+        with suppress(OSError):  # the file is missing before the first crash
             if self._path.stat().st_size > self._at:
                 self._read()
         return nodeid in self._known and not self._alone
@@ -69,12 +69,12 @@ class Suspects:
 
 
 def runs_alone(config: pytest.Config) -> bool:
-    """Return whether this process is there to run suspects, with nothing else in flight."""
+    """Return whether this process only runs suspects, one at a time."""
     return bool(getattr(config, "workerinput", {}).get(ALONE, False))
 
 
 def suspects_of(config: pytest.Config) -> Suspects | None:
-    """Return the tests that this process must not run; None if it may run them all."""
+    """Return the suspects of the session; None without a shared folder."""
     if _SUSPECTS not in config.stash:
         folder, earlier = shared_folder(config), config.stash[COLLECTED].earlier
         config.stash[_SUSPECTS] = None if folder is None else Suspects(folder, earlier, alone=runs_alone(config))

@@ -1,4 +1,4 @@
-"""Which arguments are ids of gates, and which tests they stand for."""
+"""Node ids of gates as arguments, and the tests that they select."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_rageval.hooks.collect.gate_ids import gate_ids
         ("d.rag.toml::desk[gate: R@5 >= baseline - 0.02]", "d.rag.toml::desk", "R@5 >= baseline - 0.02"),
     ],
 )
-def test_the_id_of_a_gate_stands_for_its_tests(argument: str, tests: str, gate: str) -> None:
+def test_the_id_of_a_gate_selects_its_tests(argument: str, tests: str, gate: str) -> None:
     (found,) = gate_ids(["t.py", argument])
     assert (found.argument, found.tests, found.gate) == (argument, tests, gate)
 

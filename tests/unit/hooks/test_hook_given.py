@@ -8,12 +8,12 @@ from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.report.files.pruning import Keep
 
 
-def given(pytester: pytest.Pytester, *args: str) -> Options:
+def options_of(pytester: pytest.Pytester, *args: str) -> Options:
     return read_options(pytester.parseconfig("-p", "no:randomly", *args))
 
 
-def test_by_default_nothing_is_given(pytester: pytest.Pytester) -> None:
-    options = given(pytester)
+def test_default_options(pytester: pytest.Pytester) -> None:
+    options = options_of(pytester)
     assert (options.systems, options.ini_systems, options.cli_gates, options.ini_gates) == ((), (), (), ())
     assert (options.answers, options.limit, options.sample, options.seed, options.reports.json) == (None,) * 5
     assert (options.matrix, options.rows, options.cols) == (None, None, None)
@@ -21,7 +21,7 @@ def test_by_default_nothing_is_given(pytester: pytest.Pytester) -> None:
     assert options.folders == (pytester.path, pytester.path)
 
 
-def test_everything_given(pytester: pytest.Pytester) -> None:
+def test_all_options(pytester: pytest.Pytester) -> None:
     pytester.makeini("""
         [pytest]
         rag_system =
@@ -38,7 +38,7 @@ def test_everything_given(pytester: pytest.Pytester) -> None:
             de: keine Ahnung: wirklich
         rag_error_markers = zh: 有误
     """)
-    options = given(
+    options = options_of(
         pytester, "--rag-system", "a:b", "--rag-system", "c", "--rag-limit", "3", "--rag-seed", "-7",
         "--rag-gate", "n > 1", "--rag-gate", "n > 2", "--rag-matrix", "m", "--rag-rows", "r", "--rag-cols", "c",
         "--rag-json", "out/r.json",
@@ -68,32 +68,34 @@ def test_everything_given(pytester: pytest.Pytester) -> None:
         (["-o", "rag_report_texts=maybe"], "rag_report_texts in the ini cannot be used: invalid truth value 'maybe'"),
     ],
 )
-def test_what_cannot_be_used_is_named(pytester: pytest.Pytester, args: list[str], sentence: str) -> None:
+def test_an_invalid_option_raises_an_error_with_its_name(
+    pytester: pytest.Pytester, args: list[str], sentence: str
+) -> None:
     with pytest.raises(SettingError) as caught:
-        given(pytester, *args)
+        options_of(pytester, *args)
     assert str(caught.value).startswith(sentence)
 
 
 @pytest.mark.parametrize(
     ("args", "narrowed"), [((), False), ((".",), False), (("tests",), True), (("test_a.py::test_b",), True)]
 )
-def test_a_run_of_some_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], narrowed: bool) -> None:
+def test_a_run_with_paths_is_narrowed(pytester: pytest.Pytester, args: tuple[str, ...], narrowed: bool) -> None:
     pytester.makeini("[pytest]")
     pytester.mkdir("tests")
     pytester.makepyfile(test_a="def test_b(): pass")
-    assert given(pytester, *args).narrowed is narrowed
-    assert given(pytester, *args, str(pytester.path)).narrowed is False  # the whole project is among them
+    assert options_of(pytester, *args).narrowed is narrowed
+    assert options_of(pytester, *args, str(pytester.path)).narrowed is False  # the whole project is among them
 
 
-@pytest.mark.parametrize(("text", "kept"), [("3", Keep(3)), ("all, 1 GB", Keep(None, 10**9))])
-def test_how_many_runs_are_kept(pytester: pytest.Pytester, text: str, kept: Keep) -> None:
-    assert given(pytester).keep_runs == Keep(50, 2 * 10**9)
+@pytest.mark.parametrize(("text", "keep"), [("3", Keep(3)), ("all, 1 GB", Keep(None, 10**9))])
+def test_the_number_of_runs_to_keep(pytester: pytest.Pytester, text: str, keep: Keep) -> None:
+    assert options_of(pytester).keep_runs == Keep(50, 2 * 10**9)
     pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
-    assert given(pytester).keep_runs == kept
+    assert options_of(pytester).keep_runs == keep
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1.5"])
-def test_no_run_at_all_cannot_be_kept(pytester: pytest.Pytester, text: str) -> None:
+def test_keeping_no_run_is_invalid(pytester: pytest.Pytester, text: str) -> None:
     pytester.makeini(f"[pytest]\nrag_keep_runs = {text}")
     with pytest.raises(SettingError, match=f"^rag_keep_runs is '{text}'; write how many runs are kept, 1 or more, or"):
-        given(pytester)
+        options_of(pytester)

@@ -9,7 +9,7 @@ from pytest_rageval.hooks.config.settings import read_options
 from pytest_rageval.judges.panel import Panel
 
 
-def test_lines_name_models_and_how_they_are_asked() -> None:
+def test_lines_name_models_and_options() -> None:
     assert panels([
         "tone: openai/gpt-4o-mini",
         "stars : a , b ; majority",
@@ -23,7 +23,7 @@ def test_lines_name_models_and_how_they_are_asked() -> None:
     }  # fmt: skip
 
 
-def test_the_fixture_is_none_of_the_models_that_litellm_is_asked_for(pytester: pytest.Pytester) -> None:
+def test_the_judge_fixture_is_not_a_litellm_model(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nrag_judges =\n    tone: a, rag_judge\n    stars: b, a\n")
     options = read_options(pytester.parseconfig("-p", "no:randomly"))
     assert options.panelists == ["a", "b"]

@@ -50,9 +50,9 @@ def test_a_new_task_is_registered_once(config: pytest.Config) -> None:
     "task", ["skip", "xfail", "parametrize", "skipif", "usefixtures", "filterwarnings", "rag", "rag_case",
              "_own", "no identifier", "", "1st", "a-b"],
 )  # fmt: skip
-def test_a_task_that_is_taken_or_no_identifier_is_no_marker(config: pytest.Config, task: str) -> None:
+def test_a_reserved_or_invalid_task_name_gets_no_marker(config: pytest.Config, task: str) -> None:
     assert names(config, task=task) == ["rag"]
 
 
-def test_a_topic_is_no_marker(config: pytest.Config) -> None:
+def test_a_topic_gets_no_marker(config: pytest.Config) -> None:
     assert names(config, topic="funds", domain="finance", ability="noise_robustness") == ["rag", "noise_robustness"]

@@ -1,4 +1,4 @@
-"""What the options say of models, checked for form before anything is asked."""
+"""The options of models: parsing, checks of form, defaults."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_lines_are_params_whose_values_are_json_or_text() -> None:
     assert setting.retry == {}
 
 
-def test_the_bounds_of_the_tries_are_not_the_models() -> None:
+def test_retry_limits_are_not_model_parameters() -> None:
     setting = model_setting("m", ["attempts = 3", "deadline = 0.5", "temperature = 1", "timeout = 9"], "here")
     assert (setting.params, setting.retry) == ({"temperature": 1, "timeout": 9}, {"attempts": 3, "deadline_s": 0.5})
 
@@ -55,13 +55,13 @@ def test_without_a_name_there_is_no_model() -> None:
         ("output_cost_per_token = -0.1", "has output_cost_per_token = -0.1; write a number of 0 or more"),
     ],
 )
-def test_a_line_that_cannot_be_used_is_named(line: str, sentence: str) -> None:
+def test_an_error_quotes_the_invalid_line(line: str, sentence: str) -> None:
     with pytest.raises(SettingError) as raised:
         model_setting("m", ["seed = 1", line], "rag_model_params")
     assert str(raised.value).startswith(f"rag_model_params {sentence}")
 
 
-def test_what_is_free_costs_nothing() -> None:
+def test_a_free_model_costs_nothing() -> None:
     assert model_setting("m", ["input_cost_per_token = 0"], "here").params["input_cost_per_token"] == 0
 
 
@@ -83,7 +83,7 @@ def test_by_default_there_is_no_model_and_nothing_is_recorded(pytester: pytest.P
     assert (options.prompts, options.rejection, options.error) == ({}, {}, {})
 
 
-def test_the_ini_gives_models_and_the_command_line_goes_before_it(pytester: pytest.Pytester) -> None:
+def test_the_command_line_overrides_the_models_of_the_ini(pytester: pytest.Pytester) -> None:
     pytester.makeini("""
         [pytest]
         rag_model = openai/ini
@@ -124,9 +124,7 @@ def test_the_ini_gives_models_and_the_command_line_goes_before_it(pytester: pyte
 
 
 @pytest.mark.parametrize("args", [["--pdb"], ["--trace"], ["--rag-concurrency", "1"]])
-def test_nothing_is_asked_ahead_where_a_debugger_is_wanted_or_one_answer_at_a_time(
-    pytester: pytest.Pytester, args: list[str]
-) -> None:
+def test_look_ahead_is_off_with_a_debugger_or_one_answer_at_a_time(pytester: pytest.Pytester, args: list[str]) -> None:
     assert not given(pytester, *args).looks_ahead
 
 
@@ -142,7 +140,9 @@ def test_nothing_is_asked_ahead_where_a_debugger_is_wanted_or_one_answer_at_a_ti
         ("rag_cassettes=a_file", "rag_cassettes names the file "),
     ],
 )
-def test_an_ini_that_cannot_be_used_is_named(pytester: pytest.Pytester, line: str, sentence: str) -> None:
+def test_an_invalid_ini_setting_raises_an_error_with_its_name(
+    pytester: pytest.Pytester, line: str, sentence: str
+) -> None:
     (pytester.path / "a_file").touch()
     with pytest.raises(SettingError) as raised:
         given(pytester, "-o", line)

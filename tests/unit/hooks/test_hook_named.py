@@ -22,7 +22,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     return first, second
 
 
-def test_only_what_is_not_registered_is_loaded_and_once(folders: tuple[Path, Path]) -> None:
+def test_each_unregistered_system_is_loaded_once(folders: tuple[Path, Path]) -> None:
     systems = NamedSystems(folders)
     systems.load(["extractive", f"{MODULE}:Desk", f"{MODULE}:Desk"], ["extractive"])
     desk = systems.get(f"{MODULE}:Desk")
@@ -33,7 +33,7 @@ def test_only_what_is_not_registered_is_loaded_and_once(folders: tuple[Path, Pat
     systems.close()
 
 
-def test_the_folders_stand_behind_pythons_path_until_it_is_closed(folders: tuple[Path, Path]) -> None:
+def test_the_folders_are_last_on_sys_path_until_close(folders: tuple[Path, Path]) -> None:
     before = list(sys.path)
     systems = NamedSystems((*folders, folders[0]))
     systems.load(["extractive"], ["extractive"])
@@ -53,7 +53,7 @@ def test_the_folders_stand_behind_pythons_path_until_it_is_closed(folders: tuple
         ("rageval_nowhere:x", "rag_system 'rageval_nowhere:x': no module 'rageval_nowhere'"),
     ],
 )
-def test_what_cannot_be_had_is_refused(folders: tuple[Path, Path], name: str, sentence: str) -> None:
+def test_an_unloadable_system_is_refused(folders: tuple[Path, Path], name: str, sentence: str) -> None:
     systems = NamedSystems(folders)
     with pytest.raises(SettingError) as caught:
         systems.load([name], ["parrot", "extractive"])

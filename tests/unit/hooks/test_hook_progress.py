@@ -1,4 +1,4 @@
-"""A line that tells how far long work has come, from the third second on."""
+"""The progress line of long work, shown after two seconds."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def shown(monkeypatch: pytest.MonkeyPatch, count: int, per_second: int) -> list[
     return lines
 
 
-def test_what_is_quick_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quick_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, 1_990, 1_000) == []
 
 
-def test_what_takes_long_is_told_now_and_then_and_erased_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_updates_a_line_and_erases_it_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, 20_000, 8_192) == [
         "rag: indexing ... 16,384 passages",
         "rag: indexing ... 18,048 passages",
@@ -64,7 +64,7 @@ def test_it_is_erased_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("env", [{}, {"CI": "true"}, {"BUILD_NUMBER": "7"}, {"TERM": "dumb"}], ids=str)
-def test_it_is_shown_where_somebody_watches_the_terminal(monkeypatch: pytest.MonkeyPatch, env: dict[str, str]) -> None:
+def test_the_line_is_shown_if_a_user_watches_the_terminal(monkeypatch: pytest.MonkeyPatch, env: dict[str, str]) -> None:
     for name, value in {"CI": "", "BUILD_NUMBER": "", "TERM": "xterm", **env}.items():
         monkeypatch.setenv(name, value)
     plugins = {"terminalreporter": SimpleNamespace(isatty=True)}

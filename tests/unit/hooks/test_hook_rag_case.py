@@ -1,4 +1,4 @@
-"""What editors and type checkers know of ``rag_case``, which stays a mark as pytest has them."""
+"""``rag_case`` for editors and type checkers: signature, docstring, and a real pytest mark."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_choices_are_those_of_the_settings() -> None:
         assert all(repr(choice) in annotations[name] for choice in choices)
 
 
-def test_it_is_a_mark_as_pytest_has_them() -> None:
+def test_it_is_a_pytest_mark() -> None:
     assert isinstance(rag_case, pytest.MarkDecorator)
     made = rag_case("jsonl:a", limit=3)
     assert made.mark == pytest.mark.rag_case("jsonl:a", limit=3).mark

@@ -29,13 +29,13 @@ def entry(ordinal: int, bed: Testbed, name: str, system: str = "s", **facets: st
     return Entry(ordinal, bed, SOURCE, case, name, Responder(system))
 
 
-def test_nothing_is_deselected_when_nothing_is_asked() -> None:
+def test_nothing_is_deselected_by_default() -> None:
     bed = make()
     assert deselected(options(), [entry(n, bed, f"q{n}") for n in range(3)]) == set()
     assert deselected(options(limit=1), []) == set()
 
 
-def test_the_marker_says_what_the_testbed_is_and_the_option_takes_of_what_is_left() -> None:
+def test_the_marker_defines_the_testbed_and_the_option_selects_from_the_rest() -> None:
     bed = make(limit=4)
     entries = [entry(n, bed, f"q{n}") for n in range(6)]
     assert selection.deselected(options(), entries, {1, 3, 5}) == {5}
@@ -49,7 +49,7 @@ def test_each_testbed_has_a_limit_of_its_own() -> None:
     assert deselected(options(limit=2), entries) == {4, 6, 3, 5, 7}
 
 
-def test_an_item_that_stands_there_twice_counts_once() -> None:
+def test_a_duplicate_item_counts_once() -> None:
     bed = make(limit=1)
     first = entry(0, bed, "q0")
     assert deselected(options(), [first, first, entry(1, bed, "q1")]) == {1}

@@ -1,4 +1,4 @@
-"""Which settings reports tell: what decided answers and scores, and nothing that is a secret."""
+"""Settings in reports: all that decide answers and scores, without secrets."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ rag_retriever_params =
 """
 
 
-def told(pytester: pytest.Pytester, *args: str) -> dict[str, str]:
+def report_settings(pytester: pytest.Pytester, *args: str) -> dict[str, str]:
     config = pytester.parseconfig("-p", "no:randomly", *args)
     return settings_of(config, read_options(config))
 
 
-def test_settings_are_told_without_keys_and_addresses(
+def test_settings_in_reports_have_no_keys_and_addresses(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DESK_API_KEY", "s3cret-of-the-desk")
     pytester.makefile(".ini", pytest=MODEL)
     pytester.makefile(".toml", prompts='system = "Answer."')
-    settings = told(pytester, "--rag-seed", "7", "--rag-answers", "far/away/answers.jsonl")
+    settings = report_settings(pytester, "--rag-seed", "7", "--rag-answers", "far/away/answers.jsonl")
     assert settings["rag_model"] == "openai/m"
     assert settings["rag_model_params"] == '{"max_tokens": 30, "temperature": 0, "user": "<DESK_API_KEY>"}'
     assert (settings["rag_retriever"], settings["rag_retriever_params"]) == ("pgvector", '{"table": "passages"}')
@@ -43,15 +43,15 @@ def test_settings_are_told_without_keys_and_addresses(
     assert "s3cret" not in str(settings)
 
 
-def test_prompts_are_told_by_a_digest_that_changes_with_them(pytester: pytest.Pytester) -> None:
+def test_reports_have_a_digest_of_each_prompt_file(pytester: pytest.Pytester) -> None:
     pytester.makefile(".ini", pytest=MODEL)
     pytester.makefile(".toml", prompts='system = "Answer."')
-    before = told(pytester)
+    before = report_settings(pytester)
     pytester.makefile(".toml", prompts='system = "Answer!"')
-    after = told(pytester)
+    after = report_settings(pytester)
     assert {name for name in before if before[name] != after[name]} == {"rag_prompts.en"}
     assert len(before["rag_prompts.zh"]) == 16
 
 
-def test_where_nothing_is_set_nothing_is_told(pytester: pytest.Pytester) -> None:
-    assert told(pytester) == {}
+def test_reports_have_no_unset_settings(pytester: pytest.Pytester) -> None:
+    assert report_settings(pytester) == {}

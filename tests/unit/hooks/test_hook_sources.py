@@ -32,7 +32,7 @@ def sources(tmp_path: Path, read: list[Path]) -> Sources:
     return Sources(registry, tmp_path)
 
 
-def test_the_first_folder_that_has_it_then_the_rootdir(sources: Sources, tmp_path: Path) -> None:
+def test_the_first_folder_with_the_file_wins_then_the_rootdir(sources: Sources, tmp_path: Path) -> None:
     a, b = tmp_path / "a", tmp_path / "a" / "b"
     assert sources.load("counted:data.txt", [a], "here").name == "counted:a/data.txt"
     assert sources.load("counted:data.txt", [b, a], "here").name == "counted:a/data.txt"
@@ -40,7 +40,7 @@ def test_the_first_folder_that_has_it_then_the_rootdir(sources: Sources, tmp_pat
     assert sources.load(f"counted:{b / 'deep.txt'}", [a], "here").name == "counted:a/b/deep.txt"
 
 
-def test_one_file_is_read_once_a_format(sources: Sources, tmp_path: Path, read: list[Path]) -> None:
+def test_a_file_is_read_once_for_each_format(sources: Sources, tmp_path: Path, read: list[Path]) -> None:
     a = tmp_path / "a"
     (a / "link.txt").symlink_to(a / "data.txt")
     first = sources.load("counted:data.txt", [a], "here")
@@ -57,7 +57,7 @@ def test_a_file_outside_of_the_rootdir_keeps_its_whole_path(tmp_path: Path, sour
     assert sources.load(f"counted:{outside}", [tmp_path], "here").name == f"counted:{outside.resolve().as_posix()}"
 
 
-def test_a_folder_is_digested_with_all_below_it(sources: Sources, tmp_path: Path) -> None:
+def test_the_digest_of_a_folder_includes_subfolders(sources: Sources, tmp_path: Path) -> None:
     before = sources.load("counted:a", [tmp_path], "here").digest
     (tmp_path / "a" / "b" / "deep.txt").write_text("other", encoding="utf-8")
     assert sources.load("other:a", [tmp_path], "here").digest != before
@@ -82,14 +82,14 @@ def two(tmp_path: Path) -> Sources:
     return Sources(registry, tmp_path)
 
 
-def test_a_loader_of_several_files_says_what_is_digested(two: Sources, tmp_path: Path) -> None:
+def test_a_loader_lists_the_files_of_the_digest(two: Sources, tmp_path: Path) -> None:
     before = two.load("two:data.txt", [tmp_path], "here").digest
     (tmp_path / "other.txt").write_text("changed", encoding="utf-8")
     again = Sources(two._loaders, tmp_path)
     assert again.load("two:data.txt", [tmp_path], "here").digest != before
 
 
-def test_a_file_of_judgements_takes_the_place_of_the_records_own(two: Sources, tmp_path: Path) -> None:
+def test_a_qrels_file_replaces_the_judgements_of_the_records(two: Sources, tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q1 0 d1 2\nq9 0 d1 1\n", encoding="utf-8")
     source = two.load("two:data.txt", [tmp_path], "here")
     judged = two.judged(source, "a.qrels", [tmp_path], "here")
@@ -100,7 +100,7 @@ def test_a_file_of_judgements_takes_the_place_of_the_records_own(two: Sources, t
     assert [each.name for each in two] == ["two:data.txt", "two:data.txt+a.qrels"]
 
 
-def test_what_the_file_does_not_judge_is_judged_by_nothing_else(tmp_path: Path) -> None:
+def test_a_record_missing_in_the_qrels_file_has_no_judgement(tmp_path: Path) -> None:
     pool = (Passage("p0", "Text.", role="positive", page="x"),)
     registry: Registry[Loader] = Registry("dataset format")
     registry.register("pool", lambda path: (Instance("q1", "?", passages=pool), Instance("q2", "?", passages=pool)))
@@ -121,7 +121,7 @@ def test_what_the_file_does_not_judge_is_judged_by_nothing_else(tmp_path: Path) 
         (None, DataError, "here: qrels 'a.qrels' is not there: no "),
     ],
 )
-def test_judgements_of_nothing_are_refused(
+def test_unusable_qrels_are_refused(
     two: Sources, tmp_path: Path, text: str | None, kind: type[Exception], sentence: str
 ) -> None:
     if text is not None:
@@ -143,7 +143,7 @@ def test_judgements_of_nothing_are_refused(
         ("counted:a\0b", DataError, "here: dataset "),
     ],
 )
-def test_what_cannot_be_loaded_is_refused(
+def test_an_unloadable_dataset_is_refused(
     sources: Sources, tmp_path: Path, dataset: str, kind: type[Exception], sentence: str
 ) -> None:
     with pytest.raises(kind) as caught:
@@ -173,14 +173,14 @@ class Partial:
         (3, ("partial:data.txt: 3 lines are no cases, the first: nothing at data.txt:2",)),
     ],
 )
-def test_what_a_format_leaves_out_is_noted(lines: int, notes: tuple[str, ...], tmp_path: Path) -> None:
+def test_lines_that_a_format_leaves_out_are_noted(lines: int, notes: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "data.txt").write_text("x", encoding="utf-8")
     registry: Registry[Loader] = Registry("dataset format")
     registry.register("partial", Partial(lines))
     assert Sources(registry, tmp_path).load("partial:data.txt", [], "here").notes == notes
 
 
-def test_a_dataset_of_nothing_but_what_is_left_out_says_so(tmp_path: Path) -> None:
+def test_a_dataset_without_records_reports_the_lines_left_out(tmp_path: Path) -> None:
     class Nothing(Partial):
         def __call__(self, path: Path) -> tuple[Instance, ...]:
             return ()

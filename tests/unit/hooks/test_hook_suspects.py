@@ -20,7 +20,7 @@ from pytest_rageval.report.files.paid_answers import paid_by
 ROW = {"nodeid": "t.py::test[q2]", "kind": SYSTEM, "key": "", "value": {"text": "Paris"}, "calls": asdict(Calls(1))}
 
 
-def test_all_workers_leave_a_suspect_out_but_the_one_that_is_there_for_it(tmp_path: Path) -> None:
+def test_only_the_worker_for_suspects_runs_a_suspect(tmp_path: Path) -> None:
     earlier = EarlierCalls()
     other, alone = Suspects(tmp_path), Suspects(tmp_path, earlier, alone=True)
     assert "t.py::test[q1]" not in other
@@ -37,7 +37,7 @@ def test_all_workers_leave_a_suspect_out_but_the_one_that_is_there_for_it(tmp_pa
     assert earlier.take("t.py::test[q2]", SYSTEM, "") is None  # read once
 
 
-def test_a_line_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_read_later(tmp_path: Path) -> None:
     suspects, path = Suspects(tmp_path), tmp_path / "suspects.jsonl"
     path.write_text('{"suspect": "t.py::te', encoding="utf-8")
     assert "t.py::test[q1]" not in suspects
