@@ -240,7 +240,7 @@ class Models:
         """Return the client that is kept under a key, made when it is first asked for."""
         if key not in self._clients:
             from pytest_rageval.llm.client.rate_limiter import Limiter
-            from pytest_rageval.llm.client.reply_cache import Kept
+            from pytest_rageval.llm.client.reply_cache import ReplyCache
             from pytest_rageval.llm.client.retry import RetryPolicy
 
             setting = self.setting(fixture)
@@ -254,7 +254,7 @@ class Models:
                 limiter=limiter,
                 retry=RetryPolicy(**setting.retry),
                 cassettes=self.cassettes,
-                kept=Kept() if fixture == "rag_judge" else None,
+                kept=ReplyCache() if fixture == "rag_judge" else None,
                 budget=self.budget,
                 most=self._most(name, setting.params),
                 outside=self.outside,
