@@ -113,12 +113,12 @@ class JUnit:
         if outcome is not None:
             return case_properties(outcome, run.unweighed(), texts=run.texts), True
         if len(self._gates) != len(run.gates):
-            self._gates = {named.nodeid: named for named in run.gates}
-        named = self._gates.get(nodeid)
-        if named is None:
+            self._gates = {named_gate.nodeid: named_gate for named_gate in run.gates}
+        named_gate = self._gates.get(nodeid)
+        if named_gate is None:
             return [], False
-        gate, encoded = named.result.gate, encode_gate(named, texts=run.texts)
-        return gate_properties(encoded, f"{gate.op} {gate.bound_text}"), encoded["reason"] != named.result.reason
+        gate, encoded = named_gate.result.gate, encode_gate(named_gate, texts=run.texts)
+        return gate_properties(encoded, f"{gate.op} {gate.bound_text}"), encoded["reason"] != named_gate.result.reason
 
     def _xml(self) -> Any:
         """Return pytest's JUnit writer; None if another plugin writes the file."""

@@ -250,7 +250,7 @@ class StatusLine:
         except Exception as error:
             self._end()
             if RECORDER in self._config.stash:
-                fault = f"the line that told how the session stands has ended: {type(error).__name__}: {error}"
+                fault = f"the status line has ended: {type(error).__name__}: {error}"
                 self._config.stash[RECORDER].take_fault(fault)
 
     def _end(self) -> None:

@@ -197,9 +197,9 @@ class Desks:
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
         budget = self._models.budget if name in self._collected.unseen else None
-        answerer = SystemAnswerer(system, name, loop, bound, light=light, budget=budget, origin=origin)
-        self._systems.append(answerer)
-        return answerer
+        system_answerer = SystemAnswerer(system, name, loop, bound, light=light, budget=budget, origin=origin)
+        self._systems.append(system_answerer)
+        return system_answerer
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
         name = entry.responder.name

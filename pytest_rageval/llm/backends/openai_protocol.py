@@ -80,7 +80,7 @@ class Endpoint:
         key = str(params.get("api_key") or _variable("OPENAI_API_KEY") or "")
         if not key or not _fits_a_header(key):
             raise fault("auth", model)
-        named = {
+        optional = {
             "OpenAI-Organization": params.get("organization") or _variable("OPENAI_ORGANIZATION", "OPENAI_ORG_ID"),
             "OpenAI-Project": _variable("OPENAI_PROJECT_ID"),
         }
@@ -88,7 +88,7 @@ class Endpoint:
         if invalid := next((name for name, value in extra.items() if not _fits_a_header(name + value)), None):
             raise fault("bad_request", model, f"the header {invalid!a} has characters that HTTP does not allow")
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "Accept-Encoding": "gzip"}
-        headers.update((name, str(value)) for name, value in named.items() if value)
+        headers.update((name, str(value)) for name, value in optional.items() if value)
         return cls(base, {**headers, **extra}, params.get("extra_query") or {}, (key, *filter(None, extra.values())))
 
 

@@ -75,8 +75,8 @@ class Prices:
         self._known = {} if len(given) == len(RATES) else entry(model)
         self._input, self._output = (_rate(given.get(name), self._known.get(name)) for name in RATES)
         self._cached = None if self.given else _rate(None, self._known.get("cache_read_input_token_cost"))
-        said = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
-        self._longest: Any = said or self._known.get("max_output_tokens")
+        limit = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
+        self._longest: Any = limit or self._known.get("max_output_tokens")
         self._tiered = not self.given and any("_above_" in name for name in self._known)
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
@@ -151,10 +151,10 @@ def count_tokens(model: str, messages: Sequence[Mapping[str, object]]) -> tuple[
     """
     texts = [text for message in messages for text in (message.get("role"), *_texts(message.get("content")))]
     provider, _, bare = model.rpartition("/")
-    found = encoding_of(bare) if provider in ("", "openai") else None
-    if found is None:
+    tokenizer = encoding_of(bare) if provider in ("", "openai") else None
+    if tokenizer is None:
         return sum(_estimate(str(text)) + 1 for text in texts), False
-    return 3 + sum(3 for _ in messages) + sum(len(found.encode_ordinary(str(text))) for text in texts), True
+    return 3 + sum(3 for _ in messages) + sum(len(tokenizer.encode_ordinary(str(text))) for text in texts), True
 
 
 def _texts(content: object) -> list[object]:

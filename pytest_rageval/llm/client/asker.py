@@ -267,12 +267,12 @@ class Asker(ABC, Generic[B, R]):
         if reply is sent or not self._is_reply(reply, asked):
             advice = f"return {self.RETURNS} from `async def {self.METHOD}`"
             raise SystemContractError(f"the model {self.name} returned {found(reply)}; {advice}")
-        completion: R = reply
-        if completion.usage.fault:
-            raise SystemContractError(f"the model {self.name} returned {faulty(completion.usage)}")
-        if completion.usage.latency_s is not None:
-            return completion
-        return replace(completion, usage=replace(completion.usage, latency_s=perf_counter() - begun))
+        valid_reply: R = reply
+        if valid_reply.usage.fault:
+            raise SystemContractError(f"the model {self.name} returned {faulty(valid_reply.usage)}")
+        if valid_reply.usage.latency_s is not None:
+            return valid_reply
+        return replace(valid_reply, usage=replace(valid_reply.usage, latency_s=perf_counter() - begun))
 
     async def _reserve(self, asked: Sequence[Any], params: Mapping[str, object]) -> float:
         """Reserve and return the maximum cost of a call in US dollars; 0 without a budget."""

@@ -154,8 +154,8 @@ def _is_read(node: _Documented) -> bool:
 
 
 def _name(decorator: ast.expr) -> str:
-    named = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    name_node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return name_node.attr if isinstance(name_node, ast.Attribute) else getattr(name_node, "id", "")
 
 
 def _imports(tree: ast.Module) -> Iterator[Import]:
@@ -165,6 +165,6 @@ def _imports(tree: ast.Module) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             yield Import(node.level, node.module or "", tuple(alias.name for alias in node.names))
         elif isinstance(node, ast.Call) and _name(node) == "import_module" and node.args:
-            named = node.args[0]
-            if isinstance(named, ast.Constant) and isinstance(named.value, str) and not named.value.startswith("."):
-                yield Import(0, named.value)
+            module = node.args[0]
+            if isinstance(module, ast.Constant) and isinstance(module.value, str) and not module.value.startswith("."):
+                yield Import(0, module.value)
