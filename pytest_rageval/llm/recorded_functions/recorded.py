@@ -1,4 +1,4 @@
-"""Record and replay results of users' functions, by name and arguments, until the code changes."""
+"""Record and replay results of users' functions, by name and arguments."""
 
 from __future__ import annotations
 
