@@ -1,4 +1,4 @@
-"""The plugin's own hooks."""
+"""The plugin's hook specifications."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["pytest_rageval_finish", "pytest_rageval_outcome", "pytest_rageval_re
 
 @pytest.hookspec(historic=True)
 def pytest_rageval_register(registry: Catalog) -> None:
-    """Name datasets, corpora, metrics, judges, retrievers and systems of your own.
+    """Register your own datasets, corpora, metrics, judges, retrievers and systems.
 
-    Called once in every process, before anything is collected; a conftest that is loaded later is
-    called as soon as it is. What is registered can be used in markers, suites, ini and options::
+    Called once in every process, before collection; in a conftest that is loaded later, when it is loaded.
+    Use the registered names in markers, suites, ini and options::
 
         def pytest_rageval_register(registry):
             registry.metrics.register("brevity", Metric("brevity", compute))
@@ -32,19 +32,19 @@ def pytest_rageval_register(registry: Catalog) -> None:
 
 @pytest.hookspec
 def pytest_rageval_outcome(outcome: Mapping[str, Any]) -> None:
-    """See the end of a case, in the reporting process, as it happens.
+    """Receive the outcome of a case when it ends, in the reporting process.
 
-    With pytest-rerunfailures a case may end more than once; the last end counts.
+    With pytest-rerunfailures a case may end more than once; the last outcome counts.
 
     Args:
-        outcome: the outcome as it stands in results.json.
+        outcome: the outcome, as in results.json.
     """
 
 
 @pytest.hookspec
 def pytest_rageval_finish(results: Mapping[str, Any]) -> None:
-    """See the results of a session, in the reporting process, before they are written.
+    """Receive the results of a session before they are written, in the reporting process.
 
     Args:
-        results: the whole of results.json.
+        results: the content of results.json.
     """

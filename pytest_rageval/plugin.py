@@ -1,4 +1,4 @@
-"""The pytest plugin: wiring only. What a hook needs is imported when a rag case is met."""
+"""The pytest plugin: wires hooks and fixtures. Other modules are imported at the first case."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Have a dry run in one process, whatever ``-n`` says."""
+    """Run a dry run in one process, even with ``-n``."""
     if config.option.rag_dry_run:
         from pytest_rageval.hooks.run.dry_run import stay_in_one_process
 
@@ -88,7 +88,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, the users' own names, and what this process reports with."""
+    """Register the markers, the users' own names, and this process's reporting plugins."""
     from pytest_rageval.hooks.setup import configure
 
     configure(config)

@@ -1,4 +1,4 @@
-"""What tests of systems and of plugins are made with; nothing here needs pytest."""
+"""Test doubles for tests of systems and plugins; usable without pytest."""
 
 from __future__ import annotations
 

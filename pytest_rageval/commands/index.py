@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.hooks.index_command import Kept, build_index, kept_indexes, prune_indexes
+from pytest_rageval.hooks.index_command import StoredIndexes, build_index, prune_indexes, stored_indexes
 from pytest_rageval.retrieval.index_store import FACTS, StoredIndex, name_of
 
 __all__ = ["build", "info", "prune"]
@@ -38,7 +38,7 @@ def info(*, as_json: bool) -> Iterator[str]:
     Raises:
         RagEvalError: pytest cannot read the ini.
     """
-    stored = kept_indexes()
+    stored = stored_indexes()
     rows = [_row(name, index, stored) for name, index in stored.indexes.items()]
     if as_json:
         plain = {"folder": str(stored.folder), "indexes": rows, "used": stored.used, "problem": stored.problem or None}
@@ -67,7 +67,7 @@ def prune() -> Iterator[str]:
     yield f"Removed {count} that the ini does not use, {sum(removed.values()):,} bytes."
 
 
-def _row(name: str, index: StoredIndex | str, stored: Kept) -> dict[str, Any]:
+def _row(name: str, index: StoredIndex | str, stored: StoredIndexes) -> dict[str, Any]:
     """Return the facts about an index, as JSON."""
     row: dict[str, Any] = {"name": name, "used": name in stored.used}
     if isinstance(index, str):

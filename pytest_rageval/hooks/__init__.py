@@ -1,1 +1,1 @@
-"""Everything that touches pytest."""
+"""All code that depends on pytest."""

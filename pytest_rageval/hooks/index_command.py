@@ -1,4 +1,4 @@
-"""The indexes of a project's ini, for the command `rageval index`: built ahead of the tests, told of, and removed."""
+"""Build, list and remove the indexes of a project, for the command `rageval index`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from pytest_rageval.hooks.prepare.retriever import built_retriever, store_in
 from pytest_rageval.hooks.project import in_project
 from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
 
-__all__ = ["Built", "Kept", "build_index", "kept_indexes", "prune_indexes"]
+__all__ = ["Built", "StoredIndexes", "build_index", "prune_indexes", "stored_indexes"]
 
 _NAME = re.compile(r".+-[0-9a-f]{16}")
-"""Names of indexes; a folder of another is somebody's own."""
+"""The form of index names; a folder with any other name belongs to the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What building the ini's index came to.
+    """The result of building the ini's index.
 
     Attributes:
         retriever: its name.
-        passages: of the corpus.
-        seconds: that making the retriever took.
-        indexes: what it keeps on disk; () where it keeps nothing.
+        passages: number of passages in the corpus.
+        seconds: time to build the retriever.
+        indexes: its indexes on disk; () if it stores none.
     """
 
     retriever: str
@@ -43,14 +43,14 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept in a project.
+class StoredIndexes:
+    """The stored indexes of a project.
 
     Attributes:
-        folder: of the indexes.
-        indexes: folder name -> the index, or what is wrong with it.
-        used: the names of those that the retriever of the ini asks for; of one that is not there, no more is known.
-        problem: why the retriever of the ini could not be asked, or "".
+        folder: the folder of the indexes.
+        indexes: folder name -> the index, or its error.
+        used: names of the indexes that the ini's retriever uses, up to the first missing one.
+        problem: why the ini's retriever could not be created, or "".
     """
 
     folder: Path
@@ -60,7 +60,7 @@ class Kept:
 
 
 def build_index() -> Built:
-    """Build what the retriever of the ini keeps on disk, where it is not there yet.
+    """Build the missing indexes of the ini's retriever.
 
     Raises:
         RagEvalError: the ini names no corpus, or its corpus or its retriever cannot be used.
@@ -68,23 +68,23 @@ def build_index() -> Built:
     return in_project(_build)
 
 
-def kept_indexes() -> Kept:
-    """Return what is kept on disk, and what of it the retriever of the ini uses.
+def stored_indexes() -> StoredIndexes:
+    """Return the stored indexes, and which of them the ini's retriever uses.
 
-    Nothing is written. To know what it asks for, its retriever is made, as for the tests, up to the first index that is
-    not there: a model is loaded, and a factory of one's own is called.
+    Nothing is written. To find the used indexes, the retriever is created as for tests, up to the first missing index:
+    this may load a model and call a user's factory.
     """
-    return in_project(_kept)
+    return in_project(_list)
 
 
 def prune_indexes() -> Mapping[str, int]:
-    """Remove the indexes that the retriever of the ini does not use; return the bytes that each took, by its name.
+    """Remove the indexes that the ini's retriever does not use; return index name -> bytes.
 
     Raises:
-        RagEvalError: the ini cannot be used, or asks for an index that is not there, so that not all are known that it
-            uses; or one cannot be removed.
+        RagEvalError: the ini is invalid, an index cannot be removed, or a used index is missing. If one is missing,
+            the other used indexes are unknown.
     """
-    return in_project(_pruned)
+    return in_project(_prune)
 
 
 def _build(config: pytest.Config) -> Built:
@@ -94,31 +94,33 @@ def _build(config: pytest.Config) -> Built:
     return Built(options.retriever, passages, time.perf_counter() - start, tuple(store.given))
 
 
-def _kept(config: pytest.Config) -> Kept:
-    store, problem = _Looking(store_in(config.rootpath).folder), ""
+def _list(config: pytest.Config) -> StoredIndexes:
+    store, problem = _RecordingStore(store_in(config.rootpath).folder), ""
     try:
         _retriever_over(config, store)
     except RagEvalError as error:
         problem = str(error)
-    except _NotThereError:
+    except _MissingIndexError:
         pass
-    return Kept(store.folder, {path.name: _told(path) for path in store.folders()}, tuple(store.asked), problem)
+    return StoredIndexes(
+        store.folder, {path.name: _read_index(path) for path in store.folders()}, tuple(store.requested), problem
+    )
 
 
-def _pruned(config: pytest.Config) -> Mapping[str, int]:
-    kept = _kept(config)
-    if kept.problem:
-        raise SettingError(f"nothing is removed, as the ini cannot be used: {kept.problem}")
-    missing = [name for name in kept.used if name not in kept.indexes]
+def _prune(config: pytest.Config) -> Mapping[str, int]:
+    listing = _list(config)
+    if listing.problem:
+        raise SettingError(f"nothing is removed, as the ini cannot be used: {listing.problem}")
+    missing = [name for name in listing.used if name not in listing.indexes]
     if missing:
         again = "run rageval index build first"
         raise SettingError(f"nothing is removed, as the ini asks for {missing[0]}, which is not there yet; {again}")
     store = store_in(config.rootpath)
-    unused = [name for name in kept.indexes if name not in kept.used and _NAME.fullmatch(name)]
+    unused = [name for name in listing.indexes if name not in listing.used and _NAME.fullmatch(name)]
     return {name: store.remove(name) for name in unused}
 
 
-def _told(folder: Path) -> StoredIndex | str:
+def _read_index(folder: Path) -> StoredIndex | str:
     try:
         return stored(folder)
     except RagEvalError as error:
@@ -126,7 +128,7 @@ def _told(folder: Path) -> StoredIndex | str:
 
 
 def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, int]:
-    """Make the retriever of the ini; return the options and the number of passages."""
+    """Create the ini's retriever; return the options and the number of passages."""
     options, corpus = read_options(config), corpus_of(config, on_stderr())
     passages = corpus.passages
     if passages is None:
@@ -134,30 +136,30 @@ def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, 
     retrievers = config.stash[CATALOG].retrievers
     try:
         built_retriever(options, retrievers, passages, corpus.digest.hex(), store, corpus.watch)
-    except (RagEvalError, _NotThereError):
+    except (RagEvalError, _MissingIndexError):
         raise
-    except Exception as error:  # of a user's own retriever
+    except Exception as error:  # from a user's retriever
         problem = f"{type(error).__name__}: {ascii_safe(str(error))}"
         raise SettingError(f"the retriever {found(options.retriever)} cannot be made: {problem}") from error
     return options, len(passages)
 
 
-class _NotThereError(Exception):
-    """An index was asked for that is not there."""
+class _MissingIndexError(Exception):
+    """A requested index is missing."""
 
 
-class _Looking(IndexStore):
-    """A store that builds nothing, and notes what it is asked for."""
+class _RecordingStore(IndexStore):
+    """A store that builds nothing and records the requested names."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def get(self, made_of: Mapping[str, object], build: Build) -> StoredIndex:
-        self.asked.append(name_of(made_of))
-        if not (self.folder / self.asked[-1]).exists():
-            raise _NotThereError
+        self.requested.append(name_of(made_of))
+        if not (self.folder / self.requested[-1]).exists():
+            raise _MissingIndexError
         return super().get(made_of, build)
 
     def measured(self, *_: object) -> None:
-        """Measure nothing."""
+        """Ignore measurements."""

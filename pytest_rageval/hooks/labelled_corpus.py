@@ -1,4 +1,4 @@
-"""The corpus of a project for commands about labels: cut as it was labelled, and whole."""
+"""Read a project's corpus for label commands: as labelled passages and as whole documents."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["ProjectCorpus", "project_corpus"]
 
 @dataclass(frozen=True, slots=True)
 class ProjectCorpus:
-    """A corpus, read.
+    """A project's corpus.
 
     Attributes:
-        chunking: how its documents are cut, as ``rag_chunking`` has it.
-        passages: what they are cut into.
-        documents: the documents.
-        baseline: the file that the ini names as ``rag_baseline``, or None.
+        chunking: how documents are split, in the form of ``rag_chunking``.
+        passages: the chunks.
+        documents: the whole documents.
+        baseline: the path in ``rag_baseline``, or None.
     """
 
     chunking: str
@@ -39,11 +39,11 @@ class ProjectCorpus:
 
 
 def project_corpus(lines: Sequence[str] = (), chunking: str | None = None) -> ProjectCorpus:
-    """Return a corpus, from the ini what is not given.
+    """Return a corpus; omitted arguments come from the ini.
 
     Args:
-        lines: as those of ``rag_corpus``, relative to the current folder.
-        chunking: as ``rag_chunking``.
+        lines: in the form of ``rag_corpus``, relative to the current folder.
+        chunking: in the form of ``rag_chunking``.
 
     Raises:
         RagEvalError: no corpus is named, or it cannot be read.
@@ -52,14 +52,17 @@ def project_corpus(lines: Sequence[str] = (), chunking: str | None = None) -> Pr
 
 
 def _read(lines: Sequence[str], chunking: str | None, config: pytest.Config) -> ProjectCorpus:
-    corpus_of(config)  # cuts Chinese by the words of the ini from now on
+    corpus_of(config)  # sets the ini's word list for splitting Chinese text
     folder = Path.cwd() if lines else ini_folder(config)
     entries: Sequence[str] = lines or ini_value(config, "rag_corpus")
-    how = str(ini_value(config, "rag_chunking")) if chunking is None else chunking
+    chunks_by = str(ini_value(config, "rag_chunking")) if chunking is None else chunking
     if not entries:
         raise SettingError("there is no corpus; give one with --corpus, or name it as rag_corpus in the ini")
     cut, whole = (
-        Corpus(entries, each, folder, config.stash[CATALOG].corpora, on_stderr()).passages for each in (how, "none")
+        Corpus(entries, each, folder, config.stash[CATALOG].corpora, on_stderr()).passages
+        for each in (chunks_by, "none")
     )
-    standing = str(ini_value(config, "rag_baseline")).strip()
-    return ProjectCorpus(how, cut or (), whole or (), ini_folder(config) / standing if standing else None)
+    baseline_name = str(ini_value(config, "rag_baseline")).strip()
+    return ProjectCorpus(
+        chunks_by, cut or (), whole or (), ini_folder(config) / baseline_name if baseline_name else None
+    )

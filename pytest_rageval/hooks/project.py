@@ -1,4 +1,4 @@
-"""The project that pytest finds in the current folder, for commands: its ini, its conftests, and what they register."""
+"""Load the project of the current folder for commands: ini, conftests, registered names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def project_catalog() -> Catalog:
-    """Return the names that the project knows, its own beside those built in.
+    """Return the catalog of the project: built-in names and its own.
 
     Raises:
         RagEvalError: pytest cannot start here, or a name cannot be registered.
@@ -27,34 +27,34 @@ def project_catalog() -> Catalog:
 
 
 def in_project(work: Callable[[pytest.Config], T]) -> T:
-    """Return what ``work`` makes of the project that pytest finds here: its ini, its conftests and plugins.
+    """Call ``work`` with the configuration of the project that pytest finds here; return its result.
 
     Raises:
-        RagEvalError: what ``work`` raises, or pytest cannot start here.
+        RagEvalError: ``work`` raises it, or pytest cannot start here.
     """
-    asked = _Asked(work)
-    status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning"], [asked])  # we are imported already
-    if asked.error is not None:
-        raise asked.error
-    if not asked.made:
+    call = _Call(work)
+    status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning"], [call])  # the package is imported already
+    if call.error is not None:
+        raise call.error
+    if not call.results:
         raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; mend what it says above")
-    return asked.made[0]
+    return call.results[0]
 
 
-class _Asked(Generic[T]):
-    """A plugin of a pytest that collects and runs nothing, but does one work where its configuration is known."""
+class _Call(Generic[T]):
+    """Plugin that calls one function with pytest's configuration instead of running tests."""
 
     def __init__(self, work: Callable[[pytest.Config], T]) -> None:
         self._work = work
-        self.made: list[T] = []
+        self.results: list[T] = []
         self.error: Exception | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int:
-        """Do the work in place of a session."""
+        """Call the function instead of running a session."""
         try:
             config.stash[CATALOG] = registered(config)
-            self.made.append(self._work(config))
+            self.results.append(self._work(config))
         except (RagEvalError, pytest.UsageError) as error:
             self.error = error if isinstance(error, RagEvalError) else SettingError(str(error))
         return 0

@@ -1,4 +1,4 @@
-"""What happens when pytest is configured."""
+"""Register markers, users' names and plugins when pytest is configured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["configure", "registered"]
 
 
 def configure(config: pytest.Config) -> None:
-    """Register the markers, the users' own names, and what this process reports with."""
+    """Register the markers, the users' own names, and this process's reporting plugins."""
     markers.register(config)
     config.stash[CATALOG] = registered(config)
     if any("[gate: " in argument for argument in config.args):
@@ -63,7 +63,7 @@ def _run_folder(config: pytest.Config) -> Path | None:
 
 
 def registered(config: pytest.Config) -> Catalog:
-    """Return all that has a name, the users' own among it; what they register wrongly is a usage error."""
+    """Return the catalog with built-in and users' names; an error in a user's hook is a usage error."""
     catalog = Catalog()
     try:
         config.hook.pytest_rageval_register.call_historic(kwargs={"registry": catalog})
@@ -76,7 +76,7 @@ def registered(config: pytest.Config) -> Catalog:
 
 
 def _check_gates(gates: list[str]) -> None:
-    """Refuse a malformed ``--rag-gate`` at once, also where no rag case is collected."""
+    """Reject a malformed ``--rag-gate`` at once, even if no case is collected."""
     from pytest_rageval.analysis.gates import parse_gate
 
     try:

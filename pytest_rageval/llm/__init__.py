@@ -1,1 +1,1 @@
-"""Messages to completions: model clients, recordings, budgets."""
+"""Model clients, recordings of their calls, and budgets."""

@@ -1,4 +1,4 @@
-"""Money: a limit that the processes of a run share, and that no call may pass."""
+"""A spending limit shared by the processes of a run."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from pytest_rageval.errors import ModelError
 __all__ = ["Budget"]
 
 POLL_S = 0.0002
-"""Seconds between two looks at a lock that another process holds; it holds it for about as long."""
+"""Seconds between two checks of a lock; processes hold it for about as long."""
 
 LOOK_S = 0.02
-"""Seconds between two looks at what the other processes have in flight."""
+"""Seconds between two checks of other processes' calls in flight."""
 
 PATIENCE_S = 60.0
-"""Seconds that a process waits for calls of others while none of them ends: it may have been killed."""
+"""Seconds to wait for other processes while none of their calls ends: they may have been killed."""
 
 LENGTH = 100
-"""Bytes of the file, spaces at its end included, so that each state covers the last."""
+"""Bytes of the file, padded with spaces: each state overwrites the previous one completely."""
 
 DIGITS = 12
-"""Decimals of a dollar that are kept: sums of prices are compared without the noise of binary fractions."""
+"""Decimals of amounts in dollars: rounding removes the noise of binary fractions."""
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
 class Budget:
-    """A limit on what all processes that name the same file spend together.
+    """A limit on the total spending of all processes that share a file.
 
-    A call reserves the most it may cost and afterwards settles for what it did cost, so that the limit holds while
-    calls are in flight. What a killed process had reserved stays reserved, and is waited for for a minute.
+    A call reserves its maximum cost, and settles its actual cost afterwards. So the limit holds while calls are in
+    flight. Reservations of a killed process stay; others wait for them for a minute.
 
     Args:
-        limit_usd: the most to be spent, in US dollars.
-        path: the file that the processes share; without it nothing is spent.
+        limit_usd: the limit in US dollars.
+        path: the shared file; if it is missing, nothing is spent yet.
     """
 
     def __init__(self, limit_usd: float, path: Path) -> None:
@@ -55,7 +55,7 @@ class Budget:
         self._refusal: str | None = None
 
     async def reserve(self, most_usd: float, assumed: str = "") -> None:
-        """Set ``most_usd`` aside as `_reserve` does; a refusal ends with what was ``assumed`` of the price."""
+        """Reserve ``most_usd``; a refusal ends with the assumption about the price."""
         try:
             await self._reserve(most_usd)
         except ModelError as error:
@@ -64,9 +64,9 @@ class Budget:
             raise ModelError("budget", f"{error} ({assumed})", attempts=0) from None
 
     async def _reserve(self, most_usd: float) -> None:
-        """Set ``most_usd`` aside; wait while calls in flight, also those of other processes, may leave enough.
+        """Reserve ``most_usd``; wait while calls in flight, here or in other processes, may still leave enough.
 
-        Raises `ModelError` of kind ``budget`` when they may not; from then on always.
+        Raises `ModelError` of kind ``budget`` if they cannot, and from then on for every call.
         """
         async with self._turn:
             since, before = monotonic(), None
@@ -77,13 +77,13 @@ class Budget:
                     raise self._refused(most_usd, purse)
                 self._settled.clear()
                 look = asyncio.get_running_loop().call_later(LOOK_S, self._settled.set)
-                try:  # wait_for of Python 3.11 and before may swallow a cancellation
+                try:  # wait_for of Python 3.11 and older may swallow a cancellation
                     await self._settled.wait()
                 finally:
                     look.cancel()
 
     def settle(self, most_usd: float, spent_usd: float) -> None:
-        """Give back what was reserved for a call that has ended, and count what it cost."""
+        """Release a call's reservation and count its cost."""
         with self._shared() as purse:
             purse["reserved"] -= most_usd
             purse["spent"] += spent_usd
@@ -91,12 +91,12 @@ class Budget:
         self._settled.set()
 
     def spend(self, usd: float) -> None:
-        """Count what an answer reports as its cost, which nothing was reserved for."""
+        """Count the cost that an answer reports, without a reservation."""
         with self._shared() as purse:
             purse["spent"] += usd
 
     def check(self) -> None:
-        """Raise `ModelError` of kind ``budget`` once all is spent; for systems whose cost is known only afterwards."""
+        """Raise `ModelError` of kind ``budget`` if the limit is spent; for systems with cost known only afterwards."""
         with self._shared() as purse:
             spent = purse["spent"]
         if spent and round(spent, DIGITS) >= self.limit_usd:
@@ -104,7 +104,7 @@ class Budget:
             raise ModelError("budget", f"{problem}; raise --rag-budget-usd", attempts=0)
 
     def _purse_without(self, most_usd: float) -> dict[str, float] | None:
-        """Reserve, and return None, or the purse that lacks it now; where it always will, raise the refusal."""
+        """Reserve and return None, or return the state that lacks the money now; raise if it always will."""
         if self._refusal is not None:
             raise ModelError("budget", self._refusal, attempts=0)
         with self._shared() as purse:
@@ -127,7 +127,7 @@ class Budget:
 
     @contextmanager
     def _shared(self) -> Iterator[dict[str, float]]:
-        """Hold the file, and write it anew when the block is through: in one call, which a kill does not cut."""
+        """Lock the file; write it after the block, in one call that a kill cannot cut."""
         with self._lock.acquire(poll_interval=POLL_S), open(os.open(self._path, _FLAGS), "r+b", buffering=0) as file:
             text = file.read()
             purse: dict[str, float] = json.loads(text) if text else {"spent": 0.0, "reserved": 0.0}

@@ -1,4 +1,4 @@
-"""Secrets of the environment, masked in what is written, printed and sent to reports."""
+"""Mask secrets of the environment in files, output and reports."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from urllib.parse import quote
 __all__ = ["mask", "masked", "name_secrets", "redact", "redacted", "redacted_json"]
 
 SHORTEST = 8
-"""Characters: a shorter value is no secret, and stands in too many texts by chance."""
+"""Characters: a shorter value does not count as a secret; it occurs in too many texts by chance."""
 
 LINE = 16
-"""Characters of a line of a secret with several lines, such as a PEM key, from which the line is masked alone."""
+"""Minimum characters of a line to mask it alone, in a secret of several lines such as a PEM key."""
 
 END = 4
-"""Characters: a shorter end of a secret beside ``...`` is left."""
+"""Characters: a shorter end of a secret next to ``...`` is not masked."""
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Z]?[a-z]{,11}|[A-Z]{,12}|[-+]?[0-9]+(?:[.,][0-9]+)*")
@@ -46,9 +46,9 @@ class _Secrets(NamedTuple):
 
     Attributes:
         names: value without white space -> ``<NAME>``, the longest value first.
-        hints: pieces of the values; a text without any of them holds no secret, also none that white space cuts.
-        pattern: finds each value, also where white space cuts it.
-        json_hints: the same pieces as JSON has them.
+        hints: pieces of the values; a text without any of them contains no secret, not even one split by white space.
+        pattern: finds each value, also if white space splits it.
+        json_hints: the same pieces, encoded as in JSON.
     """
 
     names: Mapping[str, str]
@@ -68,46 +68,46 @@ def mask(text: str) -> str:
 
     A secret is the value of a variable that `name_secrets` names, or whose name holds KEY, TOKEN, SECRET, PASSWORD,
     PASSWD or CREDENTIAL when the value has 8 characters or more and is no plain word, no number and no existing path.
-    It is found across line breaks and percent-encoded; of a secret with several lines, each long line is found.
+    It is found across line breaks and percent-encoded. In a secret with several lines, each long line is masked alone.
     """
-    return _replaced(text, _secrets(_environment(), _patterns))
+    return _mask_with(text, _secrets(_environment(), _patterns))
 
 
 def masked(value: Any) -> Any:
     """Return a JSON value with `mask` applied to every text in it, the keys of its objects among them."""
     secrets = _secrets(_environment(), _patterns)
-    return _walked(value, lambda text: _replaced(text, secrets)) if secrets.names else value
+    return _map_texts(value, lambda text: _mask_with(text, secrets)) if secrets.names else value
 
 
 def redact(text: str) -> str:
-    """Return ``text`` for people and files: `mask` applied, and what else tells a secret masked too.
+    """Return ``text`` for people and files: `mask` applied, and other traces of secrets masked too.
 
-    That is the user, the password and the keys in an address, and either end of a secret that ``...`` cuts short.
+    These are user, password and keys in an address, and either end of a secret that ``...`` abbreviates.
     """
-    return _redacted(text, _secrets(_environment(), _patterns))
+    return _redact_with(text, _secrets(_environment(), _patterns))
 
 
 def redacted(value: Any) -> Any:
     """Return a JSON value with `redact` applied to every text in it, the keys of its objects among them."""
     secrets = _secrets(_environment(), _patterns)
-    return _walked(value, lambda text: _redacted(text, secrets))
+    return _map_texts(value, lambda text: _redact_with(text, secrets))
 
 
 def redacted_json(value: Any) -> str:
     """Return a JSON value as one line of JSON, masked as `redacted` does.
 
-    A line without any sign of a secret, which is nearly every one, is not searched text by text.
+    For speed, a line without any sign of a secret, which is nearly every line, is not searched text by text.
     """
     line = _to_json(value)
     secrets = _secrets(_environment(), _patterns)
     suspicious = any(hint in line for hint in secrets.json_hints) or ("..." in line and secrets.names)
     if suspicious or ("://" in line and (_QUERY.search(line) or _USER_INFO.search(line))):
-        return _to_json(_walked(value, lambda text: _redacted(text, secrets)))
+        return _to_json(_map_texts(value, lambda text: _redact_with(text, secrets)))
     return line
 
 
 def _environment() -> Environment:
-    """Return the environment, decoded again only after a change: that takes as long as all else."""
+    """Return the decoded environment, cached until it changes: decoding takes as long as the masking."""
     global _decoded
     raw = getattr(os.environ, "_data", None)
     if isinstance(raw, dict):
@@ -125,8 +125,8 @@ def _environment() -> Environment:
         return items
 
 
-def _redacted(text: str, secrets: _Secrets) -> str:
-    text = _replaced(text, secrets)
+def _redact_with(text: str, secrets: _Secrets) -> str:
+    text = _mask_with(text, secrets)
     if "..." in text:
         text = _without_ends(text, secrets)
     return _QUERY.sub(r"\1<masked>", _USER_INFO.sub("<masked>", text)) if "://" in text else text
@@ -146,22 +146,22 @@ def _without_ends(text: str, secrets: _Secrets) -> str:
 def _secrets(environment: Environment, patterns: tuple[str, ...]) -> _Secrets:
     names: dict[str, str] = {}
     for name, value in sorted(environment):
-        named = any(fnmatchcase(name, pattern) for pattern in patterns)
-        found = _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _is_plain(value)
-        if (named and value.strip()) or found:
+        has_pattern = any(fnmatchcase(name, pattern) for pattern in patterns)
+        has_secret_name = _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _is_plain(value)
+        if (has_pattern and value.strip()) or has_secret_name:
             lines = value.split("\n")
             long_lines = [line for line in lines if len(line) >= LINE] if len(lines) > 1 else []
             for text in (value, quote(value, safe=""), *long_lines):
                 names.setdefault("".join(text.split()), f"<{name}>")
     longest_first = {value: names[value] for value in sorted(names, key=lambda value: (-len(value), value)) if value}
-    cut = (r"\s*".join(map(re.escape, value)) for value in longest_first)
+    splittable = (r"\s*".join(map(re.escape, value)) for value in longest_first)
     hints = tuple(dict.fromkeys(_hints(longest_first)))
     escaped = tuple(_to_json(hint)[1:-1] for hint in hints)
-    return _Secrets(longest_first, hints, re.compile("|".join(cut)), escaped)
+    return _Secrets(longest_first, hints, re.compile("|".join(splittable)), escaped)
 
 
 def _hints(values: Iterable[str]) -> Iterator[str]:
-    """Yield pieces of each value, short enough that a cut leaves one of them whole."""
+    """Yield pieces of each value, so short that a split leaves at least one of them whole."""
     for value in values:
         size = 6 if len(value) > LINE else 4
         yield from (value[at : at + size] for at in range(0, max(1, len(value) - size + 1), size))
@@ -171,17 +171,17 @@ def _is_plain(value: str) -> bool:
     return _PLAIN.fullmatch(value) is not None or os.path.exists(value)
 
 
-def _replaced(text: str, secrets: _Secrets) -> str:
-    if not any(hint in text for hint in secrets.hints):  # far quicker than the pattern, and the rule
+def _mask_with(text: str, secrets: _Secrets) -> str:
+    if not any(hint in text for hint in secrets.hints):  # far faster than the pattern, and the usual case
         return text
     return secrets.pattern.sub(lambda match: secrets.names["".join(match[0].split())], text)
 
 
-def _walked(value: Any, change: Callable[[str], str]) -> Any:
+def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {change(key): _walked(item, change) for key, item in value.items()}
+        return {change(key): _map_texts(item, change) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_walked(item, change) for item in value]
+        return [_map_texts(item, change) for item in value]
     return value

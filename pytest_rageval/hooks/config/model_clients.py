@@ -242,7 +242,7 @@ class Models:
         """Return the client of a key; create it on first use."""
         if key not in self._clients:
             from pytest_rageval.llm.client.rate_limiter import Limiter
-            from pytest_rageval.llm.client.reply_cache import Kept
+            from pytest_rageval.llm.client.reply_cache import ReplyCache
             from pytest_rageval.llm.client.retry import RetryPolicy
 
             setting = self.setting(fixture)
@@ -256,7 +256,7 @@ class Models:
                 limiter=limiter,
                 retry=RetryPolicy(**setting.retry),
                 cassettes=self.cassettes,
-                kept=Kept() if fixture == "rag_judge" else None,
+                kept=ReplyCache() if fixture == "rag_judge" else None,
                 budget=self.budget,
                 most=self._most(name, setting.params),
                 outside=self.outside,

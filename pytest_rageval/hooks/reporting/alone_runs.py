@@ -1,4 +1,4 @@
-"""Running tests alone in new xdist workers, whose reports count as any other's."""
+"""Run suspect tests alone in new xdist workers; their reports count like all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["AloneRuns", "Death", "exit_of"]
 PHASES = ("setup", "call", "teardown")
 
 LIMIT_S = 600.0
-"""Seconds for which a process may report nothing. A ``--timeout`` of pytest-timeout holds in it, too."""
+"""Seconds without a report before a process is stopped. ``--timeout`` of pytest-timeout applies too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Death:
 
     Attributes:
         nodeid: the test.
-        phase: what it was at: "setup", "call" or "teardown"; "" if its process died before it began.
+        phase: the phase that ran: "setup", "call" or "teardown"; "" if the process died before the test began.
         how: how its process ended, as a verb.
     """
 
@@ -38,32 +38,32 @@ class Death:
 
 @dataclass(slots=True)
 class _Row:
-    """A process and its tests, of which the first is under way.
+    """A process and its remaining tests; the first one is running.
 
     Attributes:
-        tests: node ids of those that have not ended.
-        heard: when it last reported anything.
+        tests: node ids of the tests that have not ended.
+        last_event: time of its last report.
         fresh: whether it has run no other test before.
-        phases: how many reports the test that is under way has sent; None if it has not begun.
-        overdue: whether it was stopped, as it reported nothing for too long.
+        phases: number of reports that the running test has sent; None if it has not begun.
+        overdue: whether it was stopped because it reported nothing for too long.
     """
 
     tests: list[str]
-    heard: float
+    last_event: float
     fresh: bool = True
     phases: int | None = None
     overdue: bool = False
 
 
 class AloneRuns:
-    """Runs tests with nothing else in flight: one after another, in as many processes as the session has workers.
+    """Runs tests with nothing else in flight: one at a time per process, in as many processes as there are workers.
 
-    If a process dies, the test that it was running runs again in a process of its own, and only if that dies, too, the
-    test is to blame. So a session starts few processes for many tests.
+    If a process dies, its running test runs again in a new process. Only if that process dies too, the test is the
+    cause. This way a session starts few processes for many tests.
 
     Args:
         controller: xdist's plugin of the main process, whose own workers have ended.
-        reporters: node id of a test -> the worker that its reports are told as coming from.
+        reporters: node id of a test -> the worker that its reports name as their source.
     """
 
     def __init__(self, controller: Any, reporters: Mapping[str, Any]) -> None:
@@ -76,8 +76,8 @@ class AloneRuns:
         self._waiting = [row for at in range(most) if (row := tests[at::most])]
 
     def deaths(self) -> Iterator[Death]:
-        """Run the tests and yield those that end their process; stop where the session has to, as with ``-x``."""
-        with self._none_left():
+        """Run the tests and yield those that end their process; stop if the session stops, for example by ``-x``."""
+        with self._killing_the_rest():
             while (self._waiting or self._rows) and not self._controller.shouldstop:
                 while self._waiting and len(self._rows) < len(self._manager.specs):
                     self._start(self._waiting.pop(0))
@@ -93,7 +93,7 @@ class AloneRuns:
         self._rows[node] = _Row(tests, time.monotonic())
 
     def _event(self) -> Death | None:
-        """Take one event; return the death that it tells of, if it does."""
+        """Process one event; return the death that it reports, if any."""
         try:
             name, arguments = self._events.get(timeout=1.0)
         except Empty:
@@ -103,7 +103,7 @@ class AloneRuns:
         take: Callable[..., Death | None] | None = getattr(self, f"_take_{name}", None)
         if row is None or take is None:
             return None
-        row.heard = time.monotonic()
+        row.last_event = time.monotonic()
         return take(row, **arguments)
 
     def _take_workerready(self, row: _Row, node: Any, workerinfo: dict[str, Any]) -> None:
@@ -120,7 +120,7 @@ class AloneRuns:
         self._controller.worker_logstart(node=self._reporter(row), **arguments)
 
     def _take_testreport(self, row: _Row, node: Any, rep: Any) -> None:
-        if getattr(rep, "rag_plan", None) is None:  # the session has its plan
+        if getattr(rep, "rag_plan", None) is None:  # the session already has its plan
             row.phases = (row.phases or 0) + 1
             self._controller.worker_testreport(node=self._reporter(row), rep=rep)
 
@@ -143,7 +143,7 @@ class AloneRuns:
         self._controller.worker_internal_error(node=node, formatted_error=formatted_error)
 
     def _take_workerfinished(self, row: _Row, node: Any) -> None:
-        """Take a worker's end; it may ask to stop the session, as for a model that refuses to work."""
+        """Process a worker's end; it may stop the session, for example if a model refuses every call."""
         del self._rows[node]
         self._controller.config.hook.pytest_testnodedown(node=node, error=None)
         if node.workeroutput["exitstatus"] == pytest.ExitCode.INTERRUPTED:
@@ -152,7 +152,7 @@ class AloneRuns:
         self._controller.shouldstop = self._controller.shouldstop or stop
 
     def _take_errordown(self, row: _Row, node: Any, error: object) -> Death | None:
-        """Take a process's death; if it has run other tests before, the last is to run again on its own."""
+        """Process a worker's death; if it ran other tests before, schedule its last test again, alone."""
         del self._rows[node]
         self._controller.config.hook.pytest_testnodedown(node=node, error=error)
         if not row.tests:
@@ -173,13 +173,13 @@ class AloneRuns:
 
     def _stop_overdue(self) -> None:
         for node, row in self._rows.items():
-            if not row.overdue and time.monotonic() - row.heard > LIMIT_S:
+            if not row.overdue and time.monotonic() - row.last_event > LIMIT_S:
                 row.overdue = True
                 _kill(node)
 
     @contextmanager
-    def _none_left(self) -> Iterator[None]:
-        """End the processes that are still there, whatever ends the runs."""
+    def _killing_the_rest(self) -> Iterator[None]:
+        """Kill the remaining processes however the runs end."""
         try:
             yield
         finally:
@@ -188,13 +188,13 @@ class AloneRuns:
 
 
 def exit_of(node: Any) -> str:
-    """Return how a worker's process ended, as `` with exit code 3``; "" where that is not known."""
+    """Return how a worker's process ended, as `` with exit code 3``; "" if unknown."""
     process = getattr(getattr(node.gateway, "_io", None), "popen", None)
     if process is None or not node.gateway.spec.popen:
         return ""
     try:
         code = process.wait(timeout=5)
-    except Exception:  # it lives on, or execnet has waited for it
+    except Exception:  # it is still running, or execnet has already waited for it
         return ""
     if code >= 0:
         return f" with exit code {code}"

@@ -1,4 +1,4 @@
-"""Running: every finished case puts its outcome, as builtins, on its report."""
+"""Attach each finished case's outcome to its pytest report, as plain JSON values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PLAN",
+    "REPORTED_FACTS",
     "SENT",
-    "TOLD",
     "pytest_collection_finish",
     "pytest_enter_pdb",
     "pytest_report_teststatus",
@@ -28,11 +28,11 @@ __all__ = [
 SENT = pytest.StashKey[set[str]]()
 """On the config: case ids whose instance this process has put on a report."""
 
-TOLD = pytest.StashKey[dict[int, dict[str, Any]]]()
-"""On the config: what this process has told of each of its retrievers."""
+REPORTED_FACTS = pytest.StashKey[dict[int, dict[str, Any]]]()
+"""On the config: the facts that this process has reported about each retriever."""
 
 PLAN = pytest.StashKey[str]()
-"""On a worker's config: the plan, until it has been handed over."""
+"""On a worker's config: the plan, until it is sent."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -54,7 +54,7 @@ def pytest_runtest_makereport(
 def pytest_collection_finish(session: pytest.Session) -> Generator[None, object, object]:
     """Append the gates after all selection, then make the plan.
 
-    Other plugins see the gates here. A worker appends none: the controller takes them from the plan.
+    Other plugins see the gates here. A worker appends no gates; the controller reads them from the plan.
     """
     config, collects = session.config, session.config.option.collectonly
     if COLLECTED in config.stash and (collects or runs_tests(config)) and not is_worker(config):
@@ -87,13 +87,13 @@ def _make_plan(session: pytest.Session) -> None:
 
 
 def pytest_enter_pdb(config: pytest.Config) -> None:
-    """Ask in turn once a debugger is at work."""
+    """Stop asking ahead when a debugger starts."""
     if COLLECTED in config.stash:
         config.stash[COLLECTED].stop_looking_ahead()
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Show a case that missed, and that only a gate can fail, as ``m`` (MISSED)."""
+    """Show a passed case that missed its gate as ``m`` (MISSED); only the gate can fail."""
     payload: dict[str, Any] | None = getattr(report, "rag", None)
     if hasattr(report, "wasxfail") or payload is None:
         return None
@@ -126,32 +126,32 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "outcome": redacted(encode_outcome(outcome)),
         "instance": instance,
         "recordings": () if result is None else result.recordings,
-        "retrievers": _news_of_retrievers(item.config),
+        "retrievers": _new_retriever_facts(item.config),
         "versions": item.config.stash[COLLECTED].versions,
         "under_way": item.config.stash[COLLECTED].under_way if is_watched_worker(item.config) else None,
         "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
     }
 
 
-def _news_of_retrievers(config: pytest.Config) -> list[dict[str, Any]]:
-    """Return what retrievers tell of themselves that they have not told before, most often nothing."""
+def _new_retriever_facts(config: pytest.Config) -> list[dict[str, Any]]:
+    """Return the facts of retrievers that are new or changed since the last report."""
     retrievers = config.stash[COLLECTED].retrievers
     if not retrievers:
         return []
     from pytest_rageval.model.codec import encode_facts
     from pytest_rageval.model.facts import facts_of
 
-    told, news = config.stash.setdefault(TOLD, {}), []
+    reported, new = config.stash.setdefault(REPORTED_FACTS, {}), []
     for at, retriever in enumerate(retrievers):
         facts = encode_facts(facts_of(retriever))
-        if facts and facts != told.get(at):
-            told[at] = facts
-            news.append(facts)
-    return news
+        if facts and facts != reported.get(at):
+            reported[at] = facts
+            new.append(facts)
+    return new
 
 
 def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> Outcome:
-    """Return the outcome of a case that was never asked: its test was skipped, or its setup failed."""
+    """Return the outcome of a case that was not asked: its test was skipped, or its setup failed."""
     from dataclasses import replace
 
     from pytest_rageval.engine.asking import Task
@@ -164,8 +164,10 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
         return replace(outcome_of(task, error=CaseError("skipped", _reason(report))), status="skipped")
     crash = getattr(report.longrepr, "reprcrash", None)
     lines = report.longreprtext.strip().splitlines() or [""]
-    said = next((line[1:].strip() for line in lines if line.startswith("E  ")), lines[-1])  # as of a missing fixture
-    cause = said if crash is None else crash.message.partition("\n")[0]
+    message = next(
+        (line[1:].strip() for line in lines if line.startswith("E  ")), lines[-1]
+    )  # for example of a missing fixture
+    cause = message if crash is None else crash.message.partition("\n")[0]
     return outcome_of(
         task, error=CaseError("setup_error", f"the test's setup failed before the case was asked: {cause}")
     )

@@ -1,4 +1,4 @@
-"""Workers that die: what they had in flight runs alone after the others, and only the culprit is an error."""
+"""Rerun the tests of dead workers alone at the end; report only the culprit as an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_rageval.hooks.reporting.keys import RECORDER
 __all__ = ["Crashes"]
 
 FEW = 3
-"""How many tests a sentence names."""
+"""Number of tests that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class _Crash:
     Attributes:
         node: the worker.
         how: how its process ended, as `exit_of` returns it.
-        suspects: the tests that it had in flight.
-        scored: the test that it was running, if that had its score already; else "".
+        suspects: its tests in flight.
+        scored: the running test if it already had its score; else "".
     """
 
     node: Any
@@ -39,7 +39,7 @@ class _Crash:
 
 
 class Crashes:
-    """A plugin of the controller of xdist's workers."""
+    """Plugin of xdist's controller."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -49,12 +49,12 @@ class Crashes:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker whether it is there for one suspect, which it runs then."""
+        """Pass to a worker whether it reruns suspects alone."""
         node.workerinput[ALONE] = self._running_alone
 
     @pytest.hookimpl(optionalhook=True, wrapper=True)
     def pytest_xdist_make_scheduler(self) -> Generator[None, Any, Any]:
-        """Have xdist withhold its verdict on the test that a dead worker was running."""
+        """Keep xdist from reporting the running test of a dead worker as failed."""
         scheduler = yield
         if scheduler is not None:
             scheduler.remove_node = partial(self._without_verdict, scheduler, scheduler.remove_node)
@@ -64,13 +64,13 @@ class Crashes:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note how far each test has come."""
+        """Note the last reported phase of each test."""
         if getattr(report, "rag_plan", None) is None:
             self._reported[report.nodeid] = str(report.when)
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Note what a dead worker had in flight, before xdist gives it to another."""
+        """Note a dead worker's tests in flight before xdist assigns them to another worker."""
         from pytest_rageval.report.files.journals import journal_path, open_cases
 
         recorder = self._config.stash.get(RECORDER, None)
@@ -86,7 +86,7 @@ class Crashes:
             self._note(_Crash(node, exit_of(node), tuple(suspects), scored), folder)
 
     def run_alone(self) -> None:
-        """Run each suspect alone once all other tests have ended, and adopt its reports."""
+        """Run each suspect alone after all other tests, and use its reports."""
         waiting = self._waiting()
         if waiting:
             self._announce(waiting)
@@ -94,46 +94,46 @@ class Crashes:
         self._running_alone = True
         died = set()
         for death in AloneRuns(controller, waiting).deaths() if waiting else ():
-            self._blame(death, waiting[death.nodeid])
+            self._report_culprit(death, waiting[death.nodeid])
             died.add(death.nodeid)
         for crash in self._crashes:
             if died.isdisjoint(crash.suspects):
-                self._blame_nobody(crash)
+                self._report_no_culprit(crash)
         if waiting and controller.shouldstop:
             from xdist.dsession import Interrupted  # type: ignore[import-untyped]
 
             raise Interrupted(str(controller.shouldstop))
 
     def give_up(self) -> None:
-        """Say which tests do not run, as the session stopped before they could run alone."""
+        """Report the suspects that did not run because the session stopped."""
         from pytest_rageval.report.text.lines import counted
 
         waiting = self._waiting()
         if waiting:
-            told = f"{counted(len(waiting), 'test')} in flight in {self._workers()} did not run"
-            self._config.stash[RECORDER].take_fault(f"{told}, as the session stopped: {_listed(waiting)}")
+            fault = f"{counted(len(waiting), 'test')} in flight in {self._workers()} did not run"
+            self._config.stash[RECORDER].take_fault(f"{fault}, as the session stopped: {_list_few(waiting)}")
 
     def _waiting(self) -> dict[str, Any]:
-        """Return the suspects that have not ended, each with the worker that had it in flight."""
+        """Return the suspects that have not ended, each with its dead worker."""
         suspects = {nodeid: crash.node for crash in self._crashes for nodeid in crash.suspects}
         return {nodeid: node for nodeid, node in suspects.items() if self._reported.get(nodeid) != "teardown"}
 
     def _without_verdict(self, scheduler: Any, remove: Any, node: Any) -> str | None:
-        """Remove a worker from xdist's scheduler; return the test to blame, or None if that is to be found out."""
+        """Remove a worker from xdist's scheduler; return the culprit, or None if it is not yet known."""
         units = getattr(scheduler, "assigned_work", {}).get(node, {})
         for ended in [scope for scope, unit in units.items() if all(unit.values())]:
-            del units[ended]  # LoadScope else assigns it again, and waits for tests that no worker runs
-        blamed: str | None = remove(node)
+            del units[ended]  # otherwise LoadScope assigns it again, and waits for tests that no worker runs
+        culprit: str | None = remove(node)
         if any(crash.node is node for crash in self._crashes):
             return None
         recorder, folder = self._config.stash.get(RECORDER, None), common_folder(self._config)
-        if recorder is None or recorder.folder is None or folder is None or blamed not in recorder.run.plan.cases:
-            return blamed
-        self._note(_Crash(node, exit_of(node), (blamed,), ""), folder)  # it died between two tests
+        if recorder is None or recorder.folder is None or folder is None or culprit not in recorder.run.plan.cases:
+            return culprit
+        self._note(_Crash(node, exit_of(node), (culprit,), ""), folder)  # it died between two tests
         return None
 
     def _note(self, crash: _Crash, folder: Path) -> None:
-        """Keep a crash, and tell the other workers of it."""
+        """Store a crash, and pass its suspects to the other workers."""
         from pytest_rageval.report.files.paid_answers import paid_by
 
         self._crashes.append(crash)
@@ -143,7 +143,7 @@ class Crashes:
         Suspects(folder).add((nodeid for nodeid in (*crash.suspects, crash.scored) if nodeid), paid)
 
     def _announce(self, waiting: Collection[str]) -> None:
-        """Print that tests run alone now, as each takes the time that a session takes to start."""
+        """Print that tests now run alone: each takes as long as a session takes to start."""
         from pytest_rageval.report.text.lines import counted
 
         terminal = self._config.pluginmanager.getplugin("terminalreporter")
@@ -157,26 +157,26 @@ class Crashes:
         how = {crash.how for crash in self._crashes}
         return f"{counted(len(self._crashes), 'worker')} that died{how.pop() if len(how) == 1 else ''}"
 
-    def _blame(self, death: Death, node: Any) -> None:
-        """Report a test that ended its process as failed; if it did not even begin, only say so."""
+    def _report_culprit(self, death: Death, node: Any) -> None:
+        """Report a test that ended its process as failed; if it did not begin, only add a warning."""
         if death.phase:
             self._fail(death.nodeid, death.phase, f"its process {death.how} when the case ran alone", node)
         else:
             fault = f"{death.nodeid} did not run: its process {death.how} before the test began"
             self._config.stash[RECORDER].take_fault(fault)
 
-    def _blame_nobody(self, crash: _Crash) -> None:
-        """Say that no test of a dead worker's ends a process alone; one that was ending when it died is to blame."""
+    def _report_no_culprit(self, crash: _Crash) -> None:
+        """Warn that no test of a dead worker ends its process alone; if one was in teardown, report it as failed."""
         if not self._reported.keys() >= set(crash.suspects):
             return  # not all have run
         if crash.scored:
             self._fail(crash.scored, "teardown", f"its process died{crash.how} after the test", crash.node)
         else:
-            told = f"a worker died{crash.how}, and no test of those that it had in flight ended its process alone"
-            self._config.stash[RECORDER].take_fault(f"{told}: {_listed(crash.suspects)}")
+            fault = f"a worker died{crash.how}, and no test of those that it had in flight ended its process alone"
+            self._config.stash[RECORDER].take_fault(f"{fault}: {_list_few(crash.suspects)}")
 
     def _fail(self, nodeid: str, when: Any, sentence: str, node: Any) -> None:
-        """Report that a test failed in a phase, and that it ended."""
+        """Report that a test failed in a phase and ended."""
         path, _, name = nodeid.partition("::")
         failed = pytest.TestReport(nodeid, (path, None, name), {}, "failed", sentence, when)
         ended = pytest.TestReport(nodeid, (path, None, name), {}, "passed", None, "teardown")
@@ -193,10 +193,10 @@ class Crashes:
 
 
 def _reschedule(scheduler: Any, reschedule: Any, node: Any) -> None:
-    """Give a worker tests once it has collected them: if two die at once, LoadScope else gives them too early."""
+    """Assign tests to a worker only after it has collected: if two die at once, LoadScope assigns them too early."""
     if node in scheduler.registered_collections:
         reschedule(node)
 
 
-def _listed(nodeids: Collection[str]) -> str:
+def _list_few(nodeids: Collection[str]) -> str:
     return ", ".join(list(nodeids)[:FEW]) + (", ..." if len(nodeids) > FEW else "")

@@ -1,4 +1,4 @@
-"""Gates as pytest items: listed after the cases, run once when all cases have ended."""
+"""Gates as pytest items: listed after the cases, run once after all cases."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ __all__ = ["GateFile", "GateItem", "GatePlace", "GateRuns", "append_collected", 
 
 @dataclass(frozen=True, slots=True)
 class GatePlace:
-    """A gate's node id, and where the gate is written.
+    """A gate's node id and source location.
 
     Attributes:
         nodeid: the node id.
         path: the file that its item belongs to.
-        written: the file that declares it, which differs for an inherited test.
+        source: the file that declares it, which differs for an inherited test.
         line: the line there, from 0.
     """
 
     nodeid: str
     path: Path
-    written: Path
+    source: Path
     line: int
 
 
 class GateFile(pytest.File):
-    """The file of gate items that run: without the markers and fixtures of the tests in that file."""
+    """The parent of gate items that run; it has none of the markers and fixtures of the tests in the file."""
 
     def collect(self) -> Iterable[pytest.Item]:
         """Return nothing: gates are not collected from files."""
@@ -54,14 +54,14 @@ class GateItem(pytest.Item):
     """One gate as a test.
 
     Args:
-        place: its node id and where it is written.
+        place: its node id and source location.
         kwargs: pytest's.
 
     Attributes:
-        result: what the gate decided, once all cases have ended.
+        result: the gate's result, set after all cases.
     """
 
-    # Hooks of conftests and of other plugins often ask each test for these.
+    # Hooks of conftests and other plugins often read these from each test.
     cls = module = None
     fixturenames: Sequence[str] = ()
 
@@ -75,12 +75,12 @@ class GateItem(pytest.Item):
         self.funcargs: dict[str, object] = {}
         self._place = place
         if not self.config.option.collectonly:
-            # Reports that know a test by its name and parameters take several gates for retries of one without it.
+            # Without it, reports that identify a test by name and parameters take several gates for retries of one.
             gate = self.name.partition(OPENING)[2].removesuffix("]")
             self.callspec = SimpleNamespace(params={"gate": gate}, id=f"gate: {gate}", indices={})
 
     def runtest(self) -> None:
-        """Fail or skip if the gate did."""
+        """Fail or skip as the gate's result says."""
         result = self.result
         if result is None:
             return
@@ -98,19 +98,19 @@ class GateItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where the gate is written, and its id without the file."""
-        return self._place.written, self._place.line, self.nodeid.partition("::")[2]
+        """Return the gate's source location, and its id without the file."""
+        return self._place.source, self._place.line, self.nodeid.partition("::")[2]
 
 
 class GateRuns:
-    """A plugin that runs gate items: once, whatever reruns tests, and without a debugger."""
+    """Plugin that runs each gate item once: no reruns, no debugger."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Run a gate item; leave all other items to pytest."""
         if not isinstance(item, GateItem):
             return None
-        hook = item.config.hook  # not of the item: in xdist's controller pytest has not met all folders
+        hook = item.config.hook  # not the item's hooks: in xdist's controller pytest has not visited all folders
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         phases: dict[Literal["setup", "call", "teardown"], Any] = {
             "setup": partial(hook.pytest_runtest_setup, item=item),
@@ -132,8 +132,8 @@ class GateRuns:
 def append_collected(session: pytest.Session, collected: Collected) -> None:
     """Append the gates of each testbed with a selected case, then those of the session.
 
-    If nothing runs, they stand below the collector of their tests, and the cases of suites become plain items: editors
-    build their tree from parents, and expect parameters in Python files only.
+    With ``--collect-only`` gates are listed under the collector of their tests, and cases of suites lose their
+    parameters: editors build their tree from parents, and expect parameters in Python files only.
     """
     config = session.config
     parents: dict[str, Any] = {}
@@ -153,23 +153,23 @@ def append_collected(session: pytest.Session, collected: Collected) -> None:
     for parent, group in groupby(items, key=lambda item: item.parent):
         nodeid = "" if parent is None else parent.nodeid
         report = pytest.CollectReport(nodeid, "passed", None, list(group))
-        config.hook.pytest_collectreport(report=report)  # which counts them
+        config.hook.pytest_collectreport(report=report)  # this counts the gates
     session.items.extend(items)
 
 
 def planned_items(session: pytest.Session, plan: Plan) -> list[GateItem]:
-    """Return the same items in xdist's controller, which only has the plan."""
+    """Return the gate items of a plan: xdist's controller has no collected testbeds."""
     selected = {testbed for _, testbed, _, _ in plan.cases.values()}
     testbeds = [(each.nodeid, each.where, each.gates) for each in plan.testbeds.values() if each.nodeid in selected]
     return _gate_items(session, list(_places(session.config, testbeds, plan.session_gates)), {})
 
 
 def _gate_items(session: pytest.Session, places: Sequence[GatePlace], parents: Mapping[str, Any]) -> list[GateItem]:
-    """Return the items of gates.
+    """Create the gate items.
 
     Args:
         session: pytest's.
-        places: the gates.
+        places: node ids and locations of the gates.
         parents: node id of a testbed -> the collector to list its gates under; others get a file of gates.
     """
     plugins = session.config.pluginmanager
@@ -185,13 +185,13 @@ def _gate_items(session: pytest.Session, places: Sequence[GatePlace], parents: M
 def _places(
     config: pytest.Config, testbeds: Sequence[tuple[str, str, Iterable[str]]], session_gates: Iterable[str]
 ) -> Iterator[GatePlace]:
-    """Yield the gates of (node id, ``file:line``, gates) of each testbed, then those of the session."""
+    """Yield the gates of the testbeds (node id, ``file:line``, gates), then those of the session."""
     for nodeid, where, gates in testbeds:
         path = config.rootpath / nodeid.partition("::")[0]
         file, _, line = where.rpartition(":")
-        written, at = (config.rootpath / file, int(line) - 1) if file else (path, 0)
+        source, at = (config.rootpath / file, int(line) - 1) if file else (path, 0)
         for gate in gates:
-            yield GatePlace(testbed_node(nodeid, gate), path, written, at)
+            yield GatePlace(testbed_node(nodeid, gate), path, source, at)
     if testbeds:
         path = session_file(config)
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path == config.inipath else []
@@ -201,7 +201,7 @@ def _places(
 
 
 def _name(nodeid: str) -> str:
-    """Return the last name of a node id; the text of a gate may hold colons."""
+    """Return the last part of a node id; the text of a gate may contain colons."""
     names, bracket, gate = nodeid.partition("[")
     return names.rpartition("::")[2] + bracket + gate
 

@@ -1,4 +1,4 @@
-"""The reporting process's hooks: reports in, gates run, results.json."""
+"""Hooks of the reporting process: take reports, run gates, write results.json."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Reporting", "pytest_sessionfinish"]
 
 
 class Reporting:
-    """A plugin of the main process only (with xdist: of the controller)."""
+    """Plugin of the main process only (with xdist: the controller)."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -34,7 +34,7 @@ class Reporting:
         self._lost: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note what could not be collected; the session goes on where ``--continue-on-collection-errors`` is given."""
+        """Note collection errors; with ``--continue-on-collection-errors`` the session continues."""
         if report.failed:
             self._failed.add(report.nodeid)
 
@@ -42,7 +42,7 @@ class Reporting:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the plan and the outcome from a report, and note an item whose worker died.
 
-        Pytest keeps every report, so what was taken and stands elsewhere is taken off it.
+        Pytest stores every report, so data that the recorder has is removed from it.
         """
         plan, payload = getattr(report, "rag_plan", None), getattr(report, "rag", None)
         if report.failed:
@@ -55,14 +55,14 @@ class Reporting:
         if recorder is None:
             return
         if payload is not None:
-            self._crashed.pop(report.nodeid, None)  # what crashed was run again
+            self._crashed.pop(report.nodeid, None)  # the crashed item ran again
             recorder.take_outcome(payload)
             report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
         recorder.take_report(report)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionstart(self) -> Generator[None]:
-        """Have the session watched where somebody does, and say what keeps workers on other machines from starting."""
+        """Show the status line on a watched terminal; report why workers on other machines cannot start."""
         if getattr(self._config.pluginmanager.getplugin("terminalreporter"), "isatty", False):
             from pytest_rageval.hooks.reporting.status_line import StatusLine, is_watched
 
@@ -70,14 +70,14 @@ class Reporting:
                 self._config.pluginmanager.register(StatusLine(self._config), "rageval-status")
         if all(spec.endswith("popen") for spec in getattr(self._config.option, "tx", None) or ()):
             return (yield)
-        from pytest_rageval.hooks.reporting.remote_workers import unreachable_told
+        from pytest_rageval.hooks.reporting.remote_workers import reporting_unreachable
 
-        with unreachable_told(self._config):
+        with reporting_unreachable(self._config):
             return (yield)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker what it cannot see: whether paths were given, and what it shares with the others."""
+        """Pass to a worker what it cannot see: whether paths were given, and what all workers share."""
         from pytest_rageval.hooks.config.settings import is_narrowed
         from pytest_rageval.hooks.config.shared_folder import tell_worker
         from pytest_rageval.hooks.reporting import remote_workers
@@ -97,19 +97,19 @@ class Reporting:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Take what a worker asked for no outcome, and its plan if it ended without a single report."""
+        """Take a worker's calls without an outcome, and its plan if it sent no report."""
         self._take_unclaimed(node)
         if error is not None:
-            from pytest_rageval.hooks.reporting.remote_workers import replaced_here
+            from pytest_rageval.hooks.reporting.remote_workers import replace_here
 
-            replaced_here(node, self._lost.append)
+            replace_here(node, self._lost.append)
         plan = (getattr(node, "workeroutput", None) or {}).get("rag_plan")
         if plan is not None:
             self._take_plan(plan)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        """Take over what another run had ended, ahead of the first test."""
+        """Take over finished cases of another run before the first test."""
         self._take_over()
         if COLLECTED in item.config.stash:
             from pytest_rageval.hooks.run.journal import note_running
@@ -118,7 +118,7 @@ class Reporting:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Run the gates once all cases have ended, also if the session stopped for a failure."""
+        """Run the gates after all cases, also if the session stopped at a failure."""
         self._session = session
         self._count()
         self._set_gates_aside(session)
@@ -131,7 +131,7 @@ class Reporting:
             if self._crashes is not None:
                 self._crashes.give_up()
             self._settle(interrupted=not _stopped_itself(session, error))
-            if str(error).startswith(NO_CALL):  # a failure also where xdist makes it an interrupt
+            if str(error).startswith(NO_CALL):  # a failure, although xdist turns it into an interrupt
                 session.shouldfail = str(error)
                 raise session.Failed(session.shouldfail) from None
             raise
@@ -145,8 +145,7 @@ class Reporting:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write results.json, and let ``--lf`` rerun the cases of a gate that failed.
 
-        A ``--rag-json`` that could not be written fails a session that would have passed: who asked for the
-        file reads it next, and would read an old one.
+        If ``--rag-json`` cannot be written, a passing session fails: the next step would read an old file.
         """
         recorder = self._config.stash.get(RECORDER, None)
         if recorder is None:
@@ -155,7 +154,7 @@ class Reporting:
             self._take_unclaimed(node)
         shard = recorder.run.plan.shard
         if shard is not None and shard.cases and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
-            session.exitstatus = pytest.ExitCode.OK  # all cases are the other shards'
+            session.exitstatus = pytest.ExitCode.OK  # all cases belong to other shards
         if not recorder.finish(int(session.exitstatus)) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         from pytest_rageval.hooks.reporting.synthetic_reports import remember_failed
@@ -171,11 +170,11 @@ class Reporting:
             print_summary(terminalreporter, recorder, self._lost)
 
     def _take_unclaimed(self, node: Any) -> None:
-        """Count what a worker asked for no outcome, once; after an interrupt nobody tells that it is down."""
-        told = getattr(node, "workeroutput", None) or {}
-        if "rag_unclaimed" in told:
+        """Count a worker's calls without an outcome, once; after an interrupt xdist does not report its end."""
+        output = getattr(node, "workeroutput", None) or {}
+        if "rag_unclaimed" in output:
             self._counted_by(node.gateway.id)
-        unclaimed, faults = told.pop("rag_unclaimed", None), told.pop("rag_faults", ())
+        unclaimed, faults = output.pop("rag_unclaimed", None), output.pop("rag_faults", ())
         if unclaimed is not None or faults:
             from pytest_rageval.hooks.reporting.keys import recorder_of
 
@@ -185,12 +184,12 @@ class Reporting:
                 recorder.take_fault(fault)
 
     def _counted_by(self, process: str) -> None:
-        """Note that a process has counted what it paid for cases that no test reported."""
+        """Note that a process has counted its calls for unreported cases."""
         if RECORDER in self._config.stash:
             self._config.stash[RECORDER].counted.add(process)
 
     def _take_plan(self, text: str) -> None:
-        """Take the plan that a worker hands over."""
+        """Take the plan from a worker."""
         from pytest_rageval.hooks.reporting.keys import recorder_of
         from pytest_rageval.report.run.plan import Plan
 
@@ -199,7 +198,7 @@ class Reporting:
         self._take_over()
 
     def _count(self) -> None:
-        """Count the cases that are taken over among the tests and, if pytest has not counted them, the gates."""
+        """Add the resumed cases to pytest's test count, and with xdist the gates."""
         recorder, session = self._config.stash.get(RECORDER, None), self._session
         if recorder is None or session is None or self._counted or not recorder.run.plan.testbeds:
             return
@@ -212,7 +211,7 @@ class Reporting:
             session.testscollected += len(self._gates)
 
     def _set_gates_aside(self, session: pytest.Session) -> None:
-        """Take the gates off the tests that pytest's loop runs: ``-x`` and ``--sw`` end it at a failure."""
+        """Remove the gates from pytest's loop, because ``-x`` and ``--sw`` end the loop at a failure."""
         if RECORDER in self._config.stash:
             from pytest_rageval.hooks.reporting.gate_items import GateItem
 
@@ -220,7 +219,7 @@ class Reporting:
             session.items[:] = [item for item in session.items if not isinstance(item, GateItem)]
 
     def _take_over(self) -> None:
-        """Report the cases that another run had ended, once: pytest takes what fails before its loop for no test."""
+        """Report the finished cases of another run, once, inside the loop: pytest ignores failures before it."""
         recorder, session = self._config.stash.get(RECORDER, None), self._session
         if recorder is None or session is None or self._took_over:
             return
@@ -234,7 +233,7 @@ class Reporting:
                 return
 
     def _stop(self, session: pytest.Session) -> None:
-        """Stop before the next test, as pytest or xdist would for a failure of that test."""
+        """Stop before the next test, as pytest or xdist does after a failure."""
         controller = self._config.pluginmanager.getplugin("dsession")
         if controller is None:
             raise session.Failed(session.shouldfail)
@@ -242,7 +241,7 @@ class Reporting:
 
     @property
     def _crashes(self) -> Crashes | None:
-        """What runs the tests of dead workers alone; None without xdist."""
+        """The plugin that reruns tests of dead workers; None without xdist."""
         crashes: Crashes | None = self._config.pluginmanager.getplugin("rageval-crashes")
         return crashes
 
@@ -260,7 +259,7 @@ class Reporting:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """End the event loop of a process that answered, and tell what it asked for no outcome."""
+    """End the event loop of a process that answered, and report its calls without an outcome."""
     config = session.config
     collected = config.stash.get(COLLECTED, None)
     if collected is None:
@@ -280,8 +279,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _stopped_itself(session: pytest.Session, error: BaseException) -> bool:
-    """Return whether the session stopped for a failure (``-x`` and the like), not for the user."""
+    """Return whether the session stopped at a failure (``-x``, for example) and not by the user."""
     if isinstance(error, (session.Failed, session.Interrupted)):
         return True
-    # Of xdist's own exception the text alone tells -x from an interrupt that reached a worker first.
+    # In xdist's own exception only the text separates -x from an interrupt that reached a worker first.
     return type(error).__module__ == "xdist.dsession" and "keyboard-interrupt" not in str(error)

@@ -1,4 +1,4 @@
-"""What pytest's JUnit file tells of cases, gates and the session, where ``--junitxml`` asks for one."""
+"""Add properties of cases, gates and the session to pytest's JUnit file (``--junitxml``)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LEFT_OUT = "left out, as rag_report_texts is false"
 
 
 class JUnit:
-    """A plugin of the main process only, where there is a JUnit file.
+    """Plugin of the main process, with ``--junitxml`` only.
 
-    Properties of a test are pytest's own, on its reports. The schema of ``junit_family = xunit2``, pytest's default,
-    has no place for them, and Jenkins' xUnit plugin refuses a file with them; there they are lines of the test's
-    output, as test management tools read them: ``[[PROPERTY|name=value]]``.
+    With ``junit_family = xunit1`` properties are pytest's own user properties. The schema of xunit2, pytest's default,
+    allows none, and Jenkins' xUnit plugin rejects a file with them. There they are lines of the test's output, which
+    test management tools read: ``[[PROPERTY|name=value]]``.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -39,32 +39,32 @@ class JUnit:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
-        """Give a test its properties before pytest closes its element, which it does with the teardown."""
+        """Add a test's properties before pytest closes its element at teardown."""
         if report.when == "call" and report.failed:
             self._failed[report.nodeid] = report
         recorder = self._config.stash.get(RECORDER, None)
         if report.when != "teardown" or recorder is None:
             return (yield)
         failed = self._failed.pop(report.nodeid, report)
-        told, may_quote = self._told(recorder, report.nodeid)
+        properties, may_quote = self._properties(recorder, report.nodeid)
         xml = self._xml()
-        element = xml.node_reporter(report) if told and xml is not None else None
+        element = xml.node_reporter(report) if properties and xml is not None else None
         if element is not None and may_quote and not recorder.run.texts:
             _leave_out_texts(element.nodes)
         if getattr(xml, "family", "") != "xunit2":
-            for each in {id(one): one for one in (failed, report)}.values():  # a teardown that fails is an element more
-                each.user_properties.extend(told)
+            for each in {id(one): one for one in (failed, report)}.values():  # a failed teardown has its own element
+                each.user_properties.extend(properties)
             return (yield)
         result = yield
         if element is not None:
-            _print_in(element.to_xml(), "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in told))
+            _print_in(element.to_xml(), "".join(f"[[PROPERTY|{name}={value}]]\n" for name, value in properties))
         return result
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None]:
-        """Give the whole its properties before pytest writes the file; go on if pytest cannot write it.
+        """Add the run's properties before pytest writes the file; continue if pytest cannot write it.
 
-        Its error would end pytest with a traceback, without results and summary. Instead the session fails with a
+        The error would end pytest with a traceback, without results and summary. Instead the session fails with a
         warning.
         """
         recorder, xml = self._config.stash.get(RECORDER, None), self._xml()
@@ -93,7 +93,7 @@ class JUnit:
             add(name, value)
 
     def _waiting(self, xml: Any) -> list[pluggy.HookImpl]:
-        """Take pytest's JUnit plugin out of the session, and return whom its error kept from being called."""
+        """Unregister pytest's JUnit plugin; return the hooks that its error kept from running."""
         from _pytest.junitxml import xml_key
 
         manager = self._config.pluginmanager
@@ -103,8 +103,8 @@ class JUnit:
         manager.unregister(xml)
         return hooks[:at][::-1]
 
-    def _told(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
-        """Return the properties of a case or of a gate, and whether its failure may quote data; none of other tests."""
+    def _properties(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
+        """Return the properties of a case or gate, and whether its failure may quote data; [] for other tests."""
         from pytest_rageval.report.export.junit_properties import case_properties, gate_properties
         from pytest_rageval.report.files.results_json import encode_gate
 
@@ -113,28 +113,28 @@ class JUnit:
         if outcome is not None:
             return case_properties(outcome, run.unweighed(), texts=run.texts), True
         if len(self._gates) != len(run.gates):
-            self._gates = {named.nodeid: named for named in run.gates}
-        named = self._gates.get(nodeid)
-        if named is None:
+            self._gates = {named_gate.nodeid: named_gate for named_gate in run.gates}
+        named_gate = self._gates.get(nodeid)
+        if named_gate is None:
             return [], False
-        gate, told = named.result.gate, encode_gate(named, texts=run.texts)
-        return gate_properties(told, f"{gate.op} {gate.bound_text}"), told["reason"] != named.result.reason
+        gate, encoded = named_gate.result.gate, encode_gate(named_gate, texts=run.texts)
+        return gate_properties(encoded, f"{gate.op} {gate.bound_text}"), encoded["reason"] != named_gate.result.reason
 
     def _xml(self) -> Any:
-        """Return what writes pytest's JUnit file; None where another plugin does."""
+        """Return pytest's JUnit writer; None if another plugin writes the file."""
         from _pytest.junitxml import xml_key
 
         return self._config.stash.get(xml_key, None)
 
 
 def _raised_by(kind: type, error: BaseException) -> bool:
-    """Return whether an error came from the module of a class."""
+    """Return whether an error was raised in the module of a class."""
     path = getattr(sys.modules.get(kind.__module__), "__file__", None)
     return any(frame.f_code.co_filename == path for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _print_in(test: Element, text: str) -> None:
-    """Put a text behind what a test has printed; its output stays one element, as readers take only one."""
+    """Append a text to a test's output, in one element, because readers use only one."""
     printed = test.findall("system-out")
     for each in printed[1:]:
         test.remove(each)
@@ -144,7 +144,7 @@ def _print_in(test: Element, text: str) -> None:
 
 
 def _leave_out_texts(nodes: Iterable[Element]) -> None:
-    """Take away what a test failed with or was skipped for."""
+    """Replace the texts of failures, errors and skips."""
     for node in nodes:
         if node.tag in ("error", "failure", "skipped"):
             node.set("message", LEFT_OUT)

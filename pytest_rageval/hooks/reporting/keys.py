@@ -1,4 +1,4 @@
-"""Where the reporting process stores its recorder."""
+"""The stash key of the reporting process's recorder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
 
 
 def recorder_of(config: pytest.Config) -> Recorder:
-    """Return the recorder of the session; made with its run folder when there is something to record."""
+    """Return the session's recorder; the first call creates it and its run folder."""
     if RECORDER not in config.stash:
         from pytest_rageval.hooks.reporting.recorder import Recorder
 

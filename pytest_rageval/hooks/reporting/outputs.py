@@ -1,4 +1,4 @@
-"""Where a finished run goes besides its own folder: reports, MLflow, the baseline; and what could not be written."""
+"""Write a finished run's reports, MLflow run and baseline; collect write failures."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = ["Outlets"]
 
 
 class Outlets(Writing):
-    """Writes what was asked for.
+    """Writes the reports and the baseline that options ask for, and logs to MLflow.
 
     Attributes:
-        sent: MLflow's stores that have the run.
+        sent: addresses of the MLflow stores that have the run.
     """
 
     def __init__(self, options: Options, rootdir: Path) -> None:
@@ -38,42 +38,42 @@ class Outlets(Writing):
         self._rootdir = rootdir
 
     def update_baseline(self, run: Run, run_id: str) -> bool:
-        """Write the baseline, where that is wanted, and return whether it went well.
+        """Write the baseline if requested; return whether that succeeded.
 
-        It comes before all that tells how the run ended, as a run whose baseline cannot be written has failed.
+        It runs before all reports of the exit status: if the baseline cannot be written, the run fails.
         """
-        asked = self._options.baseline
-        if asked.path is None or not asked.update:
+        requested = self._options.baseline
+        if requested.path is None or not requested.update:
             return True
-        why = why_no_update(run, asked)
+        why = why_no_update(run, requested)
         if why:
-            self.faults.append(f"the baseline {asked.path} is left as it was, which fails the run: {why}")
-            self.missing.append(asked.path.name)
+            self.faults.append(f"the baseline {requested.path} is left as it was, which fails the run: {why}")
+            self.missing.append(requested.path.name)
             return False
         now = replace(run.snapshot(), run=run_id, versions=versions_of(run))
-        return self.report(asked.path, partial(write_baseline, asked.path, next_baseline(run, now, asked)))
+        return self.report(requested.path, partial(write_baseline, requested.path, next_baseline(run, now, requested)))
 
     def deliver(self, run: Run, choice: MatrixChoice, results: Mapping[str, Any], folder: Path | None) -> bool:
-        """Write the reports, and log to MLflow; return whether the files asked for are there.
+        """Write the reports, and log to MLflow; return whether all requested files were written.
 
-        Markdown is the last of them, as it tells what could not be written.
+        Markdown comes last because it lists what could not be written.
 
         Args:
-            run: the run, its gates evaluated; its exit status becomes that of a failure where a file is not there.
-            choice: which matrix is wanted.
-            results: the run as `results_of` has it.
-            folder: the run's own, or None.
+            run: the run, with evaluated gates; its exit status becomes 1 if a file could not be written.
+            choice: which matrix to show.
+            results: the run as `results_of` returns it.
+            folder: the run's folder, or None.
         """
-        asked = self._options.reports
-        went_well = []
-        if asked.json is not None:
-            went_well.append(self.report(asked.json, partial(write_text, asked.json, json_lines(results))))
-        if asked.html is not None:
-            went_well.append(self._draw(asked.html, results, folder))
-        if asked.mlflow is not None:
-            self._send(asked.mlflow, results, folder)
-        run.exitstatus = run.exitstatus or int(not all(went_well))
-        return self.write_markdown(run, choice, asked.markdown) and all(went_well)
+        requested = self._options.reports
+        succeeded = []
+        if requested.json is not None:
+            succeeded.append(self.report(requested.json, partial(write_text, requested.json, json_lines(results))))
+        if requested.html is not None:
+            succeeded.append(self._draw(requested.html, results, folder))
+        if requested.mlflow is not None:
+            self._send(requested.mlflow, results, folder)
+        run.exitstatus = run.exitstatus or int(not all(succeeded))
+        return self.write_markdown(run, choice, requested.markdown) and all(succeeded)
 
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html
@@ -81,7 +81,7 @@ class Outlets(Writing):
         return self.report(path, partial(write_html, path, results, None if folder is None else folder.parent))
 
     def _send(self, uri: str, results: Mapping[str, Any], folder: Path | None) -> None:
-        """Log the runs of MLflow; a store that does not take them is a warning, as results.json has it all."""
+        """Log the run to MLflow; a failure is only a warning because results.json is complete."""
         from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
 
         page = self._options.reports.html if self._options.reports.html in self.written else None
@@ -91,6 +91,6 @@ class Outlets(Writing):
             self.sent.append(without_password(uri))
         except RagEvalError as error:
             again = f"rageval show {run_id} --mlflow {without_password(uri)}".replace("  ", " ")
-            kept = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"
-            self.faults.append(f"{error}{kept}")
+            advice = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"
+            self.faults.append(f"{error}{advice}")
             self.missing.append("the run in MLflow")

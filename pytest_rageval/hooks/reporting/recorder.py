@@ -1,4 +1,4 @@
-"""The reporting process: takes plan and outcomes from reports, writes them down, ends the run."""
+"""Record the run in the reporting process: take plan and outcomes, store them, end the run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = ["Recorder"]
 
 
 class Recorder:
-    """What the reporting process knows of the run, and where it writes it."""
+    """Collects the run in the reporting process and writes it to the run folder."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -67,34 +67,34 @@ class Recorder:
 
     @property
     def folder(self) -> Path | None:
-        """The run's folder; None where nothing can be written."""
+        """The run's folder; None if it cannot be written."""
         return None if self._folder is None else self._folder.path
 
     def take_plan(self, plan: Plan) -> None:
-        """Keep the plan; every worker sends the same one, the first counts."""
+        """Store the plan; every worker sends the same one, the first counts."""
         if not self._planned:
             self._planned = True
             self.run.plan = plan
-            self.run.baseline = self._baseline_held()
+            self.run.baseline = self._comparison_baseline()
             self.run.taken_over, self.run.mixed = self._resumed.told(plan), self._resumed.mixed(plan)
             self.run.resumed = self._resumed.described(plan)
             self.outlets.faults += self._resumed.warnings(plan)
-            self._keep(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
+            self._write(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))
             self._warn(never_failing(plan) if self.run.baseline is not None else [])
             self._warn(unseen_at_start(plan, budget=self.options.budget_usd is not None))
 
     @property
     def taken(self) -> list[str]:
-        """Node ids of the cases that are taken over from another run."""
+        """Node ids of the cases taken over from another run."""
         return self._resumed.taken(self.run.plan)
 
     def reports_of(self, nodeid: str) -> Iterator[pytest.TestReport]:
-        """Yield the reports of a case that is taken over."""
+        """Yield the reports of a case taken over from another run."""
         payload = self._resumed.payload(nodeid, self.run.plan)
         return reports_of(self._config, self._resumed.stopped.ended[nodeid], payload)
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
-        """Keep an outcome, in memory and on disk, and show it to the hooks."""
+        """Store an outcome in memory and on disk, and pass it to the hooks."""
         encoded, instances = payload["outcome"], len(self.run.instances)
         outcome = self.run.take(encoded, payload["instance"])
         self._recordings.update(payload["recordings"])
@@ -103,26 +103,26 @@ class Recorder:
         if len(self.run.instances) > instances:
             case_id = encoded["case_id"]
             line = to_json({"case_id": case_id})[:-1] + f', "instance": {to_json(self.run.instances[case_id])}}}'
-            self._keep(partial(RunFolder.append_ended, line=line))
+            self._write(partial(RunFolder.append_ended, line=line))
         if self._folder is not None:
             self._endings.take_payload(encoded["nodeid"], payload, self._folder.outcomes)
-        self._keep(partial(RunFolder.append, record=to_json(self.run.records[encoded["nodeid"]])))
+        self._write(partial(RunFolder.append, record=to_json(self.run.records[encoded["nodeid"]])))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
     def take_report(self, report: pytest.TestReport) -> None:
-        """Note how a case's test goes on; once it has ended a session may take it over from this one."""
+        """Note a report of a case's test; after the last one, another session may take the case over."""
         if report.nodeid in self.run.plan.cases:
             line = self._endings.take_report(report)
             if line is not None:
-                self._keep(partial(RunFolder.append_ended, line=line))
+                self._write(partial(RunFolder.append_ended, line=line))
 
     def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
-        """Count calls that belong to no outcome: made ahead of tests that never ran, or by no case."""
+        """Count calls without an outcome: made ahead of tests that never ran, or outside of cases."""
         self.run.unclaimed += Calls(**calls)
         self._recordings.update(recordings)
 
     def take_fault(self, fault: str) -> None:
-        """Have the summary tell once what a process could not write."""
+        """Add a write failure of a process to the summary's warnings, once."""
         if fault not in self.outlets.faults:
             self.outlets.faults.append(fault)
 
@@ -130,7 +130,7 @@ class Recorder:
         """Turn crashes into errors and evaluate the gates.
 
         Args:
-            crashed: node id -> message of each item whose worker died; one that ended before that has its outcome.
+            crashed: node id -> message of each item whose worker died; an item that ended before has its outcome.
             failed: node ids of the tests that failed.
             interrupted: whether the user ended the session.
         """
@@ -146,13 +146,13 @@ class Recorder:
         self.run.evaluate_gates()
 
     def described(self) -> dict[str, Any]:
-        """Return what results.json says of the run as a whole."""
+        """Return the run's description, as in results.json."""
         return encode_run(self.run, self._id, datetime.now(timezone.utc))
 
     def finish(self, exitstatus: int) -> bool:
-        """Write results.json to the run's folder, and all that was asked for to its place.
+        """Write results.json to the run folder, then the requested reports.
 
-        Returns whether what was asked for went well; what goes into the folder was not.
+        Returns whether the requested reports were written; failures in the run folder do not count.
         """
         self._count_unreported()
         updated = self.outlets.update_baseline(self.run, self._id)
@@ -173,7 +173,7 @@ class Recorder:
         return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path) and updated
 
     def _count_unreported(self) -> None:
-        """Count what was paid for cases that no test reported, by the journals of processes that did not count it."""
+        """Count calls for unreported cases, from the journals of processes that did not count them."""
         if self.folder is not None:
             outcomes = self.run.outcomes.values()
             reported = {o.nodeid for o in outcomes if o.calls is not None or o.answer is not None}
@@ -186,8 +186,8 @@ class Recorder:
             terminal.ensure_newline()
             terminal.write_line(f"warning: {sentence}", yellow=True)
 
-    def _baseline_held(self) -> Snapshot | None:
-        """Return what the run is compared with; what cannot be read is told where it is collected."""
+    def _comparison_baseline(self) -> Snapshot | None:
+        """Return the baseline to compare with, or None; collection reports an unreadable one."""
         path = self.options.baseline.path
         if path is None or not path.exists():
             return None
@@ -197,14 +197,14 @@ class Recorder:
             return None
 
     def _prune(self, folder: RunFolder) -> None:
-        """Remove the runs that are too old to be kept."""
+        """Remove old runs, up to ``rag_keep_runs``."""
         if self._going is not None:
             self._going.end()
         with suppress(OSError):
             self.pruned = prune(folder.path.parent, self.options.keep_runs, spared=[folder.id])
 
     def _head(self, *, ended: bool) -> Head:
-        """Return what the run says of itself; as a part of the project it leaves more of the run before it undone."""
+        """Return the run's head; a partial run also lists the open cases of the run that it resumes."""
         plan, before = self.run.plan, self._resumed.stopped
         part = plan.narrowed or plan.part or plan.shard
         rest = sorted(before.cases - plan.cases.keys()) if part else []
@@ -215,17 +215,17 @@ class Recorder:
         return Head(plan.identity, (*plan.cases, *rest), before.run, left if ended else None, shard, errors)
 
     def _end(self, folder: RunFolder) -> None:
-        """Say that the run came to its end; where every case did too, nobody can go on with it."""
+        """Mark the run as ended; if all cases ended too, remove the files that a resumed run needs."""
         head = self._head(ended=True)
-        told = self.outlets.write(folder.path / HEAD, partial(folder.write_head, head.dumps()))
-        if told and head.left == 0:
+        is_written = self.outlets.write(folder.path / HEAD, partial(folder.write_head, head.dumps()))
+        if is_written and head.left == 0:
             folder.forget_journals()
-        if told and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
+        if is_written and head.left == 0 and all(outcome.status == "scored" for outcome in self.run.outcomes.values()):
             self.outlets.write(folder.path / ENDED, folder.forget_ended)
 
     @property
     def again(self) -> str:
-        """How to ask the errors again, as a sentence with the command; "" if there are none, or nothing else."""
+        """A sentence with the command that reruns only the errors; "" if there are none, or only errors."""
         statuses = Counter(outcome.status for outcome in self.run.outcomes.values())
         if self._folder is None or not (statuses["error"] and statuses["scored"]):
             return ""
@@ -237,7 +237,7 @@ class Recorder:
     def _id(self) -> str:
         return self._folder.id if self._folder else ""
 
-    def _keep(self, write: Callable[[RunFolder], object]) -> None:
+    def _write(self, write: Callable[[RunFolder], object]) -> None:
         folder = self._folder
         if folder is None:
             return

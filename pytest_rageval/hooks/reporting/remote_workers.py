@@ -1,4 +1,4 @@
-"""Workers on other machines, by xdist's ``--tx``: what they are told, and what becomes of one that is lost."""
+"""Workers on other machines (xdist's ``--tx``): pass them settings, replace lost ones."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ import pytest
 from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe
 from pytest_rageval.hooks.config.settings import read_options
 
-__all__ = ["hold", "is_scattered", "join", "replaced_here", "unreachable_told"]
+__all__ = ["hold", "is_scattered", "join", "replace_here", "reporting_unreachable"]
 
 TOGETHER = ("loadfile", "loadscope")
-"""The ways to distribute tests that leave all cases of a test function on one worker."""
+"""Distribution modes that run all cases of a test function on one worker."""
 
 
 def is_scattered(node: Any) -> bool:
-    """Return whether workers of the node's session run in other copies of the project than this process."""
+    """Return whether any worker of the session runs in another copy of the project."""
     return any(not spec.popen or spec.chdir or spec.via for spec in node.nodemanager.specs)
 
 
 def join(node: Any) -> None:
-    """Tell a worker of a scattered session what it cannot see.
+    """Pass to a worker of a scattered session what it cannot see.
 
     Raises:
-        SettingError: what is asked for needs a disk that all workers share.
+        SettingError: an option needs a disk that all workers share.
     """
     config: pytest.Config = node.config
     node.workerinput["rag_from"] = os.path.relpath(config.invocation_params.dir, config.rootpath)
@@ -36,7 +36,7 @@ def join(node: Any) -> None:
     try:
         options = read_options(config)
     except RagEvalError:
-        return  # the worker meets the same error where it is told
+        return  # the worker raises the same error and reports it
     if options.budget_usd is not None:
         raise SettingError(
             "--rag-budget-usd is kept in a file that workers on other machines (--tx) do not share; "
@@ -50,16 +50,16 @@ def join(node: Any) -> None:
 
 
 def hold(node: Any) -> None:
-    """Have a command to a worker that has just been lost end nothing: xdist is about to hear of the loss."""
-    node.sendcommand = partial(_sent, node.sendcommand)
+    """Ignore errors of commands to a lost worker: xdist is about to notice the loss."""
+    node.sendcommand = partial(_send_or_ignore, node.sendcommand)
 
 
-def replaced_here(node: Any, told: Callable[[str], None]) -> None:
-    """Have a lost worker be replaced by one on this machine where its own machine can no longer be reached.
+def replace_here(node: Any, warn: Callable[[str], None]) -> None:
+    """Replace a lost worker by one on this machine if its own machine cannot be reached.
 
     Args:
-        node: the worker that was lost, before xdist makes another.
-        told: takes one sentence that says so.
+        node: the lost worker, before xdist creates another.
+        warn: receives one sentence about the replacement.
     """
     from execnet import HostNotFound, XSpec
 
@@ -70,15 +70,15 @@ def replaced_here(node: Any, told: Callable[[str], None]) -> None:
         try:
             return make(manager, spec, putevent)
         except (OSError, EOFError, HostNotFound) as error:
-            told(f"{_name(spec)} was lost, and {_reason(error)}: a worker on this machine took its place")
+            warn(f"{_name(spec)} was lost, and {_reason(error)}: a worker on this machine took its place")
             return make(manager, XSpec("popen"), putevent)
 
     manager.setup_node = setup_node
 
 
 @contextmanager
-def unreachable_told(config: pytest.Config) -> Generator[None]:
-    """Make what keeps workers on other machines from starting one sentence instead of a traceback."""
+def reporting_unreachable(config: pytest.Config) -> Generator[None]:
+    """Turn errors that keep remote workers from starting into one sentence without a traceback."""
     from execnet import HostNotFound
 
     try:
@@ -86,8 +86,8 @@ def unreachable_told(config: pytest.Config) -> Generator[None]:
     except RagEvalError as error:
         raise pytest.UsageError(str(error)) from error
     except (OSError, EOFError, HostNotFound) as error:
-        wanted = ascii_safe(", ".join(config.option.tx))
-        problem = f"not every worker of --tx {wanted} can be started ({_reason(error)})"
+        specs = ascii_safe(", ".join(config.option.tx))
+        problem = f"not every worker of --tx {specs} can be started ({_reason(error)})"
         raise pytest.UsageError(f"{problem}; see that its machine is up and listens") from error
     except ValueError as error:
         if "rsync root" not in str(error):
@@ -98,7 +98,7 @@ def unreachable_told(config: pytest.Config) -> Generator[None]:
         ) from None
 
 
-def _sent(send: Callable[..., None], name: str, **arguments: object) -> None:
+def _send_or_ignore(send: Callable[..., None], name: str, **arguments: object) -> None:
     with suppress(OSError):
         send(name, **arguments)
 

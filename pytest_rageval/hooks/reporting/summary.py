@@ -1,4 +1,4 @@
-"""The summary after the session, printed to the terminal."""
+"""Print the summary after the session."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["print_summary"]
 
 
 def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: Sequence[str]) -> None:
-    """Print what came of a session, where it was written, and what went wrong besides.
+    """Print the results of a session, the written files, and warnings.
 
     Args:
-        terminal: where to, as wide and as verbose as it is.
-        recorder: what was recorded; its gates are evaluated.
-        lost: what is to be said of workers that are gone.
+        terminal: pytest's terminal; gives width and verbosity.
+        recorder: the recorded run, with evaluated gates.
+        lost: messages about lost workers.
     """
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose

@@ -1,4 +1,4 @@
-"""Reports of cases that another run had ended, and what ``--lf`` remembers of failed gates."""
+"""Fire reports of resumed cases, and store the cases of failed gates for ``--lf``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["fire", "remember_failed"]
 
 
 def fire(config: pytest.Config, reports: Iterable[pytest.TestReport]) -> None:
-    """Fire the reports of a test that no item stands for, as one that ran would."""
+    """Fire the reports of a test without an item, as if it ran."""
     first, *others = reports
     config.hook.pytest_runtest_logstart(nodeid=first.nodeid, location=first.location)
     for report in (first, *others):
@@ -21,7 +21,7 @@ def fire(config: pytest.Config, reports: Iterable[pytest.TestReport]) -> None:
 
 
 def remember_failed(config: pytest.Config, gates: list[NamedGate], cases: dict[str, tuple[str, str, str, int]]) -> None:
-    """Put a failed gate's cases where ``--lf`` looks, never the gate: alone it would decide over no case."""
+    """Store a failed gate's cases for ``--lf``, never the gate: without its cases it has nothing to decide."""
     cache = getattr(config, "cache", None)
     if cache is None or not gates:
         return

@@ -1,4 +1,4 @@
-"""The hooks of an xdist worker: what it hands over besides its reports, and what it leaves to run alone."""
+"""Hooks of an xdist worker: send the plan, and leave out the tests of dead workers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["WorkerReporting"]
 
 
 class WorkerReporting:
-    """A plugin of xdist workers only."""
+    """Plugin of xdist workers only."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Leave out a test that a dead worker had in flight; send the plan ahead of the first test that runs."""
+        """Leave out tests in flight in a dead worker; send the plan before the first test."""
         if COLLECTED not in item.config.stash:
             return None
         from pytest_rageval.hooks.prepare.suspects import suspects_of
@@ -30,7 +30,7 @@ class WorkerReporting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Leave a plan that no test took along in the worker's output."""
+        """If no test sent the plan, put it into the worker's output."""
         from pytest_rageval.hooks.reporting.case_reports import PLAN
 
         plan = session.config.stash.get(PLAN, None)
@@ -39,7 +39,7 @@ class WorkerReporting:
 
 
 def _send_plan(item: pytest.Item) -> None:
-    """Send the plan ahead of a test, which may be the one that ends this process."""
+    """Send the plan before a test, because the test may end this process."""
     from pytest_rageval.hooks.reporting.case_reports import PLAN
 
     plan = item.config.stash.get(PLAN, None)
@@ -50,7 +50,7 @@ def _send_plan(item: pytest.Item) -> None:
 
 
 def _leave_out(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Tear down what the tests before have set up and the next does not need, and report only what fails in that."""
+    """Tear down fixtures that the next test does not need; report only errors of the teardown."""
     call = pytest.CallInfo.from_call(lambda: item.session._setupstate.teardown_exact(nextitem), "teardown")
     if call.excinfo is not None:
         report = item.ihook.pytest_runtest_makereport(item=item, call=call)

@@ -1,1 +1,1 @@
-"""While tests run: fixtures, systems, answers."""
+"""Fixtures, systems and answers while tests run."""

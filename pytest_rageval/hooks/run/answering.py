@@ -1,4 +1,4 @@
-"""Answering a test item's case: now, or ahead of its turn; and what to do when a system is broken."""
+"""Answer the case of a test item, in turn or ahead of it; skip the cases of broken systems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
 from pytest_rageval.hooks.prepare.suspects import runs_alone, suspects_of
-from pytest_rageval.hooks.run.captured_output import Kept, Routing, let_through
+from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, let_through
 from pytest_rageval.hooks.run.journal import journal_of
 from pytest_rageval.hooks.run.keys import NO_CALL, RESULT
 from pytest_rageval.hooks.run.result import RagResult
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 __all__ = ["ANSWERING", "Answering", "answering_of"]
 
 BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
-"""The error_types that can break a system, and the one of a case that was left unasked."""
+"""Error types: the first two can break a system; "budget" marks a case that was not asked."""
 
 FIRST_WRONG = 3
-"""A system is broken if its first answers, this many, are all of the wrong type."""
+"""A system is broken if this many answers, from the first on, all have the wrong type."""
 
 
 def answering_of(session: pytest.Session) -> Answering:
-    """Return what asks the systems of this process; made for the first case that runs."""
+    """Return this process's `Answering`; the first case that runs creates it."""
     config = session.config
     if ANSWERING not in config.stash:
         collected = config.stash[COLLECTED]
@@ -56,9 +56,9 @@ def answering_of(session: pytest.Session) -> Answering:
 class Answering:
     """Asks the systems of one process.
 
-    A system that cannot be built is one error that names it. An answer of the wrong type is an error of its case;
-    if a system's first `FIRST_WRONG` answers are all of the wrong type, it is broken too. The cases that
-    follow a broken system are skipped for that reason, and gates over them fail.
+    A system that cannot be built is broken. A system is also broken if its first `FIRST_WRONG` answers all have the
+    wrong type; each of these answers is an error of its case. Later cases of a broken system are skipped with its
+    error as the reason, and gates over them fail.
     """
 
     def __init__(self, collected: Collected, session: pytest.Session) -> None:
@@ -77,7 +77,7 @@ class Answering:
         self._upcoming = Upcoming(session)
         self._suspects = suspects_of(session.config) or ()
         self._routing = Routing(session.config)
-        self._kept: dict[int, Kept] = {}
+        self._outputs: dict[int, AheadOutput] = {}
         self._last: RagResult | None = None
 
     def answer(self, request: pytest.FixtureRequest, entry: Entry) -> RagResult:
@@ -87,18 +87,18 @@ class Answering:
         task = replace(task, case=self._evidence.located(task.case, request))
         origin = self._desks.origin(item, entry)
         broken = self._broken.get(origin)
-        if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, and may go well
+        if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, which may succeed
             self._ahead.drop(id(item))
-            self._kept.pop(id(item), None)
-            self._not_asked(request, task, outcome_of(task, error=CaseError(NOT_ASKED, _first(broken))))
+            self._outputs.pop(id(item), None)
+            self._skip_unasked(request, task, outcome_of(task, error=CaseError(NOT_ASKED, _first_line(broken))))
         outcome, desk, asked = self._outcome(request, entry, task, origin)
         if self._breaks(origin, outcome):
             self._broken[origin] = outcome
         else:
             self._broken.pop(origin, None)
         if outcome.error_type == BUDGET:
-            self._not_asked(request, task, outcome)
-        result = self._keep(request, task, outcome, desk, asked)
+            self._skip_unasked(request, task, outcome)
+        result = self._store_result(request, task, outcome, desk, asked)
         if outcome.status == "error":
             self._stop_if_refused()
             self._fail(outcome, asked.error)
@@ -106,38 +106,39 @@ class Answering:
 
     @property
     def under_way(self) -> tuple[int, int, float | None]:
-        """What no report tells yet, as `UnderWay` has it."""
+        """Answers, calls in flight and cost that no report contains yet, in the order of `UnderWay`."""
         return self._ahead.answered, self._collected.models.in_flight, self._ahead.cost_usd
 
     @property
     def fault(self) -> str | None:
-        """Why calls are no longer written down."""
+        """Why the journal no longer records calls; None if it does."""
         return self._journal.fault
 
     @property
     def hint(self) -> str | None:
-        """What could be faster, by what was measured."""
+        """Advice on a slow system, from measured times; None if there is none."""
         return self._desks.hint
 
     def stop_looking_ahead(self) -> None:
-        """Ask in turn from now on, let the debugger's output through, and cancel what is on its way.
+        """Stop asking ahead: show the debugger's output and cancel pending answers.
 
-        A system that is asked ahead may itself have called the debugger; then its test's thread cancels, later.
+        If a system that is asked ahead called the debugger, this runs on another thread. The main thread then cancels
+        the answers later.
         """
         self._looks_ahead = False
         let_through()
         if threading.current_thread() is threading.main_thread():
-            self._forget_but([])
+            self._cancel_except([])
 
     def close(self) -> Calls:
-        """End the event loop's thread, and return what was asked of models in vain."""
+        """End the event loop's thread; return the model calls that belong to no reported outcome."""
         self._loop.close(self._collected.models.close)
         self._ahead.clear()
         self._desks.close()
         self._journal.close()
         self._routing.stop()
         unclaimed, last = self._ahead.unclaimed, self._last
-        if last is not None and not last.is_reported:  # an interrupt ended its test
+        if last is not None and not last.is_reported:  # an interrupt ended its test before its report
             unclaimed += last.outcome.calls or Calls()
         return unclaimed
 
@@ -151,23 +152,23 @@ class Answering:
         try:
             desk = self._desks.get(request, entry, origin)
         except RagEvalError as error:
-            return _failed(task, BUILD, f"system {task.system!r} could not be built: {error}")
+            return _failure(task, BUILD, f"system {task.system!r} could not be built: {error}")
         except pytest.FixtureLookupError as error:
             problem = error.msg or f"fixture {error.argname!r} not found"
-            return _failed(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
+            return _failure(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
         except (Exception, pytest.fail.Exception) as error:
-            return _failed(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}", error)
+            return _failure(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}", error)
         try:
-            asked = self._asked(request.node, entry, desk, task)
+            asked = self._ask(request.node, entry, desk, task)
         except SystemContractError as error:
-            return _failed(task, BUILD if error.always else CONTRACT, str(error))
-        except pytest.fail.Exception as error:  # of pytest-timeout, for one
+            return _failure(task, BUILD if error.always else CONTRACT, str(error))
+        except pytest.fail.Exception as error:  # for example from pytest-timeout
             message = f"system {task.system!r} failed on case {task.case.id!r}: {describe(error)}"
-            return _failed(task, "system_error", message)
+            return _failure(task, "system_error", message)
         return self._runner.run(task, asked), desk, asked
 
     def _breaks(self, origin: Origin, outcome: Outcome) -> bool:
-        """Return whether a system is broken, now that one of its cases has ended."""
+        """Return whether a system is broken after this outcome of one of its cases."""
         if outcome.error_type != CONTRACT:
             self._wrong[origin] = None if outcome.error_type != BUILD else self._wrong.get(origin, set())
             return outcome.error_type == BUILD
@@ -177,32 +178,32 @@ class Answering:
         wrong.add(outcome.nodeid)  # a rerun is the same case again
         return len(wrong) >= FIRST_WRONG
 
-    def _asked(self, item: pytest.Item, entry: Entry, desk: Desk, task: Task) -> Asked:
-        """Return what came of asking: in this thread, or on the loop together with the cases that follow."""
+    def _ask(self, item: pytest.Item, entry: Entry, desk: Desk, task: Task) -> Asked:
+        """Ask the system: in this thread, or on the loop together with the next cases."""
         if not self._looks_ahead:
-            self._forget_but([])
+            self._cancel_except([])
         if not self._looks_ahead or not entry.responder.lasting or not desk.goes_ahead(task):
             meter = Meter()
             return self._ahead.now(partial(desk.ask, task, meter), meter)
         expected = id(item) in self._ahead
         if not expected:
             self._start(item, desk, task)
-        if not expected or self._ahead.has_room:  # to look through the window takes time
+        if not expected or self._ahead.has_room:  # searching the window takes time
             self._fill(item)
-        kept = self._kept.pop(id(item))
+        output = self._outputs.pop(id(item))
         try:
             return self._ahead.claim(id(item))
         finally:
-            kept.replay()
+            output.replay()
 
     def _fill(self, item: pytest.Item) -> None:
-        """Start asking the cases of the tests that follow, as far as the window reaches.
+        """Start asking the cases of the next tests, up to the size of the window.
 
-        It ends at the first before which fixtures of others, or with other parameters, are torn down or set up.
+        Stop at the first test that needs a change of fixtures: one that is not this plugin's, or has another parameter.
         """
         coming = self._upcoming.after(item, self._ahead.window)
-        self._forget_but([item, *coming])
-        for following in self._upcoming.kept(coming):
+        self._cancel_except([item, *coming])
+        for following in self._upcoming.without_stealable(coming):
             if id(following) in self._ahead:
                 continue
             if len(self._ahead) >= self._ahead.window or not self._upcoming.shares_fixtures(following, item):
@@ -225,26 +226,29 @@ class Answering:
 
     def _start(self, item: pytest.Item, desk: Desk, task: Task) -> None:
         self._routing.start()
-        meter, kept = Meter(), Kept()
-        self._kept[id(item)] = kept
-        ask = partial(kept.keeping, partial(desk.ask_ahead, task, meter))
+        meter, output = Meter(), AheadOutput()
+        self._outputs[id(item)] = output
+        ask = partial(output.capture, partial(desk.ask_ahead, task, meter))
         self._ahead.start(id(item), ask, meter)
 
-    def _forget_but(self, items: Sequence[pytest.Item]) -> None:
-        """Cancel the cases of all tests but these: a plugin skipped them after all, or another worker took them."""
+    def _cancel_except(self, items: Sequence[pytest.Item]) -> None:
+        """Cancel the cases of all other tests: a plugin skipped them, or another worker took them."""
         coming = {id(item) for item in items}
         self._ahead.keep(coming)
-        for key in self._kept.keys() - coming:
-            del self._kept[key]
+        for key in self._outputs.keys() - coming:
+            del self._outputs[key]
 
     def _stop_if_refused(self) -> None:
-        """Stop the session when a model refuses to work at all: a thousand cases would say the same."""
+        """Stop the session if a model refuses every call: all other cases would fail with the same error."""
         refusal = self._collected.models.refusal
         if refusal is not None and not self._session.shouldfail:
             self._session.shouldfail = f"{NO_CALL}: {refusal}"
 
     def _fail(self, outcome: Outcome, error: CaseError | None) -> NoReturn:
-        """Fail a test's setup with its case's error: as pytest would for a missing fixture, and for a debugger."""
+        """Fail the test's setup with the case's error.
+
+        A missing fixture is shown as pytest shows it; under ``--pdb`` the traceback starts in the user's code.
+        """
         cause = None if error is None else error.__cause__
         if isinstance(cause, pytest.FixtureLookupError):
             raise cause
@@ -253,12 +257,12 @@ class Answering:
             raise failed.with_traceback(frames_of_users(cause))
         raise failed
 
-    def _not_asked(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> NoReturn:
+    def _skip_unasked(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> NoReturn:
         skipped = replace(outcome, status="skipped")
-        self._keep(request, task, skipped, None, Asked())
-        pytest.skip(f"not asked: {_first(outcome)}")
+        self._store_result(request, task, skipped, None, Asked())
+        pytest.skip(f"not asked: {_first_line(outcome)}")
 
-    def _keep(
+    def _store_result(
         self, request: pytest.FixtureRequest, task: Task, outcome: Outcome, desk: Desk | None, asked: Asked
     ) -> RagResult:
         texts = self._collected.options.texts
@@ -268,14 +272,14 @@ class Answering:
 
 
 ANSWERING: pytest.StashKey[Answering] = pytest.StashKey()
-"""On the config: what asks the systems, once the first case runs."""
+"""On the config: the process's `Answering`, from the first case on."""
 
 
-def _failed(task: Task, kind: str, message: str, cause: BaseException | None = None) -> tuple[Outcome, None, Asked]:
+def _failure(task: Task, kind: str, message: str, cause: BaseException | None = None) -> tuple[Outcome, None, Asked]:
     error = CaseError(kind, message)
     error.__cause__ = cause
     return outcome_of(task, error=error), None, Asked(error=error)
 
 
-def _first(outcome: Outcome) -> str:
+def _first_line(outcome: Outcome) -> str:
     return (outcome.error or "").partition("\n")[0]

@@ -1,7 +1,7 @@
-"""What a system prints and logs while it is asked ahead, kept until its own test can show it.
+"""Store what a system prints and logs while it is asked ahead; replay it in its own test.
 
-Pytest captures whatever is written while a test runs as that test's. This is the one place that looks into how it
-captures. What is written past ``sys.stdout`` and ``sys.stderr``, to their files, cannot be told apart.
+Pytest attributes all output to the test that is running. Only this module depends on how pytest captures output. It
+cannot separate output written directly to the file descriptors of stdout and stderr.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 import pytest
 from _pytest.capture import CaptureIO, EncodedFile, TeeCaptureIO
 
-__all__ = ["Kept", "Routing", "let_through"]
+__all__ = ["AheadOutput", "Routing", "let_through"]
 
 T = TypeVar("T")
 
 CAPTURES = (CaptureIO, TeeCaptureIO, EncodedFile)
-"""The classes of the streams that pytest and its fixtures put in the place of ``sys.stdout``, at any time."""
+"""Classes of the streams that pytest and its fixtures use instead of ``sys.stdout``."""
 
 STREAMS = ("stdout", "stderr")
 
@@ -29,21 +29,21 @@ HANDLERS = ("caplog_handler", "report_handler", "log_cli_handler", "log_file_han
 """The log handlers of pytest's logging plugin."""
 
 
-class Kept:
-    """What one answer printed and logged ahead of its test, in order."""
+class AheadOutput:
+    """Output and log records of one answer that was asked ahead, in order."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[str, str] | logging.LogRecord] = []
-        self.told = False
+        self.is_replayed = False
 
-    async def keeping(self, make: Callable[[], Awaitable[T]]) -> T:
-        """Await what ``make`` returns, and keep what it prints and logs."""
-        KEPT.set(self)
+    async def capture(self, make: Callable[[], Awaitable[T]]) -> T:
+        """Await what ``make`` returns; store what it prints and logs."""
+        AHEAD_OUTPUT.set(self)
         return await make()
 
     def replay(self) -> None:
-        """Print and log it now; what its threads and tasks write from now on is let through."""
-        self.told = True
+        """Print and log the stored parts now; later output of the answer's threads and tasks is shown directly."""
+        self.is_replayed = True
         for part in self.parts:
             if isinstance(part, logging.LogRecord):
                 _log(part)
@@ -52,36 +52,36 @@ class Kept:
         self.parts.clear()
 
 
-KEPT: ContextVar[Kept | None] = ContextVar("rageval_kept", default=None)
-"""Where the running code's output is kept; None lets it through."""
+AHEAD_OUTPUT: ContextVar[AheadOutput | None] = ContextVar("rageval_ahead_output", default=None)
+"""Where the running code's output is stored; None shows it directly."""
 
 
 def let_through() -> None:
-    """Show what the running code has written so far, and let through what it writes from now on."""
-    kept = KEPT.get()
-    if kept is not None:
-        kept.replay()
+    """Show the running code's stored output, and show its later output directly."""
+    output = AHEAD_OUTPUT.get()
+    if output is not None:
+        output.replay()
 
 
-def _keeps(part: tuple[str, str] | logging.LogRecord) -> bool:
-    """Keep a part of what is written on behalf of an answer asked ahead, and return whether it was that."""
-    kept = KEPT.get()
-    if kept is None or kept.told:
+def _store(part: tuple[str, str] | logging.LogRecord) -> bool:
+    """Store a part of the output if it belongs to an answer that is asked ahead; return whether it does."""
+    output = AHEAD_OUTPUT.get()
+    if output is None or output.is_replayed:
         return False
-    if not any(part is known for known in kept.parts[-4:]):  # a record meets several handlers
-        kept.parts.append(part)
+    if not any(part is known for known in output.parts[-4:]):  # several handlers receive the same record
+        output.parts.append(part)
     return True
 
 
 class _Stream:
-    """The stream that pytest found or, under ``-s``, leaves in place; it keeps what is written ahead."""
+    """Wraps the original stream, which pytest leaves in place under ``-s``; stores output written ahead."""
 
     def __init__(self, name: str, stream: Any) -> None:
         self._name = name
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return len(text) if _keeps((self._name, text)) else int(self._stream.write(text))
+        return len(text) if _store((self._name, text)) else int(self._stream.write(text))
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -91,54 +91,54 @@ class _Stream:
         return getattr(self._stream, name)
 
 
-class _Records(logging.Filter):
-    """Refuses the log records that are kept."""
+class _RecordFilter(logging.Filter):
+    """Rejects log records that are stored for later."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not _keeps(record)
+        return not _store(record)
 
 
-class _Always(logging.Handler):
-    """Keeps log records also while no test runs, when pytest's handlers are not there."""
+class _RecordHandler(logging.Handler):
+    """Stores log records while no test runs: pytest removes its handlers then."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        _keeps(record)
+        _store(record)
 
 
 class Routing:
-    """The streams and log handlers of a session, made to keep what is asked ahead from `start` until `stop`."""
+    """Routes the session's streams and log handlers between `start` and `stop`: output written ahead is stored."""
 
     def __init__(self, config: pytest.Config) -> None:
         manager, plugin = map(config.pluginmanager.getplugin, ("capturemanager", "logging-plugin"))
         capturing = getattr(manager, "_global_capturing", None)
         self._captures = [getattr(capturing, part, None) for part in ("out", "err")]
         self._handlers: list[logging.Handler] = [getattr(plugin, name) for name in HANDLERS if hasattr(plugin, name)]
-        self._records, self._always = _Records(), _Always()
+        self._record_filter, self._record_handler = _RecordFilter(), _RecordHandler()
         self._undo: list[Callable[[], object]] = []
 
     def start(self) -> None:
-        """Route streams and log handlers; again where a test has put others in their place."""
+        """Route streams and log handlers; may run again, because a test may have replaced them."""
         for name, capture in zip(STREAMS, self._captures, strict=True):
             if capture is None:  # as under -s
                 _wrap(sys, name, name)
             else:
                 _wrap(getattr(capture, "syscapture", capture), "_old", name)
         if self._handlers:
-            logging.getLogger().addHandler(self._always)
+            logging.getLogger().addHandler(self._record_handler)
         if self._undo:
             return
         for handler in self._handlers:
-            handler.addFilter(self._records)
-            self._undo.append(partial(handler.removeFilter, self._records))
+            handler.addFilter(self._record_filter)
+            self._undo.append(partial(handler.removeFilter, self._record_filter))
         errors = getattr(self._captures[1], "tmpfile", None)
-        self._undo += [_patched(kind, errors) for kind in CAPTURES]
+        self._undo += [_patch(kind, errors) for kind in CAPTURES]
 
     def stop(self) -> None:
-        """Put everything back as it was."""
+        """Restore all streams and handlers."""
         for undo in reversed(self._undo):
             undo()
         self._undo.clear()
-        logging.getLogger().removeHandler(self._always)
+        logging.getLogger().removeHandler(self._record_handler)
         for name, capture in zip(STREAMS, self._captures, strict=True):
             _unwrap(getattr(capture, "syscapture", capture), "_old")
             _unwrap(sys, name)
@@ -156,18 +156,18 @@ def _unwrap(holder: object, attribute: str) -> None:
         setattr(holder, attribute, stream._stream)
 
 
-def _patched(kind: type[Any], errors: object) -> Callable[[], None]:
-    """Have the streams of a class keep what is written ahead, and return what undoes that.
+def _patch(kind: type[Any], errors: object) -> Callable[[], None]:
+    """Patch ``write`` of a stream class to store output written ahead; return the function that undoes it.
 
     Args:
         kind: the class.
-        errors: its stream that captures stderr, which between tests is not in place.
+        errors: pytest's stream that captures stderr; between tests it is not ``sys.stderr``.
     """
     own, write = kind.__dict__.get("write"), kind.write
 
-    def routed(stream: Any, text: str) -> int:
+    def store_or_write(stream: Any, text: str) -> int:
         name = "stderr" if stream in (sys.stderr, errors) else "stdout"
-        return len(text) if _keeps((name, text)) else int(write(stream, text))
+        return len(text) if _store((name, text)) else int(write(stream, text))
 
     def undo() -> None:
         if own is None:
@@ -175,17 +175,17 @@ def _patched(kind: type[Any], errors: object) -> Callable[[], None]:
         else:
             kind.write = own
 
-    kind.write = routed
+    kind.write = store_or_write
     return undo
 
 
 def _log(record: logging.LogRecord) -> None:
-    """Give a record to pytest's handlers; all others had it when it was made."""
+    """Pass a record to pytest's handlers; all others received it when it was created."""
     logger: logging.Logger | None = logging.getLogger(record.name)
     if logger is None or not logger.isEnabledFor(record.levelno):
         return
     while logger is not None:
         for handler in logger.handlers:
-            if record.levelno >= handler.level and any(isinstance(known, _Records) for known in handler.filters):
+            if record.levelno >= handler.level and any(isinstance(known, _RecordFilter) for known in handler.filters):
                 handler.handle(record)
         logger = logger.parent if logger.propagate else None

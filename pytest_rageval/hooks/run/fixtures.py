@@ -1,4 +1,4 @@
-"""The fixtures users meet and override."""
+"""The public fixtures: use them in tests, or override them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 @pytest.fixture
 def rag(request: pytest.FixtureRequest) -> RagResult:
-    """Give this case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
+    """The test's case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
     if not hasattr(request, "param"):
         pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
     from pytest_rageval.hooks.run.answering import answering_of
@@ -42,7 +42,7 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
 
 @pytest.fixture(scope="session")
 def rag_corpus(pytestconfig: pytest.Config) -> tuple[Passage, ...] | None:
-    """The passages a retriever searches: the ini's ``rag_corpus``, or None. Override it with passages of your own."""
+    """The passages that the retriever searches: the ini's ``rag_corpus``, or None. Override it with your own."""
     from pytest_rageval.hooks.collect.session_corpus import corpus_of
 
     return corpus_of(pytestconfig).passages
@@ -52,12 +52,12 @@ def rag_corpus(pytestconfig: pytest.Config) -> tuple[Passage, ...] | None:
 def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.Config) -> Retriever | None:
     """The retriever of the default system: the ini's, BM25 by default, over ``rag_corpus``; None without a corpus.
 
-    A run file and a database need none.
+    Run files and databases need no corpus.
 
-    Override it with one of your own: an object with ``search``, a retriever of LangChain or LlamaIndex, or any callable
-    (see `adapted`). With a model, yours is awaited where it is async, and otherwise called in a thread of its own,
-    always the same: what belongs to the thread that made it has to be made there, in the first call (or a connection of
-    sqlite3 with ``check_same_thread=False``).
+    Override it with your own: an object with ``search``, a retriever of LangChain or LlamaIndex, or any callable (see
+    `adapted`). If the session has a model, an async retriever is awaited. A sync one runs in one separate thread, the
+    same for all calls. Create objects that are bound to a thread inside the first call; open a sqlite3 connection
+    there, or with ``check_same_thread=False``.
     """
     from pytest_rageval.hooks.collect.start import collected_of
     from pytest_rageval.hooks.prepare.retriever import retriever_over
@@ -67,9 +67,9 @@ def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.C
 
 @pytest.fixture(scope="session")
 def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
-    """The model behind the systems, from ``rag_model``; None without one. Override it with one of your own.
+    """The model that the systems call, from ``rag_model``; None without it. Override it with your own model.
 
-    Whoever asks for your model gets it as the session asks it: recorded, tried again, charged.
+    The session wraps your model: it records, retries and charges each call.
     """
     from pytest_rageval.hooks.collect.start import collected_of
 
@@ -78,7 +78,7 @@ def rag_llm(pytestconfig: pytest.Config) -> ChatModel | None:
 
 @pytest.fixture(scope="session")
 def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
-    """The model that judged metrics ask, from ``rag_judge_model``; None without one, which leaves them unscored."""
+    """The model that judged metrics call, from ``rag_judge_model``; without it they stay unscored."""
     from pytest_rageval.hooks.collect.start import collected_of
 
     return collected_of(pytestconfig).models.own("rag_judge")
@@ -86,7 +86,7 @@ def rag_judge(pytestconfig: pytest.Config) -> ChatModel | None:
 
 @pytest.fixture(scope="session")
 def rag_embedder(pytestconfig: pytest.Config) -> EmbeddingModel | None:
-    """The model that turns texts into vectors, from ``rag_embedder_model``; None without one."""
+    """The embedding model, from ``rag_embedder_model``; None without it."""
     from pytest_rageval.hooks.collect.start import collected_of
 
     return collected_of(pytestconfig).models.own_embedder()
@@ -94,7 +94,7 @@ def rag_embedder(pytestconfig: pytest.Config) -> EmbeddingModel | None:
 
 @pytest.fixture(scope="session")
 def rag_generator(rag_llm: ChatModel | None, pytestconfig: pytest.Config) -> System:
-    """The generator of the default system: the model where there is one, else the embedded extractive reader."""
+    """The generator of the default system: the model, or without one the built-in extractive reader."""
     if rag_llm is None:
         from pytest_rageval.systems.extractive import extractive
 
@@ -110,8 +110,8 @@ def rag_generator(rag_llm: ChatModel | None, pytestconfig: pytest.Config) -> Sys
 def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestconfig: pytest.Config) -> System:
     """The system under test, ``Query -> Answer | str``, sync or async. Override it with your own.
 
-    By default it answers with ``rag_generator`` from the passages a case supplies, or from those that
-    ``rag_retriever`` finds where a case supplies none.
+    By default ``rag_generator`` answers from the passages that the case supplies. If the case supplies none, it answers
+    from the results of ``rag_retriever``.
     """
     from pytest_rageval.hooks.collect.start import collected_of
     from pytest_rageval.retrieval.adapt_retriever import adapted
@@ -126,7 +126,7 @@ def rag_system(rag_retriever: Retriever | None, rag_generator: System, pytestcon
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
-    """Give whoever asks for a model that a user's fixture gave its client: recorded, tried again, charged."""
+    """Wrap the model of a user's fixture in a client that records, retries and charges its calls."""
     value = yield
     if fixturedef.argname not in ("rag_llm", "rag_judge", "rag_embedder") or value is None:
         return value

@@ -1,4 +1,4 @@
-"""The journal of this process, in the run folder that all processes of a session share."""
+"""Create this process's journal in the run folder that all processes of a session share."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _JOURNAL: pytest.StashKey[Journal] = pytest.StashKey()
 
 
 def journal_of(config: pytest.Config) -> Journal:
-    """Return this process's journal; one that writes nothing where there is no run folder.
+    """Return this process's journal; without a run folder it writes nothing.
 
-    A worker on another machine shares no folder with the main process, so it writes nothing.
+    A worker on another machine has no run folder, because it shares no disk with the main process.
     """
     if _JOURNAL not in config.stash:
-        config.stash[_JOURNAL] = _made(config)
+        config.stash[_JOURNAL] = _create(config)
     return config.stash[_JOURNAL]
 
 
 def note_running(item: pytest.Item) -> None:
-    """Write to the journal which test this process runs now, in a session with cases."""
+    """Write the running test to the journal, if the session has cases."""
     if COLLECTED in item.config.stash and runs_tests(item.config):
         journal_of(item.config).runs(item.nodeid)
 
 
-def _made(config: pytest.Config) -> Journal:
+def _create(config: pytest.Config) -> Journal:
     collected = config.stash[COLLECTED]
     folder: Path | None = None
     with suppress(OSError):  # the recorder reports it

@@ -1,4 +1,4 @@
-"""Where running tests store their state."""
+"""Stash keys of running tests, and the text that marks a refused model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_CALL", "RESULT"]
 
 RESULT: pytest.StashKey[RagResult] = pytest.StashKey()
-"""On a test item that was answered: the result."""
+"""On an answered test item: its result."""
 
 NO_CALL = "no call can succeed"
-"""Start of the reason for which a session stops if its model refuses every call."""
+"""Start of the message that stops a session if its model refuses every call."""

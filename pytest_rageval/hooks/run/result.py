@@ -1,4 +1,4 @@
-"""The value of the ``rag`` fixture: this case, its answer, its scores."""
+"""The value of the ``rag`` fixture: a case, its answer and its scores."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ T = TypeVar("T")
 
 
 class RagResult:
-    """A case, answered and scored: what the ``rag`` fixture gives.
+    """A case, answered and scored: the value of the ``rag`` fixture.
 
     Attributes:
         case: the case, with its gold answers, supplied passages and facets.
         answer: what the system returned.
-        is_reported: whether a report has its outcome.
+        is_reported: whether a report contains its outcome.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class RagResult:
 
     @property
     def outcome(self) -> Outcome:
-        """What goes into the report."""
+        """The outcome for the report, including calls that the test itself made."""
         calls = self._meter.calls
         return replace(self._outcome, calls=(self._outcome.calls or Calls()) + calls) if calls.calls else self._outcome
 
     @property
     def recordings(self) -> tuple[str, ...]:
-        """Keys of the recordings that its models' calls read or wrote."""
+        """Keys of the recordings that the case's calls read or wrote."""
         return tuple(dict.fromkeys((*self._asked.recordings, *self._meter.keys)))
 
     @property
@@ -79,11 +79,11 @@ class RagResult:
 
     @property
     def scores(self) -> MappingProxyType[str, Score]:
-        """Every score by its metric's name."""
+        """Metric name -> score."""
         return MappingProxyType(dict(self.outcome.scores))
 
     def __getitem__(self, metric: str) -> float:
-        """Return one score's value; a score without a value raises `UnscoredError` with the reason."""
+        """Return the value of a score; raise `UnscoredError` with the reason if it has none."""
         __tracebackhide__ = True
         try:
             score = self._score(metric)
@@ -104,7 +104,7 @@ class RagResult:
         """
         __tracebackhide__ = True
         try:
-            parsed = self._parsed(gate)
+            parsed = self._parse(gate)
             score = self._score(parsed.metric)
         except RagEvalError as error:
             raise error.with_traceback(None) from None  # the frames of this package are no help
@@ -112,9 +112,9 @@ class RagResult:
             raise AssertionError(explain_check(parsed, score, self.case, self.answer, texts=self._texts))
 
     def record(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call ``function``, or replay what it returned when it was recorded; see `pytest_rageval.recorded`.
+        """Call ``function``, or return its recorded result; see `pytest_rageval.recorded`.
 
-        Without recordings in this session it is called, and that is all.
+        If the session has no recordings, only call it.
         """
         if self._desk is None:
             return function(*args, **kwargs)
@@ -127,17 +127,17 @@ class RagResult:
             SCOPE.reset(outer)
 
     def begin(self) -> None:
-        """Charge to this case what the test itself asks of the session's models, from now on."""
+        """Charge the test's own model calls to this case from now on."""
         TEST.scope = Scope(self._meter, int(self.case.facets.get("repeat", "1")))
         SCOPE.set(TEST.scope)
 
     def end(self) -> None:
-        """Charge nothing more to this case."""
+        """Stop charging calls to this case."""
         self._meter.closed = True
         TEST.scope = None
         SCOPE.set(None)
 
-    def _parsed(self, gate: str) -> Gate:
+    def _parse(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")
         if parsed.slice or parsed.min_n > 1 or parsed.baseline or parsed.metric in PSEUDO_METRICS:
             raise SettingError(f"rag.check: {found(gate)} is no bound on one case; write metric OP number")
@@ -150,7 +150,7 @@ class RagResult:
             metric = self._metrics.get(name, "rag")
             task, examined, answer = self._task, self._asked.examined, self.answer
             if metric.labels != "none":
-                downstream_of((*task.metrics, metric))  # a metric that cannot be read is refused before any call
+                downstream_of((*task.metrics, metric))  # raises for an unreadable metric before any call
             if self._desk is not None and metric.asks:
                 examined = self._desk.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
             score = self._runner.score(self._runner.sample(task, examined, answer), metric)

@@ -1,4 +1,4 @@
-"""Who answers and who judges each case: the fixtures and options in force, made into desks that last."""
+"""Build the system and judges of each case from fixtures and options, and cache them."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 __all__ = ["Desks", "Origin"]
 
 Origin = tuple[object, ...]
-"""What gives a system: names, fixtures, parameters."""
+"""Identifies a system: its name, fixtures and parameters."""
 
 CLIENTS_BOUND = ("llm", "closed_book")
-"""The systems whose calls the model client itself keeps within bounds."""
+"""Systems that need no bound here: the model client limits their concurrent calls."""
 
 
 class Desks:
-    """The desks of one process, one for each set of systems and fixtures in force."""
+    """The desks of one process: one for each combination of system and fixtures."""
 
     def __init__(self, collected: Collected, loop: LoopThread, shared: Path | None, journal: Journal) -> None:
         self._collected = collected
@@ -61,7 +61,7 @@ class Desks:
         self._loop = loop
         self._replays = collected.options.record_mode == "none"
         self._origins: dict[object, Origin] = {}
-        self._lasting: dict[Origin, tuple[Desk, list[object]]] = {}
+        self._cached: dict[Origin, tuple[Desk, list[object]]] = {}
         most = collected.options.concurrency
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
@@ -69,40 +69,40 @@ class Desks:
         self._systems: list[SystemAnswerer] = []
 
     def close(self) -> None:
-        """Let the threads of sync systems go."""
+        """End the threads of sync systems."""
         self._threads.threads.close()
 
     @property
     def hint(self) -> str | None:
-        """The first system's hint that has one."""
+        """The first hint that a system has; None if no system has one."""
         return next((system.hint for system in self._systems if system.hint), None)
 
     def origin(self, item: pytest.Item, entry: Entry) -> Origin:
-        """Return what gives the system: its name, the fixtures in force that it is or is made of, their parameters."""
+        """Return the identity of an item's system: its name, the overridden fixtures it uses, and their parameters."""
         params = tuple(sorted(session_params(item).items()))
         place = (entry.testbed.nodeid, entry.responder, params)
-        if place not in self._origins:  # it is the same for every case of a testbed
+        if place not in self._origins:  # the same for every case of a testbed
             embedder = (entry.testbed.embeds, overridden(EMBEDDER, item) if entry.testbed.embeds else None)
             self._origins[place] = (*self._find_origin(item, entry), *embedder, params)
         return self._origins[place]
 
     def known(self, origin: Origin) -> Desk | None:
-        """Return the desk of an origin that has been made and lasts; fixtures may have been set up anew since."""
-        desk, values = self._lasting.get(origin, (None, []))
+        """Return the cached desk of an origin; None if there is none or its fixtures were set up again."""
+        desk, values = self._cached.get(origin, (None, []))
         return desk if _same(values, _values(origin)) else None
 
     def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
-        """Return the desk of an origin; what a fixture or a factory raises goes through."""
+        """Return the desk of an origin; errors of fixtures and factories propagate."""
         desk = self.known(origin)
         if desk is None:
             desk = self._desk(request, entry, origin)
             if entry.responder.lasting and all(fixture.scope == "session" for fixture in _fixtures(origin)):
-                self._lasting[origin] = desk, _values(origin)
+                self._cached[origin] = desk, _values(origin)
         return self.for_entry(desk, entry)
 
     def for_entry(self, desk: Desk, entry: Entry) -> Desk:
-        """Return a lasting desk for one case: recorded answers are found by its name, all else is the same."""
-        recorded, answerer, system = entry.testbed.recorded, _from_the_record(entry), entry.responder.name
+        """Return a desk for one entry: a cached desk, with the entry's recorded answers if it has any."""
+        recorded, answerer, system = entry.testbed.recorded, _recorded_answerer(entry), entry.responder.name
         if recorded is None or answerer is None:
             return desk
         return replace(desk, answerer=answerer, conversations=RecordedConversations(recorded, answerer, system))
@@ -148,14 +148,14 @@ class Desks:
         )
 
     def _conversations(self, answerer: SystemAnswerer, origin: Origin) -> Conversations:
-        """Return what answers turns; processes share what the same system has said to them."""
-        known = list(self._turns_taken(origin))
+        """Return the conversations of a system; processes share the answers to earlier turns."""
+        known = list(self._resumed_turns(origin))
         if self._shared is None:
             return Conversations(answerer, None, known)
         return Conversations(answerer, SharedAnswers(self._shared / _digest(origin)), known)
 
-    def _turns_taken(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
-        """Yield what the system of an origin answered to turns that are taken over from another run."""
+    def _resumed_turns(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
+        """Yield the answers of an origin's system that are taken over from another run."""
         for item, outcome in self._collected.taken.items():
             entry = item.stash[ENTRY]
             if outcome is None or outcome.answer is None or self.origin(item, entry) != origin:
@@ -174,7 +174,7 @@ class Desks:
         return self._models.embedder_of(request.getfixturevalue(EMBEDDER))
 
     def _vectors_of(self, embedder: Embedder | None) -> Vectors | None:
-        """Return what asks an embedding model, the same for all desks."""
+        """Return the vectors of an embedding model; all desks share them."""
         if embedder is None:
             return None
         if embedder not in self._vectors:
@@ -184,7 +184,7 @@ class Desks:
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None, origin: str) -> Answerer:
         name = entry.responder.name
-        if (answerer := _from_the_record(entry)) is not None:
+        if (answerer := _recorded_answerer(entry)) is not None:
             return answerer
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
@@ -193,13 +193,13 @@ class Desks:
         if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
         light = own and name == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)
-        search = getattr(getattr(system, "retriever", None), "search", None)  # of one that the ini names
+        search = getattr(getattr(system, "retriever", None), "search", None)  # of a system that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
         budget = self._models.budget if name in self._collected.unseen else None
-        asked = SystemAnswerer(system, name, loop, bound, light=light, budget=budget, origin=origin)
-        self._systems.append(asked)
-        return asked
+        system_answerer = SystemAnswerer(system, name, loop, bound, light=light, budget=budget, origin=origin)
+        self._systems.append(system_answerer)
+        return system_answerer
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
         name = entry.responder.name
@@ -212,7 +212,7 @@ class Desks:
         return naive(self._parts(request, llm))
 
     def _parts(self, request: pytest.FixtureRequest, llm: Client | None) -> SystemParts:
-        """Return the parts in force for a test; two folders may override ``rag_corpus``, and each gets its own."""
+        """Return the system parts for a test; each folder may override ``rag_corpus``."""
         if overridden("rag_retriever", request.node) is not None:
             theirs = request.getfixturevalue("rag_retriever")
             retriever = None if theirs is None else adapted(theirs)
@@ -222,7 +222,7 @@ class Desks:
             retriever = None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
-        else:  # the plugin's own lasts for the session, and could not take a model that does not
+        else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
             generator = self._generator(llm)
         if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
             self._collected.retrievers.append(retriever)
@@ -239,8 +239,8 @@ class Desks:
         return ModelGenerator(llm, self._models.prompts)
 
 
-def _from_the_record(entry: Entry) -> RecordedAnswerer | None:
-    """Return what finds a case's recorded answer, or None where a system is asked."""
+def _recorded_answerer(entry: Entry) -> RecordedAnswerer | None:
+    """Return the answerer that reads an entry's recorded answers; None if a system is asked."""
     testbed = entry.testbed
     if testbed.recorded is None:
         return None
@@ -248,13 +248,13 @@ def _from_the_record(entry: Entry) -> RecordedAnswerer | None:
 
 
 def _searches_in_place(system: System) -> bool:
-    """Return whether a system's retriever may be called on the event loop; one without has nothing to call."""
+    """Return whether a system's retriever may run on the event loop; True without a retriever."""
     retriever = getattr(system, "retriever", None)
     return retriever is None or bool(getattr(retriever, "in_place", False))
 
 
 def _digest(origin: Origin) -> str:
-    """Return what identifies an origin, the same in all processes."""
+    """Return a hash of an origin that is the same in all processes."""
     named = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
     return sha256(repr(named).encode()).hexdigest()
 
@@ -264,7 +264,7 @@ def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:
 
 
 def _values(origin: Origin) -> list[object]:
-    """Return what the fixtures of an origin hold now; each setup makes it another object, and teardown None."""
+    """Return the cached results of an origin's fixtures: each setup creates a new object, teardown sets None."""
     return [fixture.cached_result for fixture in _fixtures(origin)]
 
 

@@ -1,4 +1,4 @@
-"""Which tests come next, and which of them may be answered before their turn."""
+"""Find the next tests, and decide which of them may be answered ahead of their turn."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ HARMLESS = {
 
 
 class Upcoming:
-    """The tests that follow in one process: without xdist the session's, in a worker those assigned to it."""
+    """The next tests of one process: the session's, or in an xdist worker those assigned to it."""
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
         self._in_worker = is_worker(session.config)
         self._worker: Any = next((p for p in session.config.pluginmanager.get_plugins() if hasattr(p, "torun")), None)
         self._steals = bool(getattr(session.config, "workerinput", {}).get("rag_steals"))
-        self._at = 0
-        self._decided = not _others_decide(session.config)
+        self._position = 0
+        self._is_ours_alone = not _foreign_hooks(session.config)
         self._foreign: dict[int, list[Any]] = {}
 
     def after(self, item: pytest.Item, most: int) -> Sequence[pytest.Item]:
-        """Return the next tests after ``item``, at most ``most``."""
+        """Return up to ``most`` tests after ``item``."""
         items = self._session.items
         if self._in_worker:
             return [items[at] for at in self._queue()[:most]]
-        if items[self._at] is not item:
+        if items[self._position] is not item:
             try:
-                self._at = items.index(item, self._at)
+                self._position = items.index(item, self._position)
             except ValueError:
-                self._at = items.index(item)
-        return items[self._at + 1 : self._at + 1 + most]
+                self._position = items.index(item)
+        return items[self._position + 1 : self._position + 1 + most]
 
-    def kept(self, following: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
-        """Return those that another worker does not take: under ``--dist worksteal`` the first half, else all."""
+    def without_stealable(self, following: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
+        """Return the tests that no other worker can steal: the first half under ``--dist worksteal``, else all."""
         return following[: (len(following) + 1) // 2] if self._steals else following
 
     def shares_fixtures(self, item: pytest.Item, current: pytest.Item) -> bool:
-        """Return whether no session-scoped fixture of the current test has another parameter in the test ``item``."""
+        """Return whether ``item`` uses the same parameters of session-scoped fixtures as ``current``."""
         theirs = session_params(item)
         return all(theirs.get(name, at) == at for name, at in session_params(current).items())
 
     def _queue(self) -> list[int]:
-        """Return the numbers of the tests that are assigned to this worker; none where xdist does not tell."""
+        """Return the indexes of the tests assigned to this worker; none if xdist does not expose them."""
         if self._worker is None:
             return []
         lock = getattr(self._worker.torun, "lock", None)  # xdist before 3.7 has none
@@ -64,19 +64,21 @@ class Upcoming:
             return [at for at in (self._worker.nextitem_index, *queued) if isinstance(at, int)]
 
     def follows_directly(self, item: pytest.Item, current: pytest.Item) -> bool:
-        """Return whether no fixture of others is torn down or set up between the test ``current`` and ``item``.
+        """Return whether no foreign fixture is set up or torn down between ``current`` and ``item``.
 
-        Such a fixture may change what is answered, or skip or fail the test; so may hooks of others at any time.
+        Such a fixture may change the answer, or skip or fail the test. Foreign hooks may do so at any time.
         """
-        if not self._decided:
+        if not self._is_ours_alone:
             return False
-        if _info(item) is not _info(current) and any(other.scope != "session" for other in self._others(current)):
+        if _info(item) is not _info(current) and any(
+            other.scope != "session" for other in self._foreign_fixtures(current)
+        ):
             return False
-        return all(self._is_set_up(definition, item, current) for definition in self._others(item))
+        return all(self._is_set_up(definition, item, current) for definition in self._foreign_fixtures(item))
 
-    def _others(self, item: pytest.Item) -> list[Any]:
+    def _foreign_fixtures(self, item: pytest.Item) -> list[Any]:
         info = _info(item)
-        if info is None:  # no test function: it has no fixtures that pytest tells of
+        if info is None:  # not a test function: pytest lists no fixtures for it
             return []
         if id(info) not in self._foreign:
             self._foreign[id(info)] = foreign_fixtures(info)
@@ -97,16 +99,16 @@ def _info(item: pytest.Item) -> Any:
 
 
 def may_be_skipped(item: pytest.Item) -> bool:
-    """Return whether a marker may have a test skipped, or not run."""
+    """Return whether a marker may skip a test or keep it from running."""
     if item.get_closest_marker("skip") or item.get_closest_marker("skipif"):
         return True
     return any(not mark.kwargs.get("run", True) for mark in item.iter_markers("xfail"))
 
 
-def _others_decide(config: pytest.Config) -> bool:
-    """Return whether a conftest, or a plugin that is not known for harmless, has a say in whether tests are run."""
+def _foreign_hooks(config: pytest.Config) -> bool:
+    """Return whether a conftest, or a plugin that is not in `HARMLESS`, has hooks that can skip or fail tests."""
     hooks = (config.hook.pytest_runtest_protocol, config.hook.pytest_runtest_setup, config.hook.pytest_fixture_setup)
-    for implementation in (found for hook in hooks for found in hook.get_hookimpls()):
+    for implementation in (each for hook in hooks for each in hook.get_hookimpls()):
         plugin = implementation.plugin
         parts = str(getattr(plugin, "__name__", type(plugin).__module__)).split(".")
         if parts[-1] == "conftest" or parts[0] not in {"_pytest", "pytest_rageval", *HARMLESS}:

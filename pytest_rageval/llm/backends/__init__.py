@@ -1,1 +1,1 @@
-"""One attempt to reach a model, and why it failed."""
+"""Backends that send one request to a model, and the kinds of their failures."""

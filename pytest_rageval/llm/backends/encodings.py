@@ -1,4 +1,4 @@
-"""OpenAI's tokenizers, from the files that litellm brings: no network, no cache folder, no environment."""
+"""Load OpenAI's tokenizers from litellm's files: no network, cache folder or environment."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pytest_rageval.llm.backends.litellm_files import litellm_file
 
 __all__ = ["encoding", "encoding_of"]
 
-_BROUGHT = ("cl100k_base", "o200k_base")
+_INCLUDED = ("cl100k_base", "o200k_base")
 
 
 def encoding_of(model: str) -> Any | None:
-    """Return the tokenizer of an OpenAI chat model ("gpt-4o-mini"), or None for a model or a file that is not there."""
+    """Return the tokenizer of an OpenAI chat model ("gpt-4o-mini"); None if model or file is missing."""
     try:
         return encoding(import_module("tiktoken").encoding_name_for_model(model))
     except (KeyError, ImportError, OSError):
@@ -24,11 +24,11 @@ def encoding_of(model: str) -> Any | None:
 
 @lru_cache(maxsize=2)
 def encoding(name: str) -> Any:
-    """Return the ``tiktoken.Encoding`` of that name; one whose file litellm does not bring raises `OSError`.
+    """Return the ``tiktoken.Encoding`` of a name; raise `OSError` if litellm does not include its file.
 
-    tiktoken's own description is used as it is, only the file comes from litellm's folder instead of its URL.
+    tiktoken's own definition is used; only the file comes from litellm's folder instead of its URL.
     """
-    if name not in _BROUGHT:
+    if name not in _INCLUDED:
         raise FileNotFoundError(f"litellm brings no file of the encoding {name}")
     public = import_module("tiktoken_ext.openai_public")
     described = public.ENCODING_CONSTRUCTORS[name]
@@ -37,7 +37,7 @@ def encoding(name: str) -> Any:
 
 
 def _ranks(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
-    """Return token -> rank of a file, which is stored under the SHA-1 of its URL."""
+    """Return token -> rank; the file's name is the SHA-1 of its URL."""
     from base64 import b64decode
     from hashlib import sha1
 

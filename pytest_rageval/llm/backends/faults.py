@@ -1,4 +1,4 @@
-"""Why a model gave no reply: what litellm, openai, httpx or aiohttp raised, as a `ModelError`."""
+"""Turn exceptions of litellm, openai, httpx and aiohttp into `ModelError`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MASK = "[masked]"
 _KEY = re.compile(r"\b(?:sk|pk|gsk|key|Bearer)[-_ ][\w*.+/=-]{6,}", re.IGNORECASE)
 _USER_INFO = re.compile(r"//[^/@\s]+@")
 _CLIENT_SIDE = ("bad_address", "bad_protocol", "malformed_response", "too_large")
-"""Kinds of what this side raised, of which the exception says more than the provider did."""
+"""Kinds raised on the client side: the exception has more detail than the provider's reply."""
 _WRAPPED = re.compile("Invalid response object Traceback")
 _STATUSES = {401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 429: "rate_limited"}
-_CAUSES = {
+_MESSAGES = {
     "rate_limited": ("refused the call as one too many", "lower rag_concurrency or wait"),
     "timeout": ("did not reply in time", "raise the parameter timeout or lower rag_concurrency"),
     "connection": ("could not be reached, or broke the connection", "check its address and the network"),
@@ -55,7 +55,7 @@ _NAMES: tuple[tuple[str, frozenset[str]], ...] = (
     ("connection", frozenset({"ConnectionError", "APIConnectionError", "ClientConnectionError", "TransportError"})),
     ("connection", frozenset({"ClientOSError"})),
 )
-"""Names of classes, found anywhere in what an exception came from; the first kind that has one of them counts."""
+"""Class names, matched against an exception and its causes; the first kind with a match counts."""
 _TEXTS = {
     "bad_address": re.compile(r"credentials encoded in URL|Port out of range|Invalid (?:IPv6 URL|port)", re.I),
     "malformed_response": re.compile(r"provider returned .*'choices'|invalid response (?:object|from)", re.I),
@@ -67,42 +67,42 @@ _TEXTS = {
 
 
 def model_error(error: BaseException, model: str, secrets: Iterable[str] = ()) -> ModelError:
-    """Return the `ModelError` of an exception: its kind, what the provider says, and how long it asks to wait.
+    """Return the `ModelError` of an exception: its kind, the provider's message, and the requested wait.
 
-    It is told by status and by names of classes, so that no library has to be imported. The message has no header
-    and none of ``secrets``, and of a refused key not even what the provider says, as some repeat the key.
+    Status and class names decide the kind, so no library is imported. The message contains no headers and none of
+    ``secrets``. For a refused key it also omits the provider's message, because some providers repeat the key.
     """
     if isinstance(error, ModelError):
         return error
     chain = tuple(_chain(error))
     kind = _kind(chain)
-    cause, advice = _CAUSES[kind]
-    said = "" if kind == "auth" else _said(chain, kind, secrets)
+    cause, advice = _MESSAGES[kind]
+    detail = "" if kind == "auth" else _provider_text(chain, kind, secrets)
     wait = next((seconds for each in chain if (seconds := retry_after(_headers(each))) is not None), None)
-    return ModelError(kind, f"the model {model} {cause}{said}; {advice}", retry_after=wait)
+    return ModelError(kind, f"the model {model} {cause}{detail}; {advice}", retry_after=wait)
 
 
 def is_of_http(error: BaseException) -> bool:
-    """Return whether an exception plainly is what an HTTP client raises: it has a status, or is named like a fault."""
+    """Return whether an HTTP client raised an exception: it has a status, or the class name of a fault."""
     if isinstance(getattr(error, "status_code", None), int) or _status(error) is not None:
         return True
     names = {kind.__name__ for kind in type(error).__mro__}
-    return any(names & wanted for kind, wanted in _NAMES if kind in ("timeout", "connection", "truncated"))
+    return any(names & class_names for kind, class_names in _NAMES if kind in ("timeout", "connection", "truncated"))
 
 
 def fault(kind: str, model: str, detail: str = "") -> ModelError:
-    """Return the error of a kind, with what is wrong in detail."""
-    cause, advice = _CAUSES[kind]
+    """Return the error of a kind, with optional detail."""
+    cause, advice = _MESSAGES[kind]
     return ModelError(kind, f"the model {model} {cause}{f' ({detail})' if detail else ''}; {advice}")
 
 
 def malformed(model: str, what: str) -> ModelError:
-    """Return the error of a reply that cannot be used."""
+    """Return the error of an unusable reply."""
     return fault("malformed_response", model, what)
 
 
 def retry_after(headers: Mapping[str, Any]) -> float | None:
-    """Return the seconds that the header Retry-After asks for, given as such or as a date; None without one."""
+    """Return the wait in seconds from the header Retry-After (seconds or a date); None without it."""
     value = next((text for name, text in headers.items() if str(name).lower() == "retry-after"), None)
     if value is None:
         return None
@@ -119,7 +119,7 @@ def retry_after(headers: Mapping[str, Any]) -> float | None:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and what it came from."""
+    """Yield an exception and its causes."""
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
@@ -138,16 +138,16 @@ def _kind(chain: tuple[BaseException, ...]) -> str:
     if status is not None:
         return _STATUSES.get(status, "server_error" if status >= 500 else "bad_request")
     names = {kind.__name__ for each in chain for kind in type(each).__mro__}
-    for kind, wanted in _NAMES:
+    for kind, class_names in _NAMES:
         if kind == "connection" and (found := next((k for k, text in _TEXTS.items() if text.search(texts)), None)):
             return found
-        if names & wanted:
+        if names & class_names:
             return kind
     return _guess(chain[0])
 
 
 def _guess(error: BaseException) -> str:
-    """Return the kind by the status that litellm gives an error of its own."""
+    """Return the kind from the status that litellm assigns to its own errors."""
     status = getattr(error, "status_code", None)
     if not isinstance(status, int) or status < 400:
         return "bad_request"
@@ -155,7 +155,7 @@ def _guess(error: BaseException) -> str:
 
 
 def _status(error: BaseException) -> int | None:
-    """Return the status of the provider's own reply; litellm also gives one to errors that have none."""
+    """Return the status of the provider's reply; litellm also assigns one to errors without a reply."""
     if type(error).__module__.startswith("litellm"):
         return None
     status = getattr(getattr(error, "response", None), "status_code", None)
@@ -167,8 +167,8 @@ def _headers(error: BaseException) -> Mapping[str, Any]:
     return headers if isinstance(headers, Mapping) else {}
 
 
-def _said(chain: tuple[BaseException, ...], kind: str, secrets: Iterable[str]) -> str:
-    """Return what the provider says in its reply, else what was raised, in brackets and without secrets."""
+def _provider_text(chain: tuple[BaseException, ...], kind: str, secrets: Iterable[str]) -> str:
+    """Return the provider's message, or else the exception's, in brackets and without secrets."""
     text = next((text for each in chain if (text := _message(each))), "")
     if not text and kind in _CLIENT_SIDE:
         text = next((line for each in reversed(chain) if (line := _first_line(each))), "")
@@ -182,9 +182,9 @@ def _said(chain: tuple[BaseException, ...], kind: str, secrets: Iterable[str]) -
 
 
 def _first_line(error: BaseException) -> str:
-    """Return the name of an exception and the first line of what it says, "" for one that says nothing of its own."""
+    """Return an exception's name and first line; "" if it has no text of its own."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip(" ^")]
-    if lines and re.fullmatch(r"\d+, message:", lines[0]):  # aiohttp's, with the text below
+    if lines and re.fullmatch(r"\d+, message:", lines[0]):  # aiohttp puts the text on the next line
         lines = lines[1:]
     if not lines or type(error) is StopIteration or _WRAPPED.match(lines[0]):
         return ""
@@ -200,16 +200,16 @@ def _message(error: BaseException) -> str:
         body = error.response.json()  # type: ignore[attr-defined]
         found = body["error"]
         return str(found["message"] if isinstance(found, Mapping) else found)
-    except Exception:  # any shape of a foreign reply
+    except Exception:  # a provider's reply may have any shape
         return ""
 
 
 def no_price(model: str, setting: str, rates: str) -> str:
-    """Return why a budget refuses a model without a price."""
+    """Return the message for a model without a price under a budget."""
     return f"the budget cannot be kept because the price of {model} is unknown; give {rates} in {setting}"
 
 
 def no_longest(model: str, setting: str) -> str:
-    """Return why a budget refuses a model whose replies have no bound."""
+    """Return the message for a model without a reply limit under a budget."""
     unknown = f"the budget cannot be kept because it is unknown how long a reply of {model} may be"
     return f"{unknown}; give max_tokens in {setting}"

@@ -1,4 +1,4 @@
-"""A model that litellm reaches: one request a call."""
+"""Ask a model through litellm, with one request per call."""
 
 from __future__ import annotations
 
@@ -17,30 +17,29 @@ __all__ = ["LiteLLM"]
 
 TIMEOUT_S = 60.0
 _OURS = (*RATES, "max_reply_bytes")
-"""Parameters that are read here, and not sent."""
+"""Parameters that are used here and not sent."""
 
 
 class _Never(int):
-    """0 retries, where litellm takes a false 0 for nothing said and retries twice."""
+    """0 retries, as a true value: litellm treats a false 0 as unset and retries twice."""
 
     def __bool__(self) -> bool:
         return True
 
 
 class LiteLLM:
-    """A `ChatModel` and an `EmbeddingModel` of any provider, asked through litellm, never more than once a call.
+    """A `ChatModel` and an `EmbeddingModel` of any provider through litellm, with one request per call.
 
-    Every failure is a `ModelError` of the kind that its cause has, but a missing litellm, which no call can do without,
-    is a `MissingDependencyError`. Parameters are litellm's, except these:
+    Every failure is a `ModelError` whose kind names the cause, except a missing litellm: a `MissingDependencyError`.
+    Parameters are litellm's, except these:
 
-    - ``timeout``: seconds of the whole call, 60 by default.
-    - ``input_cost_per_token``, ``output_cost_per_token``: US dollars, for a model that the price map lacks.
+    - ``timeout``: seconds for the whole call, 60 by default.
+    - ``input_cost_per_token``, ``output_cost_per_token``: US dollars, for a model missing from the price map.
     - ``max_reply_bytes`` is ignored: litellm reads replies itself and has no such limit.
 
-    Parameters that litellm knows the model not to take are left out, such as ``response_format`` for a model that is
-    not known to keep to a schema.
+    Parameters that the model does not support according to litellm are left out, such as ``response_format``.
 
-    A backend is used on one event loop, and closed on it.
+    Use and close a backend on one event loop.
 
     Args:
         model: litellm's name of the model, as in ``anthropic/claude-sonnet-4-5``.
@@ -52,7 +51,7 @@ class LiteLLM:
         self._schema: bool | None = None
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
-        """Return the reply to ``messages``, which go as they are, with all their keys."""
+        """Return the reply to ``messages``; they are sent unchanged, with all their keys."""
         reply, seconds = await self._ask("acompletion", {"messages": [dict(message) for message in messages]}, params)
         if not reply.choices:
             raise malformed(self.model, "no choices")
@@ -60,15 +59,15 @@ class LiteLLM:
         usage = self._usage(reply, params, seconds)
         text, refusal = choice.message.content or "", _refusal(choice.message)
         refused = bool(refusal) and not text.strip()
-        said = refusal if refused else text
-        return Completion(said, usage, choice.finish_reason, reply.model or "", refused=refused)
+        content = refusal if refused else text
+        return Completion(content, usage, choice.finish_reason, reply.model or "", refused=refused)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
-        """Return one vector a text, in their order; no texts are no call."""
+        """Return one vector per text, in order; an empty list makes no call."""
         if not texts:
             return Embeddings((), Usage(0, 0, 0.0), attempts=0)
-        asked = {"input": list(texts), "max_retries": _Never()}
-        reply, seconds = await self._ask("aembedding", asked, params)
+        payload = {"input": list(texts), "max_retries": _Never()}
+        reply, seconds = await self._ask("aembedding", payload, params)
         try:
             rows = sorted(reply.data, key=lambda row: int(row["index"]))
             vectors = tuple(row["embedding"] for row in rows)
@@ -80,30 +79,37 @@ class LiteLLM:
         return embeddings
 
     async def aclose(self) -> None:
-        """Close the connections that litellm keeps for the whole process."""
+        """Close the connections that litellm shares in the whole process."""
         if self._litellm is not None:
             await self._litellm.close_litellm_async_clients()
             self._litellm.in_memory_llm_clients_cache.flush_cache()
 
-    async def _ask(self, call: str, asked: Mapping[str, Any], params: Mapping[str, Any]) -> tuple[Any, float]:
-        """Return what one call of litellm's returns, and its seconds; what it raises is raised as a `ModelError`."""
+    async def _ask(self, call: str, payload: Mapping[str, Any], params: Mapping[str, Any]) -> tuple[Any, float]:
+        """Call a litellm function; return its result and seconds, and raise its errors as `ModelError`."""
         if self._litellm is None:
-            self._litellm = await asyncio.to_thread(litellm)  # seconds, in which the loop goes on
-        kept = {name: value for name, value in params.items() if name not in _OURS}
-        if kept.get("response_format") is None or not self._keeps_schema():
-            kept.pop("response_format", None)
-        begun = perf_counter()
+            self._litellm = await asyncio.to_thread(litellm)  # importing takes seconds; do not block the loop
+        sent_params = {name: value for name, value in params.items() if name not in _OURS}
+        if sent_params.get("response_format") is None or not self._supports_schema():
+            sent_params.pop("response_format", None)
+        start = perf_counter()
         try:
             timeout = float(params.get("timeout") or TIMEOUT_S)
-            arguments = {"drop_params": True, **kept, "num_retries": 0, "max_retries": 0, **asked, "timeout": timeout}
+            arguments = {
+                "drop_params": True,
+                **sent_params,
+                "num_retries": 0,
+                "max_retries": 0,
+                **payload,
+                "timeout": timeout,
+            }
             reply = await asyncio.wait_for(getattr(self._litellm, call)(self.model, **arguments), timeout)
-            return reply, perf_counter() - begun
+            return reply, perf_counter() - start
         except Exception as error:
             key = params.get("api_key")
             raise model_error(error, self.model, (key,) if key else ()) from None
 
-    def _keeps_schema(self) -> bool:
-        """Whether litellm knows that the model keeps to a JSON schema; of Ollama's it would ask the server."""
+    def _supports_schema(self) -> bool:
+        """Return whether litellm says that the model supports JSON schemas; for Ollama it would ask the server."""
         if self._schema is None:
             asks = self.model.startswith("ollama")
             self._schema = not asks and bool(self._litellm.supports_response_schema(model=self.model))
@@ -111,25 +117,25 @@ class LiteLLM:
 
     def _usage(self, reply: Any, params: Mapping[str, Any], seconds: float) -> Usage:
         usage: Any = getattr(reply, "usage", None)
-        sent, got = getattr(usage, "prompt_tokens", 0), getattr(usage, "completion_tokens", 0)
-        if not sent:  # what litellm makes of a reply that does not say
+        sent, received = getattr(usage, "prompt_tokens", 0), getattr(usage, "completion_tokens", 0)
+        if not sent:  # litellm's value for a reply without a count
             return Usage(latency_s=seconds)
         prices = prices_of(self.model, params)
-        cost = prices.cost(sent, got)
+        cost = prices.cost(sent, received)
         if cost is not None and not prices.given and getattr(usage.prompt_tokens_details, "cached_tokens", None):
             cost = self._with_cache(reply)
-        return Usage(sent, got, cost, seconds)
+        return Usage(sent, received, cost, seconds)
 
     def _with_cache(self, reply: Any) -> float | None:
-        """Return the price of a reply part of whose prompt was cheaper, because the provider had it already."""
+        """Return the price of a reply with cached, cheaper prompt tokens."""
         try:
             return float(self._litellm.completion_cost(completion_response=reply, model=self.model))
-        except Exception:  # a price that litellm cannot work out is not known
+        except Exception:  # litellm cannot compute it: the price is unknown
             return None
 
 
 def _refusal(message: Any) -> str:
-    """Return the text of OpenAI's field ``refusal``, "" without one; litellm keeps it aside."""
+    """Return OpenAI's field ``refusal``, "" without it; litellm may move it to the provider's fields."""
     aside = getattr(message, "provider_specific_fields", None) or {}
     refusal = getattr(message, "refusal", None) or aside.get("refusal")
     return refusal if isinstance(refusal, str) else ""

@@ -1,4 +1,4 @@
-"""Files inside the installed litellm package, found without importing it."""
+"""Find files of the installed litellm package without importing it."""
 
 from __future__ import annotations
 

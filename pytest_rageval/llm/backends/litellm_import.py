@@ -1,4 +1,4 @@
-"""Importing litellm: late, once, and without what it does on the side."""
+"""Import litellm late, once, and without its side effects."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pytest_rageval.errors import MissingDependencyError
 
 __all__ = ["litellm", "set_aside"]
 
-SELDOM = 500_000
-"""How many more objects there are before a collection while litellm is imported."""
+RARE = 500_000
+"""Garbage collection threshold while litellm is imported."""
 
 _VARIABLES = {
     "LITELLM_MODE": "PRODUCTION",  # anything else reads a .env file into the environment
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # anything else downloads the price map
 }
-"""What litellm reads while it is imported."""
+"""Environment variables that litellm reads during import."""
 _WRITTEN = (*_VARIABLES, "TIKTOKEN_CACHE_DIR")
-"""What the import may change in the environment; litellm writes the last."""
+"""Environment variables that the import may change; litellm writes the last one."""
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 
 _lock = threading.Lock()
@@ -34,23 +34,22 @@ _ready: ModuleType | None = None
 
 
 def litellm() -> ModuleType:
-    """Return litellm, imported by the first who asks; the others wait.
+    """Return litellm; the first caller imports it while the others wait.
 
-    No ``.env`` is read, nothing downloaded, nothing printed and no warning given, and the environment is afterwards
-    what it was before.
+    The import reads no ``.env``, downloads and prints nothing, gives no warning, and restores the environment.
     """
     global _ready
     with _lock:
         if _ready is None:
-            _ready = _quiet(_imported())
+            _ready = _quiet(_import_litellm())
         return _ready
 
 
 def set_aside() -> None:
-    """Keep litellm out of the several collections in which pytest looks for garbage when all tests have ended.
+    """Exclude litellm's objects from the garbage collections that pytest runs at the end.
 
-    Each would take a seventh of a second for its hundreds of thousands of objects. What is garbage now is collected as
-    ever. When the process ends all is let go again, as what has a finalizer counts on the modules that it needs.
+    Each would take a seventh of a second for hundreds of thousands of objects. Current garbage is collected first. At
+    process exit the objects are unfrozen, because finalizers need their modules.
     """
     if _ready is not None:
         gc.collect()
@@ -58,38 +57,38 @@ def set_aside() -> None:
         atexit.register(gc.unfreeze)
 
 
-def _imported() -> ModuleType:
+def _import_litellm() -> ModuleType:
     try:
-        with _seldom_collected(), _environment(), _without_warnings():
+        with _rare_collections(), _environment(), _without_warnings():
             module: Any = import_module("litellm")
-            module.ModelResponse()  # the first one warns as well
-            _ = module.encoding  # the first call would load it, while the event loop stands still
+            module.ModelResponse()  # the first one warns too
+            _ = module.encoding  # otherwise the first call loads it and blocks the event loop
     except ModuleNotFoundError as error:
         if error.name != "litellm":
             raise
         raise MissingDependencyError("asking a model", "llm") from None
-    found: ModuleType = module
-    return found
+    imported: ModuleType = module
+    return imported
 
 
 @contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """Have the garbage collector look seldom at what is imported, as all of it lasts: a quarter of the import."""
+def _rare_collections() -> Iterator[None]:
+    """Run garbage collection rarely during the import: nothing is freed, and it takes a quarter of the time."""
     often, *others = gc.get_threshold()
-    if not often:  # it is off
+    if not often:  # garbage collection is off
         yield
         return
-    gc.set_threshold(SELDOM, *others)
+    gc.set_threshold(RARE, *others)
     try:
         yield
     finally:
-        if gc.get_threshold()[0] == SELDOM:
+        if gc.get_threshold()[0] == RARE:
             gc.set_threshold(often, *others)
 
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """Set the variables that litellm's import reads, and restore those that it may change."""
+    """Set the variables that litellm's import reads; restore all that it may change."""
     before = {name: os.environ.get(name) for name in _WRITTEN}
     os.environ.update(_VARIABLES)
     try:
@@ -104,7 +103,7 @@ def _environment() -> Iterator[None]:
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Drop the warnings of this thread; filters would be those of all threads, and a test's own."""
+    """Drop this thread's warnings; filters would affect all threads and the tests' own filters."""
     real, here = warnings.warn, threading.get_ident()
 
     def warn(message: Any, category: Any = None, stacklevel: int = 1, *source: Any, **more: Any) -> None:
@@ -128,5 +127,5 @@ def _quiet(module: Any) -> ModuleType:
 
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    found: ModuleType = module
-    return found
+    quiet: ModuleType = module
+    return quiet

@@ -1,4 +1,4 @@
-"""A model by its litellm name: asked over plain HTTP where that is enough, else through litellm."""
+"""A model by its litellm name: over plain HTTP if possible, else through litellm."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["NamedModel", "is_plain", "preload"]
 
 _MAPPED = ("gpt-5", "gpt-6", "audio", "search", "deep-research", "computer-use")
-"""Names of OpenAI models whose parameters litellm maps, or that it asks at another address."""
+"""Parts of names of OpenAI models whose parameters or address litellm changes."""
 _VARIABLES = ("SSL_CERTIFICATE", "SSL_ECDH_CURVE", "SSL_SECURITY_LEVEL", "SSL_VERIFY", "USE_LITELLM_PROXY")
-"""Variables that litellm reads and httpx does not."""
+"""Environment variables that litellm reads and httpx does not."""
 _SETTINGS = (
     "aclient_session", "api_base", "api_key", "callbacks", "failure_callback", "headers", "input_callback",
     "model_alias_map", "openai_key", "organization", "route_all_chat_openai_to_responses", "success_callback",
 )  # fmt: skip
-"""litellm's own settings that change a call, or that want to know of it."""
+"""litellm's settings that change a call or observe it."""
 
 
 class NamedModel:
-    """A `ChatModel` and an `EmbeddingModel` of any provider, as litellm names it; see `is_plain` for the way it takes.
+    """A `ChatModel` and an `EmbeddingModel` of any provider, by litellm name; `is_plain` selects the backend.
 
     Args:
         model: litellm's name of the model, as in ``openai/gpt-4o-mini``.
@@ -49,7 +49,7 @@ class NamedModel:
         return await self._backend(plain).complete(messages, **params)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
-        """Return one vector a text, in their order."""
+        """Return one vector per text, in order."""
         return await self._backend(is_plain(self.model, params, EMBEDDING)).embed(texts, **params)
 
     async def aclose(self) -> None:
@@ -76,21 +76,21 @@ def _litellm_backend(model: str) -> LiteLLM:
 
 
 def is_plain(model: str, params: Mapping[str, object], sent: frozenset[str] = CHAT | EMBEDDING) -> bool:
-    """Return whether a call goes straight to an OpenAI-compatible server; litellm takes all others.
+    """Return whether a call goes directly to an OpenAI-compatible server; all others go through litellm.
 
     It does if all of these hold:
 
-    - The model is ``openai/NAME``, and not one whose parameters litellm maps: reasoning models (``o3-mini``,
-      ``gpt-5``), search and audio models, fine-tuned models, and models that are not asked for a chat completion.
-    - Each parameter is one that such a server takes as it is (``temperature``, ``seed``, ``tools``, ...) or one that
-      says how to ask it (``api_base``, ``api_key``, ``timeout``, ``extra_body``, ...). ``dimensions`` are sent to
-      ``text-embedding-3`` only, as litellm does.
-    - Neither the environment nor litellm's own settings (callbacks, keys, ...) ask for what only litellm does.
+    - The model is ``openai/NAME``, and litellm does not map its parameters. It maps those of reasoning models
+      (``o3-mini``, ``gpt-5``), search and audio models, fine-tuned models, and models without chat completions.
+    - Each parameter can be sent unchanged (``temperature``, ``seed``, ``tools``, ...) or sets up the connection
+      (``api_base``, ``api_key``, ``timeout``, ``extra_body``, ...). As in litellm, ``dimensions`` are sent to
+      ``text-embedding-3`` only.
+    - Neither the environment nor litellm's own settings (callbacks, keys, ...) need litellm.
     """
     if not _is_plain_model(model) or any(os.environ.get(name) for name in _VARIABLES):
         return False
-    given = {name for name, value in params.items() if value is not None}
-    if given - sent - CONNECTION or ("dimensions" in given and "text-embedding-3" not in model):
+    names = {name for name, value in params.items() if value is not None}
+    if names - sent - CONNECTION or ("dimensions" in names and "text-embedding-3" not in model):
         return False
     litellm = sys.modules.get("litellm")
     return not any(getattr(litellm, name, None) for name in _SETTINGS)
@@ -103,28 +103,28 @@ def _is_plain_model(model: str) -> bool:
         return False
     if any(mark in name for mark in _MAPPED) or match(r"o\d", name.rpartition("/")[2]):
         return False
-    known = entry(model)
-    return known.get("mode", "chat") in ("chat", "embedding") and not known.get("supports_reasoning")
+    price_entry = entry(model)
+    return price_entry.get("mode", "chat") in ("chat", "embedding") and not price_entry.get("supports_reasoning")
 
 
 def _is_text(message: Mapping[str, object]) -> bool:
-    """Return whether a message is text alone; litellm rewrites images, files and marks of a cache."""
+    """Return whether a message is only text; litellm rewrites images, files and cache marks."""
     return isinstance(message.get("content"), str | None) and "cache_control" not in message
 
 
 def preload(models: Iterable[tuple[str, Mapping[str, object]]]) -> Thread | None:
-    """Start importing what calls of these models, each with its parameters, need; return the thread that does."""
+    """Start a thread that imports what calls of these models, with their params, need; return it."""
     ways = {is_plain(model, params) for model, params in models}
     if not ways:
         return None
-    thread = Thread(target=_preloaded, args=(sorted(ways, reverse=True),), name="rageval-models", daemon=True)
+    thread = Thread(target=_import_all, args=(sorted(ways, reverse=True),), name="rageval-models", daemon=True)
     thread.start()
     return thread
 
 
-def _preloaded(ways: Iterable[bool]) -> None:
+def _import_all(ways: Iterable[bool]) -> None:
     for plain in ways:
-        with suppress(Exception):  # the first call imports it again, and gets the error
+        with suppress(Exception):  # the first call imports it again and raises the error
             if plain:
                 from pytest_rageval.llm.backends.openai_http import load
 

@@ -1,4 +1,4 @@
-"""A model behind OpenAI's HTTP protocol: one request a call, over httpx."""
+"""Ask a model over OpenAI's HTTP protocol with httpx, one request per call."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from pytest_rageval.model.chat import Completion, Embeddings, Message
 __all__ = ["MAX_REPLY_BYTES", "TIMEOUT_S", "OpenAIHTTP", "ReplyTooLargeError", "load"]
 
 MAX_REPLY_BYTES = 64 * 2**20
-"""Bytes of a reply, decompressed, that are read unless the parameter ``max_reply_bytes`` says otherwise."""
+"""Default of the parameter ``max_reply_bytes``: decompressed bytes of a reply."""
 
 MAX_REDIRECTS = 10
-"""Redirects of one request that are followed."""
+"""Maximum redirects of one request."""
 
 TIMEOUT_S = 60.0
-"""Seconds of a call unless the parameter ``timeout`` says otherwise."""
+"""Default of the parameter ``timeout``: seconds of a call."""
 
 
 class ReplyTooLargeError(Exception):
@@ -44,14 +44,14 @@ class ReplyTooLargeError(Exception):
 
 
 class OpenAIHTTP:
-    """A `ChatModel` and an `EmbeddingModel` that speaks OpenAI's protocol, without litellm and openai.
+    """A `ChatModel` and an `EmbeddingModel` over OpenAI's protocol, without litellm and openai.
 
-    Each call is one request. Every failure is a `ModelError` of the kind that its cause has; a missing httpx is a
-    `MissingDependencyError`. The address, the key and the organization are parameters, else the variables
-    ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), ``OPENAI_API_KEY`` and ``OPENAI_ORGANIZATION``. Proxies and
-    certificates are those of the environment, as httpx reads it (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``).
+    Each call is one request. Every failure is a `ModelError` whose kind names the cause; a missing httpx is a
+    `MissingDependencyError`. Address, key and organization come from parameters, or else from the variables
+    ``OPENAI_BASE_URL`` (or ``OPENAI_API_BASE``), ``OPENAI_API_KEY`` and ``OPENAI_ORGANIZATION``. httpx reads proxies
+    and certificates from the environment (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``).
 
-    A backend is used on one event loop, and closed on it.
+    Use and close a backend on one event loop.
 
     Args:
         model: litellm's name of the model, as in ``openai/gpt-4o-mini``.
@@ -60,21 +60,21 @@ class OpenAIHTTP:
     def __init__(self, model: str) -> None:
         self.model = model
         self._clients: list[Any] = []
-        self._idle: list[Any] = []  # of the clients; each has one connection, as httpx's pool slows down with more
+        self._idle: list[Any] = []  # idle clients; each has one connection, because httpx's pool is slow with more
         self._loaded = False
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
-        """Return the reply to ``messages``, which go as they are, with all their keys."""
-        asked = {"messages": [dict(message) for message in messages]}
-        body, seconds = await self._ask("chat/completions", asked, params, CHAT)
+        """Return the reply to ``messages``; they are sent unchanged, with all their keys."""
+        payload = {"messages": [dict(message) for message in messages]}
+        body, seconds = await self._ask("chat/completions", payload, params, CHAT)
         return completion_of(self.model, body, params, seconds)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
-        """Return one vector a text, in their order; no texts are no call."""
+        """Return one vector per text, in order; an empty list makes no call."""
         if not texts:
             return Embeddings((), Usage(0, 0, 0.0), attempts=0)
-        asked = {"input": list(texts)}
-        body, seconds = await self._ask("embeddings", asked, params, EMBEDDING)
+        payload = {"input": list(texts)}
+        body, seconds = await self._ask("embeddings", payload, params, EMBEDDING)
         return embeddings_of(self.model, body, params, texts, seconds)
 
     async def aclose(self) -> None:
@@ -84,24 +84,24 @@ class OpenAIHTTP:
             await client.aclose()
 
     async def _ask(
-        self, path: str, asked: Mapping[str, Any], params: Mapping[str, Any], sent: frozenset[str]
+        self, path: str, payload: Mapping[str, Any], params: Mapping[str, Any], sent: frozenset[str]
     ) -> tuple[Mapping[str, Any], float]:
-        """Return the JSON of the reply to one request, and its seconds."""
+        """Send one request; return the JSON of its reply and its seconds."""
         secrets: tuple[str, ...] = ()
         try:
             endpoint = Endpoint.of(self.model, params)
             secrets = endpoint.secrets
-            body = body_of(self.model, asked, params, sent)
+            body = body_of(self.model, payload, params, sent)
             timeout = float(params.get("timeout") or TIMEOUT_S)
             limit = int(params.get("max_reply_bytes") or MAX_REPLY_BYTES)
-            client = await self._taken()
-            begun = perf_counter()
+            client = await self._free_client()
+            start = perf_counter()
             try:
                 content = await asyncio.wait_for(_exchange(client, path, endpoint, body, limit), timeout)
             finally:
                 if client in self._clients:
                     self._idle.append(client)
-            seconds = perf_counter() - begun
+            seconds = perf_counter() - start
             reply = parsed(self.model, content)
             if (error := error_in(reply)) is not None:
                 raise _refusal(error[0], {}, content)
@@ -111,11 +111,11 @@ class OpenAIHTTP:
         except Exception as error:
             raise model_error(error, self.model, secrets) from None
 
-    async def _taken(self) -> Any:
-        """Return an idle client, or a new one, whose errors are those of proxies and certificates."""
+    async def _free_client(self) -> Any:
+        """Return an idle client or a new one; a new one raises for invalid proxies or certificates."""
         try:
             if not self._loaded:
-                await asyncio.to_thread(load)  # a part of a second, in which the loop goes on
+                await asyncio.to_thread(load)  # do not block the loop while importing
                 self._loaded = True
             if not self._idle:
                 self._clients.append(_client())
@@ -128,9 +128,9 @@ class OpenAIHTTP:
 
 
 async def _exchange(client: Any, path: str, endpoint: Endpoint, body: bytes, limit: int) -> bytes:
-    """Send one request and return the decompressed body of its reply; an error status raises.
+    """Send one request; return the decompressed body of its reply, or raise for an error status.
 
-    Redirects are followed here, as httpx would read and decompress each of them whole.
+    Redirects are followed here because httpx would read and decompress each of them completely.
     """
     request = client.build_request(
         "POST", f"{endpoint.base}/{path}", content=body, headers=endpoint.headers, params=endpoint.query or None
@@ -155,9 +155,9 @@ def _client() -> Any:
 
 
 async def _read(response: Any, limit: int) -> bytes:
-    """Return the body of a reply, decompressed; more than ``limit`` bytes are a `ReplyTooLargeError`.
+    """Return the decompressed body of a reply; raise `ReplyTooLargeError` above ``limit`` bytes.
 
-    httpx decompresses each chunk as a whole, which may be a thousand times its size, so this does it instead.
+    httpx decompresses whole chunks, which may grow a thousandfold; this function stops at the limit.
     """
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
@@ -175,19 +175,19 @@ async def _read(response: Any, limit: int) -> bytes:
 
 
 def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Exception:
-    """Return the exception of an error status, with its decompressed body."""
+    """Return the exception of an error status, with the decompressed body."""
     httpx = _httpx()
-    kept = [
+    kept_headers = [
         (name, value) for name, value in headers.items() if name.lower() not in ("content-encoding", "content-length")
     ]
-    response = httpx.Response(status, headers=kept, content=content)
+    response = httpx.Response(status, headers=kept_headers, content=content)
     text = content[:2000].decode("utf-8", "replace")
     error: Exception = httpx.HTTPStatusError(f"status {status}: {text}", request=None, response=response)
     return error
 
 
 def load() -> None:
-    """Import what the first call needs, and read the certificates."""
+    """Import the first call's modules, and read the certificates."""
     _httpx()
     _certificates(*_bundle())
     import_module("httpcore")
@@ -212,5 +212,5 @@ def _bundle() -> tuple[str | None, str | None]:
 
 @lru_cache(maxsize=2)
 def _certificates(file: str | None, folder: str | None) -> Any:
-    """Return httpx's TLS settings, read once as long as the variables that name certificates stay the same."""
+    """Return httpx's TLS settings; read again only if the certificate variables change."""
     return _httpx().create_ssl_context()

@@ -1,4 +1,4 @@
-"""OpenAI's HTTP protocol: where a request goes, what it holds, and what its reply says."""
+"""OpenAI's HTTP protocol: addresses, request bodies, and parsing of replies."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ CONNECTION = frozenset({
     "api_base", "api_key", "base_url", "extra_body", "extra_headers", "extra_query", "input_cost_per_token",
     "max_reply_bytes", "organization", "output_cost_per_token", "timeout",
 })  # fmt: skip
-"""Parameters that say how to ask; they are read here and not sent as they are."""
+"""Parameters of the connection; they are used here and not sent unchanged."""
 CHAT = frozenset({
     "frequency_penalty", "logit_bias", "logprobs", "max_completion_tokens", "max_tokens", "n", "parallel_tool_calls",
     "presence_penalty", "response_format", "seed", "stop", "temperature", "tool_choice", "tools", "top_logprobs",
     "top_p",
 })  # fmt: skip
-"""Parameters of a chat completion that are sent as they are."""
+"""Parameters of a chat completion that are sent unchanged."""
 EMBEDDING = frozenset({"dimensions"})
-"""Parameters of an embedding that are sent as they are."""
+"""Parameters of an embedding that are sent unchanged."""
 
 _DEFAULT_BASE = "https://api.openai.com/v1"
 _THOUGHT = re.compile(r"<(think|thinking|budget:thinking)>.*?</(?:think|thinking|budget:thinking)>(.*)", re.DOTALL)
-"""A reply that begins with what a reasoning model thought, then its answer."""
+"""A reply with the thoughts of a reasoning model before its answer."""
 _REASONS = {
     "length": "length", "max_tokens": "length", "content_filter": "content_filter", "sensitive": "content_filter",
     "refusal": "content_filter", "tool_calls": "tool_calls", "tool_use": "tool_calls", "function_call": "function_call",
@@ -53,13 +53,13 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible server, and how to ask it.
+    """An OpenAI-compatible server with headers and query.
 
     Attributes:
         base: its address, such as ``https://api.openai.com/v1``.
-        headers: what goes with each request.
-        query: what is added to the address.
-        secrets: what no message may show: the key and the values of ``extra_headers``.
+        headers: sent with each request.
+        query: added to the address.
+        secrets: never shown in messages: the key and the values of ``extra_headers``.
     """
 
     base: str
@@ -69,9 +69,9 @@ class Endpoint:
 
     @classmethod
     def of(cls, model: str, params: Mapping[str, Any]) -> Endpoint:
-        """Return the endpoint by parameters, else by the variables that litellm and openai read.
+        """Return the endpoint from parameters, or else from the variables that litellm and openai read.
 
-        Raises `ModelError` when there is no usable key, or when the address holds a password.
+        Raises `ModelError` if there is no usable key, or if the address is invalid or contains a password.
         """
         base = params.get("api_base") or params.get("base_url") or _variable("OPENAI_BASE_URL", "OPENAI_API_BASE")
         base = str(base or _DEFAULT_BASE).rstrip("/")
@@ -80,15 +80,15 @@ class Endpoint:
         key = str(params.get("api_key") or _variable("OPENAI_API_KEY") or "")
         if not key or not _fits_a_header(key):
             raise fault("auth", model)
-        named = {
+        optional = {
             "OpenAI-Organization": params.get("organization") or _variable("OPENAI_ORGANIZATION", "OPENAI_ORG_ID"),
             "OpenAI-Project": _variable("OPENAI_PROJECT_ID"),
         }
         extra = {str(name): str(value) for name, value in (params.get("extra_headers") or {}).items()}
-        if unfit := next((name for name, value in extra.items() if not _fits_a_header(name + value)), None):
-            raise fault("bad_request", model, f"the header {unfit!a} has characters that HTTP does not allow")
+        if invalid := next((name for name, value in extra.items() if not _fits_a_header(name + value)), None):
+            raise fault("bad_request", model, f"the header {invalid!a} has characters that HTTP does not allow")
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "Accept-Encoding": "gzip"}
-        headers.update((name, str(value)) for name, value in named.items() if value)
+        headers.update((name, str(value)) for name, value in optional.items() if value)
         return cls(base, {**headers, **extra}, params.get("extra_query") or {}, (key, *filter(None, extra.values())))
 
 
@@ -97,10 +97,10 @@ def _fits_a_header(text: str) -> bool:
 
 
 def _address_problem(base: str) -> str:
-    """Return what is wrong with an address, "" for nothing."""
+    """Return the problem of an address, "" for none."""
     try:
         parts = urlsplit(base)
-        _ = parts.port  # one that is out of range raises
+        _ = parts.port  # raises if out of range
     except ValueError as error:
         return str(error)
     if "@" in parts.netloc:
@@ -115,21 +115,21 @@ def _variable(*names: str) -> str | None:
 
 
 def body_of(model: str, asked: Mapping[str, Any], params: Mapping[str, Any], sent: frozenset[str]) -> bytes:
-    """Return the JSON of a request: ``asked``, and of ``params`` those that are ``sent``.
+    """Return the JSON of a request: ``asked``, and the ``params`` whose names are in ``sent``.
 
-    A schema goes only to a model that litellm's map knows to keep to one, and a tool choice only with tools.
+    A schema is sent only if litellm's map says that the model supports it; a tool choice only with tools.
     """
-    kept = {name: params[name] for name in sorted(sent & params.keys()) if params[name] is not None}
-    if "response_format" in kept and not entry(model).get("supports_response_schema"):
-        del kept["response_format"]
-    if not kept.get("tools"):
-        kept.pop("tool_choice", None)
-    body = {"model": model.partition("/")[2], **asked, **kept, **(params.get("extra_body") or {})}
+    sent_params = {name: params[name] for name in sorted(sent & params.keys()) if params[name] is not None}
+    if "response_format" in sent_params and not entry(model).get("supports_response_schema"):
+        del sent_params["response_format"]
+    if not sent_params.get("tools"):
+        sent_params.pop("tool_choice", None)
+    body = {"model": model.partition("/")[2], **asked, **sent_params, **(params.get("extra_body") or {})}
     return json.dumps(body).encode()
 
 
 def parsed(model: str, content: bytes) -> Mapping[str, Any]:
-    """Return the JSON object of a reply; anything else raises the `ModelError` of a malformed reply."""
+    """Return the JSON object of a reply; raise `ModelError` for anything else."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -140,7 +140,7 @@ def parsed(model: str, content: bytes) -> Mapping[str, Any]:
 
 
 def completion_of(model: str, body: Mapping[str, Any], params: Mapping[str, Any], seconds: float) -> Completion:
-    """Return the completion in a reply: its first choice."""
+    """Return the completion of a reply's first choice."""
     choices = body.get("choices")
     if not isinstance(choices, list):
         raise malformed(model, "'choices' is not a list" if "choices" in body else "no 'choices'")
@@ -163,7 +163,7 @@ def completion_of(model: str, body: Mapping[str, Any], params: Mapping[str, Any]
 
 
 def _answer(text: str, message: Mapping[str, Any]) -> str:
-    """Return the text without what the model thought first, where the server does not separate the two."""
+    """Return the text without the model's thoughts, if the server does not separate them."""
     thought = None if message.keys() & {"reasoning", "reasoning_content"} else _THOUGHT.match(text)
     return text if thought is None else thought[2]
 
@@ -184,26 +184,26 @@ def embeddings_of(
 
 
 def _usage(model: str, body: Mapping[str, Any], params: Mapping[str, Any], seconds: float) -> Usage:
-    """Return tokens and price; both are unknown where the reply does not give its tokens."""
+    """Return tokens and price; both are unknown if the reply has no token counts."""
     usage = body.get("usage")
     if not isinstance(usage, dict) or not usage.get("prompt_tokens"):
         return Usage(latency_s=seconds)
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     try:
-        sent, got, stored = (
+        sent, received, stored = (
             int(count or 0) for count in (usage["prompt_tokens"], usage.get("completion_tokens"), cached)
         )
     except (TypeError, ValueError) as error:
         raise malformed(model, f"token counts that are no numbers ({error})") from None
-    return Usage(sent, got, prices_of(model, params).cost(sent, got, stored), seconds)
+    return Usage(sent, received, prices_of(model, params).cost(sent, received, stored), seconds)
 
 
 def error_in(body: Mapping[str, Any]) -> tuple[int, str] | None:
-    """Return status and message of an error that a server sends with the status 200; None without one."""
+    """Return status and message of an error sent with HTTP status 200; None without one."""
     error = body.get("error")
-    told = error if isinstance(error, dict) else {"message": error}
-    message, code = told.get("message"), told.get("code")
+    fields = error if isinstance(error, dict) else {"message": error}
+    message, code = fields.get("message"), fields.get("code")
     if not message and code is None:
         return None
     status = code if isinstance(code, int) and 400 <= code < 600 else 422

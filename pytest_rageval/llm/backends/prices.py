@@ -1,4 +1,4 @@
-"""What a call costs, and how many tokens it sends."""
+"""Prices of calls, and token counts of messages."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pytest_rageval.llm.backends.litellm_files import litellm_file
 __all__ = ["RATES", "UNSAID", "Prices", "count_tokens", "entry", "entry_in_file", "prices_of"]
 
 UNSAID = -1
-"""Stands for the ``max_tokens`` of a call that does not say it."""
+"""Value of ``max_tokens`` for a call that does not set it."""
 
 RATES = ("input_cost_per_token", "output_cost_per_token")
-"""The parameters that price a call: US dollars a token."""
+"""Parameters with prices in US dollars per token."""
 
 _MAP = "model_prices_and_context_window_backup.json"
 _WIDE = "\u1100"
-"""First code point of the scripts with about one token a character."""
+"""First code point of scripts with about one token per character."""
 
 
 def entry(model: str) -> Mapping[str, Any]:
-    """Return what litellm's price map says of a model (prices in US dollars, limits in tokens), or {}.
+    """Return a model's entry in litellm's price map (prices in US dollars, limits in tokens), or {}.
 
-    The map is litellm's own once it is imported, so that models registered with it count; until then it is the JSON
-    file that litellm is installed with. A name without its provider matches only an entry of that provider: a model
-    served by vLLM is not the model of the same name at OpenAI.
+    If litellm is imported, its map in memory counts, including models registered there; otherwise its JSON file does.
+    An entry without provider prefix matches only if it belongs to that provider: a model served by vLLM is not
+    OpenAI's model of the same name.
     """
     imported: Any = getattr(sys.modules.get("litellm"), "model_cost", None)
     find = imported.get if imported else entry_in_file
@@ -46,7 +46,7 @@ def entry(model: str) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=64)
 def entry_in_file(name: str) -> Mapping[str, Any] | None:
-    """Return one entry of the file of the map; to decode it alone takes a fiftieth of the time of the whole map."""
+    """Return one entry of the map's file; decoding only this entry is 50 times faster than the whole file."""
     try:
         text = litellm_file(_MAP).read_text(encoding="utf-8")
     except OSError:
@@ -63,8 +63,8 @@ class Prices:
 
     Args:
         model: litellm's name of the model.
-        overrides: a user's ``input_cost_per_token`` and ``output_cost_per_token`` in US dollars, instead of the map's,
-            which is not looked at when both are given, and ``max_tokens`` of calls that do not say it.
+        overrides: a user's ``input_cost_per_token`` and ``output_cost_per_token`` in US dollars, instead of the map's
+            (it is not read if both are set), and ``max_tokens`` for calls that do not set it.
     """
 
     def __init__(self, model: str, overrides: Mapping[str, object] | None = None) -> None:
@@ -75,15 +75,14 @@ class Prices:
         self._known = {} if len(given) == len(RATES) else entry(model)
         self._input, self._output = (_rate(given.get(name), self._known.get(name)) for name in RATES)
         self._cached = None if self.given else _rate(None, self._known.get("cache_read_input_token_cost"))
-        said = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
-        self._longest: Any = said or self._known.get("max_output_tokens")
+        limit = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
+        self._longest: Any = limit or self._known.get("max_output_tokens")
         self._tiered = not self.given and any("_above_" in name for name in self._known)
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
-        """Return the price in US dollars; None when it is not known, 0.0 only when it is known to be free.
+        """Return the price in US dollars: None if unknown, 0.0 only if the model is known to be free.
 
-        ``cached_tokens`` are those of the prompt that the provider read from its cache, at their own rate if the map
-        has one.
+        ``cached_tokens`` are prompt tokens from the provider's cache; they cost the map's cache rate if it has one.
         """
         if self._tiered:
             return self._tiers(prompt_tokens, completion_tokens)
@@ -93,9 +92,9 @@ class Prices:
         return prompt_tokens * self._input - cheaper + completion_tokens * (self._output or 0.0)
 
     def most(self, prompt_tokens: int, max_tokens: int) -> float | None:
-        """Return the price of the longest reply; `UNSAID` stands for the user's limit, or else the map's.
+        """Return the price with the longest reply; `UNSAID` means the user's limit, or else the map's.
 
-        It is None when the price is not known, or the limit of a reply that costs something.
+        It is None if the price is unknown, or if a paid reply has no known limit.
         """
         longest = self._longest if max_tokens == UNSAID else max_tokens
         if longest is None:
@@ -103,18 +102,18 @@ class Prices:
         return self.cost(prompt_tokens, int(longest))
 
     def unbounded(self, setting: str, rates: str) -> str:
-        """Return why no budget can bound a call, or "" if one can.
+        """Return why a budget cannot bound a call, or "" if it can.
 
         Args:
-            setting: the setting of the ini that has the model's params.
-            rates: the params that price a call.
+            setting: the ini setting of the model's params.
+            rates: the params that set the price of a call.
         """
         if self.most(1, UNSAID) is not None:
             return ""
         return no_longest(self.model, setting) if self.most(1, 1) is not None else no_price(self.model, setting, rates)
 
     def _tiers(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """Return the price of a model whose long prompts cost more a token."""
+        """Return the price of a model with a higher rate for long prompts."""
         from pytest_rageval.llm.backends.litellm_import import litellm
 
         module: Any = litellm()
@@ -122,13 +121,13 @@ class Prices:
             parts = module.cost_per_token(
                 model=self.model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
             )
-        except Exception:  # a price that litellm cannot work out is not known
+        except Exception:  # litellm cannot compute it: the price is unknown
             return None
         return float(sum(parts))
 
 
 def prices_of(model: str, params: Mapping[str, Any]) -> Prices:
-    """Return the prices of a model that is asked with ``params``."""
+    """Return the prices of a model called with ``params``."""
     return _prices_of(model, *(params.get(rate) for rate in RATES))
 
 
@@ -143,23 +142,23 @@ def _rate(given: object, known: object) -> float | None:
 
 
 def count_tokens(model: str, messages: Sequence[Mapping[str, object]]) -> tuple[int, bool]:
-    """Return how many tokens the messages are for a model, and whether that is a real count.
+    """Return the number of tokens in the messages, and whether it is an exact count.
 
-    A real count is one by OpenAI's tokenizers with their 3 tokens a message and 3 for the reply: litellm brings the
-    files of cl100k_base and o200k_base, which are those of OpenAI's chat models. Its counter takes cl100k_base or a
-    downloaded tokenizer for all other models, and a Claude 2 tokenizer for Claude; so these are estimated here,
-    by 4 characters a token and, from Hangul and Chinese on, 1.
+    Counts for OpenAI's chat models are exact: litellm includes their tokenizers cl100k_base and o200k_base, and OpenAI
+    adds 3 tokens per message and 3 for the reply. For other models litellm would use cl100k_base, a downloaded
+    tokenizer or Claude 2's. They are estimated here instead: 4 characters per token, and 1 for scripts such as Hangul
+    and Chinese.
     """
     texts = [text for message in messages for text in (message.get("role"), *_texts(message.get("content")))]
     provider, _, bare = model.rpartition("/")
-    found = encoding_of(bare) if provider in ("", "openai") else None
-    if found is None:
+    tokenizer = encoding_of(bare) if provider in ("", "openai") else None
+    if tokenizer is None:
         return sum(_estimate(str(text)) + 1 for text in texts), False
-    return 3 + sum(3 for _ in messages) + sum(len(found.encode_ordinary(str(text))) for text in texts), True
+    return 3 + sum(3 for _ in messages) + sum(len(tokenizer.encode_ordinary(str(text))) for text in texts), True
 
 
 def _texts(content: object) -> list[object]:
-    """Return the texts of a message, also of one that is given as parts."""
+    """Return the texts of a message's content, which may be a list of parts."""
     if isinstance(content, list):
         return [part.get("text", "") for part in content if isinstance(part, Mapping)]
     return [] if content is None else [content]

@@ -1,4 +1,4 @@
-"""A model that says what a test tells it to."""
+"""A scripted model for tests."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Reply = str | Completion | BaseException
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request to a `ScriptedLLM`: the messages and the parameters that it came with."""
+    """One request to a `ScriptedLLM`: its messages and parameters."""
 
     messages: tuple[Message, ...]
     params: Mapping[str, object]
 
 
 class ScriptedLLM:
-    """A model for tests: it replies from a script and keeps what it was asked.
+    """A model for tests: it replies from a script and stores its requests.
 
-    It stands in wherever a model is wanted, on any event loop and thread:
+    Use it instead of any model, on any event loop and thread:
 
         >>> import asyncio
         >>> llm = ScriptedLLM({"capital of France": "Paris", "": "I do not know."})
@@ -40,10 +40,10 @@ class ScriptedLLM:
         {'seed': 1}
 
     Args:
-        replies: a text that answers everything; or a sequence, given out in order; or rules, of which the first wins
-            whose key is contained in the last user message, else the first whose key is in any message, else "";
-            or a function of the messages. When there is no reply left or none that fits, asking is a `RagEvalError`.
-        usage: the tokens and the price of each reply that is a text; None leaves them unknown.
+        replies: one text for all requests; a sequence, used in order; rules; or a function of the messages. The first
+            rule wins whose key is in the last user message, then the first whose key is in any message, then the rule
+            under "". If no reply is left or fits, the call raises `RagEvalError`.
+        usage: tokens and price of each text reply; None leaves them unknown.
         delay_s: seconds before each reply.
     """
 
@@ -62,12 +62,12 @@ class ScriptedLLM:
 
     @property
     def requests(self) -> tuple[Asked, ...]:
-        """What was asked, in order."""
+        """The requests, in order."""
         with self._lock:
             return tuple(self._requests)
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
-        """Return the reply that the script has for ``messages``, or raise it."""
+        """Return the script's reply to ``messages``, or raise it."""
         with self._lock:
             self._requests.append(Asked(tuple(dict(message) for message in messages), dict(params)))
             number = len(self._requests)
@@ -75,7 +75,7 @@ class ScriptedLLM:
         if self._delay_s:
             await asyncio.sleep(self._delay_s)
         if isinstance(reply, BaseException):
-            raise reply.with_traceback(None)  # it may be raised many times
+            raise reply.with_traceback(None)  # the same exception may be raised many times
         if isinstance(reply, Completion):
             return reply
         if not isinstance(reply, str):
@@ -84,7 +84,7 @@ class ScriptedLLM:
 
 
 _Script = Callable[[int, Sequence[Message]], object]
-"""The reply to the request of that number, counted from 1."""
+"""(request number from 1, messages) -> reply."""
 
 
 def _script(replies: str | Sequence[Reply] | Mapping[str, Reply] | Callable[[Sequence[Message]], Reply]) -> _Script:
@@ -94,28 +94,28 @@ def _script(replies: str | Sequence[Reply] | Mapping[str, Reply] | Callable[[Seq
         rules = dict(replies)
         return lambda number, messages: _by_rule(rules, messages)
     if isinstance(replies, Sequence):
-        listed = tuple(replies)
-        return lambda number, messages: _in_order(listed, number)
+        queue = tuple(replies)
+        return lambda number, messages: _in_order(queue, number)
     if callable(replies):
         return lambda number, messages: replies(messages)
     raise TypeError(f"replies are a str, a sequence, a mapping or a function, not {found(replies)}")
 
 
-def _in_order(listed: Sequence[Reply], number: int) -> Reply:
-    if number > len(listed):
-        raise RagEvalError(f"the scripted model was asked {number} times and has only {len(listed)} replies; add more")
-    return listed[number - 1]
+def _in_order(queue: Sequence[Reply], number: int) -> Reply:
+    if number > len(queue):
+        raise RagEvalError(f"the scripted model was asked {number} times and has only {len(queue)} replies; add more")
+    return queue[number - 1]
 
 
 def _by_rule(rules: Mapping[str, Reply], messages: Sequence[Message]) -> Reply:
-    asked = next((message["content"] for message in reversed(messages) if message["role"] == "user"), "")
-    for text in (asked, "\n".join(message["content"] for message in messages)):
+    question = next((message["content"] for message in reversed(messages) if message["role"] == "user"), "")
+    for text in (question, "\n".join(message["content"] for message in messages)):
         for key, reply in rules.items():
             if key and key in text:
                 return reply
     if "" in rules:
         return rules[""]
     raise RagEvalError(
-        f"no scripted rule fits the question {found(asked)}; "
+        f"no scripted rule fits the question {found(question)}; "
         f"known: {', '.join(map(repr, rules))} (a rule under '' fits whatever no other does)"
     )

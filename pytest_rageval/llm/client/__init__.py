@@ -1,1 +1,1 @@
-"""Models as the session asks them: within limits, retried, replayed, charged."""
+"""Clients that limit, retry, replay and charge the calls to models."""

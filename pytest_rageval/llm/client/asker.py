@@ -1,4 +1,4 @@
-"""A backend as the session asks it, whatever it is asked for: replayed or asked, within limits, recorded, charged."""
+"""The base client of model backends: replay, limit, retry, record and charge calls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pytest_rageval.model.chat import Completion, Embeddings, Message
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.budget import Budget
-    from pytest_rageval.llm.client.reply_cache import Kept
+    from pytest_rageval.llm.client.reply_cache import ReplyCache
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
 __all__ = ["Asker", "Home"]
@@ -34,48 +34,48 @@ B = TypeVar("B")
 R = TypeVar("R", Completion, Embeddings)
 
 Home = Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]]
-"""Awaits what a function returns, on a certain event loop."""
+"""Runs a coroutine function on the session's event loop."""
 
 _NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 _FREE = Usage(0, 0, 0.0)
 
 
 class Asker(ABC, Generic[B, R]):
-    """What answers from a recording, else asks its backend, and charges the scope it is called in.
+    """Replays a recorded reply or asks the backend, and charges the caller's scope.
 
-    A call counts once, with all the requests it sent. What it cost is what its reply cost: requests that failed are
-    not billed as a rule, and count as no tokens and no cost. Of a call that is cancelled while a request is in flight
-    the cost is unknown, and the budget counts the most it may have been. Of identical calls that are to be recorded
-    or kept one is asked, and the others replay its reply.
+    A call counts once, with all its requests. Its cost is that of its reply: providers usually do not bill failed
+    requests, so these count no tokens and no cost. If a call is cancelled with a request in flight, its cost is
+    unknown, and the budget counts its maximum. Of identical calls that are recorded or cached, one is sent; the
+    others replay its reply.
 
     Args:
-        backend: is asked, once for each request; where it has ``aclose()``, that is awaited at the end.
-        name: of the model, as recordings and messages call it.
-        kind: of its calls, as recordings call it; the class has one where none is given.
-        params: go with every call, unless the call has its own of that name.
-        limiter: how many requests are in flight.
-        retry: how long a call is tried.
-        cassettes: the recordings; None always asks.
-        kept: where replies are kept that are not to be recorded; None asks for each.
-        budget: what may be spent; None is no limit.
-        most: the most that a call may cost in US dollars, from its messages and its params, in which ``max_tokens``
-            always is, `UNSAID` where nobody says it; None where that is unknown. Needed under a budget.
-        outside: what is charged with calls on nobody's behalf; None forgets them.
-        home: awaits what is asked on the one event loop that limiter, budget and connections live on, whichever loop
-            a call is made on; None leaves it to the caller to make all calls on one.
+        backend: called once for each request; its ``aclose()``, if any, is awaited at the end.
+        name: name of the model in recordings and messages.
+        kind: kind of its calls in recordings; the class has a default.
+        params: parameters of every call; a call's own parameters override them.
+        limiter: limits the requests in flight.
+        retry: the retry policy of a call.
+        cassettes: the recordings; None always asks the backend.
+        kept: cache of replies that are not recorded; None caches nothing.
+        budget: the spending limit; None for no limit.
+        most: returns the maximum cost of a call in US dollars from its messages and params, or None if unknown. The
+            params always contain ``max_tokens``, `UNSAID` if it is not set. Required with a budget.
+        outside: meter of calls outside of any case; None does not count them.
+        home: runs calls on the event loop that limiter, budget and connections belong to, from any loop; None if the
+            caller makes all calls on one loop.
 
     Attributes:
         succeeded: whether the backend has ever replied.
-        refused: the first refusal (``auth``, ``not_found``), if the backend had not replied before; from then on every
-            call is refused like that, and none is sent.
+        refused: the first refusal (``auth``, ``not_found``), if it came before any reply; then every later call fails
+            with it, and none is sent.
     """
 
     KIND: ClassVar[str]
     METHOD: ClassVar[str]
-    """The backend's method, with its arguments."""
+    """The backend's method and its arguments, for messages."""
     RETURNS: ClassVar[str]
     RATES: ClassVar[str]
-    """The params that price a call."""
+    """The params that set the price of a call."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Asker(ABC, Generic[B, R]):
         limiter: Limiter,
         retry: RetryPolicy,
         cassettes: Cassettes | None = None,
-        kept: Kept | None = None,
+        kept: ReplyCache | None = None,
         budget: Budget | None = None,
         most: Callable[[Sequence[Message], Mapping[str, object]], float | None] | None = None,
         outside: Meter | None = None,
@@ -107,50 +107,50 @@ class Asker(ABC, Generic[B, R]):
         self._most = most
         self._home = home
         self._outside = outside
-        self._in_flight: dict[str, asyncio.Future[bool]] = {}  # by key, only touched at home
+        self._in_flight: dict[str, asyncio.Future[bool]] = {}  # by key, used only on the home loop
 
     def __getattr__(self, name: str) -> Any:
-        """Return what else the backend has: a test may look at what its own model was asked."""
-        if name == "_backend":  # as when it is copied, before it has one
+        """Return an attribute of the backend: a test may inspect the requests of its own model."""
+        if name == "_backend":  # when copied, before the attribute exists
             raise AttributeError(name)
         return getattr(self._backend, name)
 
     def replays(self, asked: Sequence[Any], repeat: int = 1) -> bool:
-        """Return whether a recording would answer this repetition, so that the backend is not asked."""
+        """Return whether a recording answers this repetition without asking the backend."""
         if self._cassettes is None:
             return False
         return self._cassettes.holds(Request(self.kind, self.name, self._params, asked, repeat))
 
     async def close(self) -> None:
-        """Let the backend's connections go."""
+        """Close the backend's connections."""
         close = getattr(self._backend, "aclose", None)
         if close is not None:
             await close()
 
     @abstractmethod
-    def _sent(self, asked: Sequence[Any], params: Mapping[str, object]) -> object:
-        """Send one request: return what the backend's method returns, to be awaited."""
+    def _start_request(self, asked: Sequence[Any], params: Mapping[str, object]) -> object:
+        """Send one request; return the awaitable of the backend's method."""
 
     @abstractmethod
     def _is_reply(self, reply: object, asked: Sequence[Any]) -> bool:
-        """Return whether a reply is what the backend's contract says."""
+        """Return whether a reply fulfils the backend's contract."""
 
     @abstractmethod
-    def _recorded(self, reply: R) -> dict[str, Any]:
-        """Return what is recorded of a reply besides its tokens and its price."""
+    def _to_record(self, reply: R) -> dict[str, Any]:
+        """Return the recorded fields of a reply, except tokens and price."""
 
     @abstractmethod
-    def _replayed(self, response: Mapping[str, Any], usage: Usage) -> R:
-        """Return the reply that was recorded; a `KeyError` is what the recording lacks."""
+    def _from_record(self, response: Mapping[str, Any], usage: Usage) -> R:
+        """Return the recorded reply; raise `KeyError` with the name of a missing field."""
 
     @abstractmethod
-    def _priced(self, asked: Sequence[Any], params: Mapping[str, object]) -> tuple[float | None, str]:
-        """Return the most that a call may cost, and what had to be assumed for that, "" for nothing."""
+    def _max_cost(self, asked: Sequence[Any], params: Mapping[str, object]) -> tuple[float | None, str]:
+        """Return the maximum cost of a call, and the assumption behind it ("" for none)."""
 
     async def _reply(self, asked: Sequence[Any], params: Mapping[str, object]) -> R:
         """Return the reply: replayed, or asked for and recorded.
 
-        Raises `ModelError` when there is none; what else the backend raises goes through.
+        Raises `ModelError` if there is none; other exceptions of the backend propagate.
         """
         scope = current(self._outside)
         merged = {**self._params, **params}
@@ -160,7 +160,7 @@ class Asker(ABC, Generic[B, R]):
         try:
             request = Request(self.kind, self.name, merged, asked, scope.repeat)
         except SettingError:
-            if self._cassettes is None:  # what cannot be written down can be asked
+            if self._cassettes is None:  # without recordings, params need no JSON form
                 return await self._at_home(ask)
             raise
         response = self._kept.find(request)
@@ -175,11 +175,11 @@ class Asker(ABC, Generic[B, R]):
         return reply
 
     async def _ask_once(
-        self, request: Request, ask: Callable[[], Awaitable[R]], kept: Cassettes | Kept, meter: Meter
+        self, request: Request, ask: Callable[[], Awaitable[R]], kept: Cassettes | ReplyCache, meter: Meter
     ) -> R:
-        """Return the reply, asked for and recorded, or replayed when an identical call in flight has brought one.
+        """Ask and record, or replay the reply of an identical call in flight.
 
-        Who waited for a call that failed asks for itself; of those who waited for a cancelled one, one does.
+        If that call fails, each waiting call asks for itself; if it is cancelled, one of them asks.
         """
         first_failed = failed = False
         while not first_failed and (first := self._in_flight.get(request.key)) is not None:
@@ -192,8 +192,8 @@ class Asker(ABC, Generic[B, R]):
             reply = await ask()
             response = kept.find(request)
             if response is None:
-                kept.record(request, self._recorded(reply) | stored_usage(reply.usage))
-            else:  # others who had waited with this one were quicker
+                kept.record(request, self._to_record(reply) | stored_usage(reply.usage))
+            else:  # another waiting call was faster
                 reply = replace(self._read(request.key, response), attempts=reply.attempts, replayed=False)
             if self._cassettes is not None:
                 meter.use(request.key)
@@ -207,8 +207,8 @@ class Asker(ABC, Generic[B, R]):
                 del self._in_flight[request.key]
 
     async def _ask(self, asked: Sequence[Any], params: Mapping[str, object], scope: Scope) -> R:
-        """Return the reply, asked for, unless an earlier run was given it."""
-        if getattr(self._backend, "computes_here", False):  # asking again costs nothing
+        """Ask for the reply, unless an earlier run has it."""
+        if getattr(self._backend, "computes_here", False):  # asking again is free
             scope = replace(scope, journal=None)
         key = reply_key(scope, self.kind, self.name, params, asked)
         earlier = take_reply(scope, self.kind, key)
@@ -216,11 +216,13 @@ class Asker(ABC, Generic[B, R]):
             return self._read(key, earlier.value)
         with JournaledCall(scope.journal, self.kind, key) as call:
             call.start(waits=True)
-            reply = await self._tried(asked, params, scope.meter, call)
-            call.end(self._recorded(reply) | stored_usage(reply.usage) if key else None)
+            reply = await self._ask_with_retries(asked, params, scope.meter, call)
+            call.end(self._to_record(reply) | stored_usage(reply.usage) if key else None)
         return reply
 
-    async def _tried(self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter, call: JournaledCall) -> R:
+    async def _ask_with_retries(
+        self, asked: Sequence[Any], params: Mapping[str, object], meter: Meter, call: JournaledCall
+    ) -> R:
         tries = Tries(self._retry, self._limiter)
         usage, most_usd, cut = _FREE, None, 0
         try:
@@ -234,7 +236,7 @@ class Asker(ABC, Generic[B, R]):
             elif tries.pending:
                 cut = 1
             raise
-        except MissingDependencyError as error:  # of every call, and before it is sent
+        except MissingDependencyError as error:  # raised by every call before it is sent
             tries.sent = 0
             raise SystemContractError(str(error), always=True) from None
         finally:
@@ -249,7 +251,7 @@ class Asker(ABC, Generic[B, R]):
         call.sent()
         begun = perf_counter()
         try:
-            sent = self._sent(asked, params)
+            sent = self._start_request(asked, params)
             reply: Any = await sent if inspect.isawaitable(sent) else sent
         except Exception as raised:
             if not isinstance(raised, ModelError) and not is_of_http(raised):
@@ -257,26 +259,26 @@ class Asker(ABC, Generic[B, R]):
             error = model_error(raised, self.name)
             if error.kind in ("auth", "not_found") and not self.succeeded:
                 self.refused = self.refused or error
-                self._limiter.close(self.refused)  # before the slot of this request goes to the next
+                self._limiter.close(self.refused)  # before the next call takes the slot of this request
             if error is raised:
                 raise
             raise error from None
         self.succeeded = True
         if reply is sent or not self._is_reply(reply, asked):
-            wanted = f"return {self.RETURNS} from `async def {self.METHOD}`"
-            raise SystemContractError(f"the model {self.name} returned {found(reply)}; {wanted}")
-        given: R = reply
-        if given.usage.fault:
-            raise SystemContractError(f"the model {self.name} returned {faulty(given.usage)}")
-        if given.usage.latency_s is not None:
-            return given
-        return replace(given, usage=replace(given.usage, latency_s=perf_counter() - begun))
+            advice = f"return {self.RETURNS} from `async def {self.METHOD}`"
+            raise SystemContractError(f"the model {self.name} returned {found(reply)}; {advice}")
+        valid_reply: R = reply
+        if valid_reply.usage.fault:
+            raise SystemContractError(f"the model {self.name} returned {faulty(valid_reply.usage)}")
+        if valid_reply.usage.latency_s is not None:
+            return valid_reply
+        return replace(valid_reply, usage=replace(valid_reply.usage, latency_s=perf_counter() - begun))
 
     async def _reserve(self, asked: Sequence[Any], params: Mapping[str, object]) -> float:
-        """Set aside and return the most that a call may cost in US dollars, 0 without a budget."""
+        """Reserve and return the maximum cost of a call in US dollars; 0 without a budget."""
         if self._budget is None:
             return 0.0
-        most_usd, assumed = self._priced(asked, params)
+        most_usd, assumed = self._max_cost(asked, params)
         if most_usd is None:
             raise ModelError("budget", no_price(self.name, self._setting, self.RATES), attempts=0)
         await self._budget.reserve(most_usd, assumed)
@@ -284,7 +286,7 @@ class Asker(ABC, Generic[B, R]):
 
     @property
     def _setting(self) -> str:
-        """The setting of the ini that has the params."""
+        """The ini setting of the params."""
         return f"rag_{self.kind}_params"
 
     def _replay(self, request: Request, response: Mapping[str, Any], meter: Meter) -> R:
@@ -296,4 +298,4 @@ class Asker(ABC, Generic[B, R]):
 
     def _read(self, key: str, response: Mapping[str, Any]) -> R:
         with readable(key, self.name):
-            return self._replayed(response, usage_of(response, key, self.name))
+            return self._from_record(response, usage_of(response, key, self.name))

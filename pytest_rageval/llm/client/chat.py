@@ -1,4 +1,4 @@
-"""A model as the session asks it: messages to a completion."""
+"""The client of a chat model: messages to a completion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Client"]
 
 
 class Client(Asker[ChatModel, Completion]):
-    """A `ChatModel` that replays, asks within limits, records and charges, as an `Asker` does.
+    """A `ChatModel` with replay, limits, retries, recording and charging; see `Asker`.
 
     Its kind is "model" or "judge".
     """
@@ -31,9 +31,9 @@ class Client(Asker[ChatModel, Completion]):
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the model's reply.
 
-        Secrets in it are masked, so that a live reply scores as its recording does. Raises `ModelError` when there is
-        none, or when the reply of a model that answers has no text (the reply is
-        recorded and charged before); what else the backend raises goes through. Judges read their replies themselves.
+        Secrets in it are masked, so a live reply and its recording score the same. Raises `ModelError` if there is no
+        reply, or if the reply of a model that is not a judge has no text; that reply is still recorded and charged.
+        Other exceptions of the backend propagate. Judges handle empty replies themselves.
         """
         reply = await self._reply(messages, params)
         reply = replace(reply, text=mask(reply.text))
@@ -41,29 +41,29 @@ class Client(Asker[ChatModel, Completion]):
             raise_if_empty(reply, self.name, {**self._params, **params})
         return reply
 
-    def _sent(self, asked: Sequence[Message], params: Mapping[str, object]) -> object:
+    def _start_request(self, asked: Sequence[Message], params: Mapping[str, object]) -> object:
         return self._backend.complete(asked, **params)
 
     def _is_reply(self, reply: object, asked: Sequence[Message]) -> bool:
         return isinstance(reply, Completion)
 
-    def _recorded(self, reply: Completion) -> dict[str, Any]:
-        told = {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
-        return {**told, "refused": True} if reply.refused else told
+    def _to_record(self, reply: Completion) -> dict[str, Any]:
+        record = {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
+        return {**record, "refused": True} if reply.refused else record
 
-    def _replayed(self, response: Mapping[str, Any], usage: Usage) -> Completion:
+    def _from_record(self, response: Mapping[str, Any], usage: Usage) -> Completion:
         text, reason, model = response["text"], response["finish_reason"], response["model"]
         refused = bool(response.get("refused"))
         return Completion(text, usage, reason, model, attempts=0, replayed=True, refused=refused)
 
-    def _priced(self, asked: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
+    def _max_cost(self, asked: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
         if self._most is None:
             return None, ""
         from pytest_rageval.llm.backends.prices import UNSAID
 
-        said = params.get("max_completion_tokens") or params.get("max_tokens")
-        most_usd = self._most(asked, {**params, "max_tokens": said or UNSAID})
-        if most_usd is None and not said and self._most(asked, {**params, "max_tokens": 1}) is not None:
+        limit = params.get("max_completion_tokens") or params.get("max_tokens")
+        most_usd = self._most(asked, {**params, "max_tokens": limit or UNSAID})
+        if most_usd is None and not limit and self._most(asked, {**params, "max_tokens": 1}) is not None:
             raise ModelError("budget", no_longest(self.name, self._setting), attempts=0)
         longest = f"the longest reply of {self.name} was reckoned with; give a lower max_tokens in {self._setting}"
-        return most_usd, "" if said else longest
+        return most_usd, "" if limit else longest

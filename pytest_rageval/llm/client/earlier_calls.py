@@ -1,4 +1,4 @@
-"""What an interrupted run paid for and no test reported: a resumed run takes it over."""
+"""Calls that an interrupted run paid for and no test reported; a resumed run reuses them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pytest_rageval.model.calls import Calls
 __all__ = ["SYSTEM", "EarlierCalls", "PaidCall"]
 
 SYSTEM = "system"
-"""The kind of a call of a system under test."""
+"""The kind of calls to a system under test."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaidCall:
-    """What a call of an earlier run returned.
+    """The result of a call of an earlier run.
 
     Attributes:
-        value: the answer or the reply, as builtins.
-        calls: what it took; nothing if a reported case counts it already.
+        value: the answer or the reply, as plain JSON values.
+        calls: its usage; empty if a reported case already counts it.
         recordings: keys of the recordings that it used.
     """
 
@@ -30,7 +30,7 @@ class PaidCall:
 
 
 class EarlierCalls:
-    """Calls of an earlier run, each handed out once: the case that asks again wants a new answer.
+    """Calls of an earlier run. Each is returned once: a case that asks again needs a new answer.
 
     Args:
         rows: calls as `pytest_rageval.report.files.journals` returns them.
@@ -41,20 +41,20 @@ class EarlierCalls:
         self.add(rows)
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Take more calls, as those of a worker that has died."""
+        """Add more calls, for example those of a dead worker."""
         for row in rows:
             call = PaidCall(row["value"], Calls(**row["calls"]), tuple(row.get("recordings", ())))
             calls = self._calls.setdefault(_address(row["nodeid"], row["kind"], row["key"]), [])
-            if row["kind"] == SYSTEM:  # a test that runs again takes its last answer
+            if row["kind"] == SYSTEM:  # a rerun test uses its last answer
                 calls.clear()
             calls.append(call)
 
     def take(self, nodeid: str, kind: str, key: str) -> PaidCall | None:
-        """Return what a call returned, and forget it; None if there is none."""
-        found = self._calls.get(_address(nodeid, kind, key))
-        return found.pop(0) if found else None
+        """Return and remove the result of a call; None if there is none."""
+        matches = self._calls.get(_address(nodeid, kind, key))
+        return matches.pop(0) if matches else None
 
 
 def _address(nodeid: str, kind: str, key: str) -> tuple[str, str, str]:
-    """Return what identifies a call. Several cases may share a system's answer that has a key."""
+    """Return the key of a call. Several cases may share a system's answer that has a key."""
     return ("" if key and kind == SYSTEM else nodeid, kind, key)

@@ -1,4 +1,4 @@
-"""An embedding model as the session asks it: texts to vectors."""
+"""The client of an embedding model: texts to vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Embedder"]
 
 
 class Embedder(Asker[EmbeddingModel, Embeddings]):
-    """An `EmbeddingModel` that replays, asks within limits, records and charges, as an `Asker` does."""
+    """An `EmbeddingModel` with replay, limits, retries, recording and charging; see `Asker`."""
 
     KIND = "embedding"
     METHOD = "embed(texts, **params)"
@@ -21,9 +21,9 @@ class Embedder(Asker[EmbeddingModel, Embeddings]):
     RATES = "input_cost_per_token"
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
-        """Return one vector a text; no texts are no call.
+        """Return one vector per text; an empty list makes no call.
 
-        Raises `ModelError` when there are none; what else the backend raises goes through.
+        Raises `ModelError` if there is no reply; other exceptions of the backend propagate.
         """
         if isinstance(texts, str):
             raise TypeError("embed takes a list of texts and was given one text; write embed([text])")
@@ -31,20 +31,20 @@ class Embedder(Asker[EmbeddingModel, Embeddings]):
             return Embeddings((), Usage(0, 0, 0.0), attempts=0)
         return await self._reply(texts, params)
 
-    def _sent(self, asked: Sequence[str], params: Mapping[str, object]) -> object:
+    def _start_request(self, asked: Sequence[str], params: Mapping[str, object]) -> object:
         return self._backend.embed(asked, **params)
 
     def _is_reply(self, reply: object, asked: Sequence[str]) -> bool:
         return isinstance(reply, Embeddings) and len(reply.vectors) == len(asked)
 
-    def _recorded(self, reply: Embeddings) -> dict[str, Any]:
+    def _to_record(self, reply: Embeddings) -> dict[str, Any]:
         return {"vectors": reply.vectors, "model": reply.model}
 
-    def _replayed(self, response: Mapping[str, Any], usage: Usage) -> Embeddings:
+    def _from_record(self, response: Mapping[str, Any], usage: Usage) -> Embeddings:
         return Embeddings(response["vectors"], usage, response["model"], attempts=0, replayed=True)
 
-    def _priced(self, asked: Sequence[str], params: Mapping[str, object]) -> tuple[float | None, str]:
-        messages = [{"role": "", "content": text} for text in asked]  # texts are priced as a prompt without a reply
+    def _max_cost(self, asked: Sequence[str], params: Mapping[str, object]) -> tuple[float | None, str]:
+        messages = [{"role": "", "content": text} for text in asked]  # texts cost as a prompt without a reply
         return (self._most(messages, {**params, "max_tokens": 0}) if self._most else None), ""
 
     @property

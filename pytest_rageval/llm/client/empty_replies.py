@@ -1,4 +1,4 @@
-"""Replies without an answer: each is an error of its own kind, never a score of 0."""
+"""Turn replies without an answer into errors instead of scores of 0."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _FAULTS: dict[str, tuple[str, str, str]] = {
     "content_filter": ("filtered", "had its reply removed by a content filter", "change the question or its passages"),
     "tool_calls": ("empty_reply", "called a tool instead of writing an answer", "ask it without tools"),
 }
-"""Finish reason -> kind of the error, what happened and what to do."""
+"""Finish reason -> error kind, problem, advice."""
 
 
 def raise_if_empty(completion: Completion, model: str, params: Mapping[str, object]) -> None:
-    """Raise the `ModelError` of a reply that has a finish reason but no text.
+    """Raise a `ModelError` for a reply with a finish reason but no text.
 
-    The kinds are "cut_off", "filtered" and "empty_reply". A refusal has text. A reply without a finish reason comes
-    from a user's own model and may be empty. A tool call is a reply where the caller sent tools.
+    Its kind is "cut_off", "filtered" or "empty_reply". A refusal has text. A reply without a finish reason comes
+    from a user's own model and may be empty. If the caller sent tools, a tool call is a valid reply.
     """
     reason = completion.finish_reason
     if reason is None or completion.text.strip() or (reason == "tool_calls" and params.get("tools")):

@@ -1,4 +1,4 @@
-"""The journal of a process: the calls it starts and what they return, on disk as they happen."""
+"""The journal of a process: its calls and their results, written to disk as they happen."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["CaseJournal", "Journal", "JournaledCall"]
 class Journal:
     """An append-only file with a line before each call and a line after it. Threads may share it.
 
-    Each line goes to the operating system in one write, so it survives when the process is killed. It is not synced
-    to the disk, so it may be lost when the machine stops.
+    Each line goes to the operating system in one write, so it survives if the process is killed. It is not synced
+    to the disk, so it may be lost if the machine stops.
 
     Args:
         path: the file, whose folder exists; None writes nothing.
-        earlier: what an earlier run paid for, and this run takes over.
-        texts: False leaves out what calls return, because reports keep no texts.
+        earlier: paid calls of an earlier run that this run reuses.
+        texts: False omits the results of calls, because reports contain no texts.
 
     Attributes:
-        fault: one sentence if a line could not be written; no line follows then.
+        fault: one sentence if a line could not be written; then no more lines are written.
     """
 
     def __init__(self, path: Path | None = None, earlier: EarlierCalls | None = None, *, texts: bool = True) -> None:
@@ -45,18 +45,18 @@ class Journal:
         self._file: int | None = None
 
     def runs(self, nodeid: str) -> None:
-        """Write which test the process runs now."""
+        """Write the id of the running test."""
         self._write(f'{{"runs": {json.dumps(nodeid)}}}\n')
 
     def start(self, nodeid: str, kind: str, *, within: int = 0, key: str = "", waits: bool = False) -> int:
         """Write that a call starts, and return its number.
 
         Args:
-            nodeid: the test whose case needs it.
+            nodeid: the test of the case.
             kind: "system", "judging", or the kind of a model ("model", "judge", "embedding").
-            within: the call that makes it, 0 for none.
-            key: what is asked; "" if the test says it.
-            waits: whether it waits for a slot first. `sent` ends that.
+            within: number of the enclosing call, 0 for none.
+            key: key of the request; "" if the test identifies it.
+            waits: whether it first waits for a slot, until `sent`.
         """
         number = next(self._numbers)
         extras = f', "within": {within}' * bool(within) + f', "key": {json.dumps(key)}' * bool(key)
@@ -65,16 +65,16 @@ class Journal:
         return number
 
     def sent(self, number: int) -> None:
-        """Write that a call that waited is on its way."""
+        """Write that a waiting call was sent."""
         self._write(f'{{"sent": {number}}}\n')
 
     def end(self, number: int, value: Plain | None, calls: Calls, recordings: Sequence[str] = ()) -> None:
-        """Write that a call ended well.
+        """Write that a call succeeded.
 
         Args:
-            number: of the call.
-            value: what it returned, as builtins; None if nothing could use it again.
-            calls: what it took.
+            number: number of the call.
+            value: its result, as plain JSON values; None if nothing can reuse it.
+            calls: its usage.
             recordings: keys of the recordings that it read or wrote.
         """
         parts: Plain = {"end": number, "calls": _stored(calls)}
@@ -85,12 +85,12 @@ class Journal:
         self._write(redacted_json(parts) + "\n")
 
     def fail(self, number: int, *, cancelled: bool, calls: Calls) -> None:
-        """Write that a call raised, or that it was cancelled on its way."""
+        """Write that a call failed, or was cancelled after it was sent."""
         word = "cancelled" if cancelled else "failed"
         self._write(f'{{"end": {number}, "{word}": true, "calls": {json.dumps(_stored(calls))}}}\n')
 
     def close(self) -> None:
-        """Close the file. A call that ends later is not written."""
+        """Close the file. Later calls are not written."""
         with self._lock:
             self._close()
 
@@ -117,20 +117,20 @@ class Journal:
 
 
 def _stored(calls: Calls) -> Plain:
-    """Return calls as builtins, with what is known of those that were cancelled on their way."""
+    """Return calls as plain JSON values, with the number of those cancelled in flight."""
     plain = encode_calls(replace(calls, on_their_way=0))
     return plain | {"on_their_way": calls.on_their_way} if calls.on_their_way else plain
 
 
 @dataclass(frozen=True, slots=True)
 class CaseJournal:
-    """The journal as one case uses it.
+    """The journal of one case.
 
     Attributes:
-        journal: of this process.
+        journal: this process's journal.
         nodeid: the case's test.
-        within: the call that is running, 0 for none.
-        key: what the system is asked, where several cases may share its answer; "" for the case's own question.
+        within: number of the running call, 0 for none.
+        key: key of a question whose answer several cases may share; "" for the case's own question.
     """
 
     journal: Journal
@@ -143,7 +143,7 @@ class CaseJournal:
         return self.journal.start(self.nodeid, kind, within=self.within, key=key or self.key, waits=waits)
 
     def inside(self, number: int) -> CaseJournal:
-        """Return the journal for what a call itself calls."""
+        """Return the journal for calls inside a call."""
         return replace(self, within=number, key="")
 
     def asking(self, key: str) -> CaseJournal:
@@ -151,17 +151,17 @@ class CaseJournal:
         return replace(self, key=key)
 
     def take(self, kind: str, key: str = "") -> PaidCall | None:
-        """Return what an earlier run was given to the same call, once; None if that call has to be made."""
+        """Return an earlier run's result of the same call, once; None if the call must be made."""
         return self.journal.earlier.take(self.nodeid, kind, key or self.key)
 
 
 class JournaledCall:
-    """A call and its two lines. As a context manager it writes that the call failed, if nothing else was written.
+    """A call and its two lines. As a context manager it writes a failure if the call raises.
 
     Args:
-        journal: of the case that makes the call; None writes nothing.
+        journal: the journal of the calling case; None writes nothing.
         kind: as in `Journal.start`.
-        key: as there.
+        key: as in `Journal.start`.
     """
 
     def __init__(self, journal: CaseJournal | None, kind: str, key: str = "") -> None:
@@ -183,7 +183,7 @@ class JournaledCall:
             self._journal.journal.fail(self._number, cancelled=cut, calls=self._calls)
 
     def start(self, *, waits: bool = False) -> CaseJournal | None:
-        """Write that the call starts, and return the journal for what it calls itself."""
+        """Write that the call starts; return the journal for calls inside it."""
         if self._journal is None:
             return None
         self._waits = waits
@@ -197,11 +197,11 @@ class JournaledCall:
             self._journal.journal.sent(self._number)
 
     def charge(self, calls: Calls) -> None:
-        """Note what the call took, whether it ends well or not."""
+        """Store the usage of the call, also for a failure."""
         self._calls = calls
 
     def end(self, value: Plain | None, recordings: Sequence[str] = ()) -> None:
-        """Write that the call ended well, and what it returned."""
+        """Write that the call succeeded, and its result."""
         if self._number and self._journal is not None:
             self._journal.journal.end(self._number, value, self._calls, recordings)
             self._number = 0

@@ -1,4 +1,4 @@
-"""How many requests may be in flight: as many as the provider bears."""
+"""Limit the requests in flight, adapted to the provider's refusals."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ GAIN = 1 / 8
 
 
 class Limiter:
-    """Slots for requests, on one event loop; whose call came first goes first, also when it has to try again.
+    """Slots for requests on one event loop, in the order of the calls, retries included.
 
-    There are ``most`` at first. A request that is refused as ``rate_limited`` takes away as much of a slot as the share
-    of refusals among the latest requests, a moving average: many close slots at once, stray ones hardly any. A request
-    that is answered adds one part in as many as there are slots. Other failures say nothing of the rate.
+    There are ``most`` slots at first. A request refused as ``rate_limited`` removes a fraction of a slot: the share of
+    refusals among the latest requests, as a moving average. So many refusals close slots fast, and single ones hardly
+    any. An answered request adds 1/n of a slot if there are n slots. Other failures change nothing.
 
     Args:
         most: the largest number of requests in flight, at least 1.
@@ -37,20 +37,20 @@ class Limiter:
 
     @property
     def bound(self) -> float:
-        """How many requests may be in flight now, in ``1..most``; the fraction counts when it has become a whole."""
+        """The current limit in ``1..most``; only its whole part counts."""
         return self._bound
 
     @property
     def in_flight(self) -> int:
-        """How many slots are taken."""
+        """The number of slots in use."""
         return self._in_flight
 
     def turn(self) -> Turn:
-        """Return a call's place in the queue: the last one now."""
+        """Return a call's place at the end of the queue."""
         return Turn(self, next(self._numbers))
 
     def close(self, refusal: ModelError) -> None:
-        """Give no slot any more, as no request can succeed: who wants one gets the kind and words of ``refusal``."""
+        """Close all slots because no request can succeed: each call fails with the kind and message of ``refusal``."""
         self._refusal = refusal
         while self._waiting:
             _, slot = heappop(self._waiting)
@@ -58,19 +58,19 @@ class Limiter:
                 slot.set_result(refusal)
 
     async def _enter(self, number: int) -> None:
-        refusal = self._refusal or await self._waited(number)
+        refusal = self._refusal or await self._wait_for_slot(number)
         if refusal is not None:
             raise ModelError(refusal.kind, str(refusal), attempts=0)
 
-    async def _waited(self, number: int) -> ModelError | None:
-        """Return None when there is a slot, or why there will be none."""
+    async def _wait_for_slot(self, number: int) -> ModelError | None:
+        """Wait for a slot; return None when there is one, else the refusal."""
         slot: asyncio.Future[ModelError | None] = asyncio.get_running_loop().create_future()
         heappush(self._waiting, (number, slot))
         self._give_soon()
         try:
             return await slot
         except asyncio.CancelledError:
-            if not slot.cancelled() and slot.result() is None:  # it was given in the same moment
+            if not slot.cancelled() and slot.result() is None:  # it was granted at the same moment
                 self._leave()
             raise
 
@@ -79,7 +79,7 @@ class Limiter:
         self._give_soon()
 
     def _give_soon(self) -> None:
-        """Have a slot given in the next turn of the event loop if one is free and wanted."""
+        """Schedule `_give` on the event loop if a slot is free and a call waits."""
         if not self._giving and self._waiting and self._free():
             self._giving = True
             asyncio.get_running_loop().call_soon(self._give)
@@ -88,7 +88,7 @@ class Limiter:
         self._giving = False
         while self._waiting and self._free():
             _, slot = heappop(self._waiting)
-            if not slot.done():  # else who waited was cancelled
+            if not slot.done():  # otherwise the waiting call was cancelled
                 self._in_flight += 1
                 slot.set_result(None)
                 break
@@ -104,7 +104,7 @@ class Limiter:
 
 
 class Turn:
-    """A call's place in the queue of a `Limiter`; each ``async with`` waits for a slot and holds it, once at a time."""
+    """A call's place in the queue of a `Limiter`; ``async with`` waits for a slot and holds it."""
 
     def __init__(self, limiter: Limiter, number: int) -> None:
         self._limiter = limiter

@@ -1,4 +1,4 @@
-"""Replies of this process, so that nothing identical is asked twice where nothing is recorded."""
+"""Cache replies in memory, to ask identical requests once without recordings."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 
 from pytest_rageval.llm.recordings.request import Request
 
-__all__ = ["Kept"]
+__all__ = ["ReplyCache"]
 
 MOST = 4096
-"""Replies that are kept: those that were wanted last."""
+"""Size of the cache: the most recently used replies stay."""
 
 
-class Kept:
-    """Finds and keeps responses as `Cassettes` does, in memory alone."""
+class ReplyCache:
+    """Finds and stores responses like `Cassettes`, but only in memory."""
 
     def __init__(self) -> None:
         self._responses: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
     def find(self, request: Request) -> Mapping[str, Any] | None:
-        """Return the response to an equal request, or None when there has been none lately."""
+        """Return the cached response to an equal request, or None."""
         response = self._responses.get(request.key)
         if response is not None:
             self._responses.move_to_end(request.key)
         return response
 
     def record(self, request: Request, response: Mapping[str, Any]) -> None:
-        """Keep a response."""
+        """Store a response."""
         self._responses[request.key] = response
         if len(self._responses) > MOST:
             self._responses.popitem(last=False)

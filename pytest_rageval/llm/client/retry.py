@@ -1,4 +1,4 @@
-"""Trying a model call again: which failures, after how long, and for how long in all."""
+"""Retry model calls: which failures, after which wait, until which deadline."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["RETRIED", "RetryPolicy", "Tries"]
 T = TypeVar("T")
 
 RETRIED = frozenset({"rate_limited", "timeout", "connection", "server_error", "malformed_response", "truncated"})
-"""The kinds of `ModelError` that another try may mend."""
+"""Kinds of `ModelError` that may succeed on a retry."""
 
-_random = Random()  # noqa: S311 - its own, so that a seed the user sets gives the user's numbers
+_random = Random()  # noqa: S311 - separate, to leave the user's seeded generator alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class RetryPolicy:
     """How long to keep trying.
 
     Attributes:
-        attempts: the most requests that one call sends, at least 1.
-        deadline_s: seconds from a call's first request after which it has failed.
-        base_s: the longest wait after the first failure, in seconds; it doubles with each.
-        cap_s: the longest wait after any failure, in seconds, unless the provider asks for more.
+        attempts: maximum requests of a call, at least 1.
+        deadline_s: seconds from a call's first request until it fails.
+        base_s: maximum wait after the first failure, in seconds; it doubles after each failure.
+        cap_s: maximum wait after any failure, in seconds, unless the provider asks for more.
     """
 
     attempts: int = 8
@@ -38,18 +38,18 @@ class RetryPolicy:
     cap_s: float = 30.0
 
     def wait_s(self, failures: int, retry_after: float | None) -> float:
-        """Return how many seconds to wait: random from 0 to the longest, but no less than the provider asks for."""
+        """Return the seconds to wait: random up to the maximum, but at least what the provider asks for."""
         longest = min(self.cap_s, self.base_s * 2 ** min(failures - 1, 64))
         return max(_random.uniform(0.0, longest), retry_after or 0.0)
 
 
 class Tries:
-    """The tries of one call.
+    """The attempts of one call.
 
     Attributes:
         sent: how many requests were sent.
         pending: whether one is in flight; after a cancellation, whether one was.
-        reply: what the last one brought, also where a cancellation keeps `run` from returning it.
+        reply: the last reply, even if a cancellation keeps `run` from returning it.
     """
 
     def __init__(self, policy: RetryPolicy, limiter: Limiter) -> None:
@@ -63,10 +63,10 @@ class Tries:
         self._last: ModelError | None = None
 
     async def run(self, send: Callable[[], Awaitable[T]]) -> T:
-        """Return what ``send`` returns, called again after failures that another try may mend.
+        """Return the result of ``send``, retried after the failures in `RETRIED`.
 
-        A slot of the limiter is held only while ``send`` runs. Raises the last `ModelError` once the policy is used
-        up, with how often it was tried; one of kind ``timeout`` when the deadline cuts a request; others at once.
+        A slot of the limiter is held only while ``send`` runs. Raises the last `ModelError`, with the number of
+        attempts, when the policy allows no more; kind ``timeout`` if the deadline cuts a request; other errors at once.
         """
         task = asyncio.ensure_future(self._repeat(send))
         try:
@@ -113,7 +113,7 @@ class Tries:
             task.cancel()
 
     def _wait_s(self, error: ModelError) -> float:
-        """Return how long to wait before the next try; where there is none, raise the last error."""
+        """Return the wait before the next attempt; raise the last error if there is none."""
         if self._over or error.kind not in RETRIED or self.sent >= self._policy.attempts:
             raise self._final(error)
         wait_s = self._policy.wait_s(self.sent, error.retry_after)
@@ -129,7 +129,7 @@ class Tries:
         return self._final(self._last, f"{after} has passed")
 
     def _final(self, error: ModelError, why: str = "") -> ModelError:
-        """Return ``error`` with how often the call was tried, and why not again."""
+        """Return ``error`` with the number of attempts and the reason to stop."""
         if self.sent == error.attempts < 2 and not why:
             return error
         tried = {1: "once", 2: "twice"}.get(self.sent, f"{self.sent} times")

@@ -1,4 +1,4 @@
-"""Whom a model call is charged to."""
+"""Charge model calls to the case that makes them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current", "faulty"]
 
 
 class Meter:
-    """What the models were asked on behalf of one case, and the recordings that it used; safe to use from threads.
+    """Counts the model calls and recordings of one case; safe to use from threads.
 
     Attributes:
-        closed: whether it was read for the last time, so that what is still asked in its name is charged elsewhere.
-        asked_model: whether a model was asked for a text, and not only for embeddings.
+        closed: whether it has been read for the last time; later calls are charged elsewhere.
+        asked_model: whether a chat model was called, not only an embedding model.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Meter:
         self.asked_model = False
 
     def add(self, calls: Calls, kind: str = "model") -> None:
-        """Charge ``calls`` of a model of a kind, as recordings call it."""
+        """Charge ``calls`` of a kind of model."""
         with self._lock:
             self._calls += calls
             self.asked_model = self.asked_model or kind != "embedding"
@@ -47,20 +47,20 @@ class Meter:
             self._replayed = self._replayed or replayed
 
     def take_over(self, calls: Calls) -> None:
-        """Charge ``calls`` of an earlier run, whose time nobody can measure any more."""
+        """Charge ``calls`` of an earlier run, without latency."""
         with self._lock:
             self._calls += calls
             self._replayed = True
 
     @property
     def calls(self) -> Calls:
-        """What was charged so far."""
+        """The calls charged so far."""
         with self._lock:
             return self._calls
 
     @property
     def replayed(self) -> bool:
-        """Whether anything was replayed, so that the time that all took is nobody's latency."""
+        """Whether any call was replayed; then the elapsed time is not a latency."""
         with self._lock:
             return self._replayed
 
@@ -73,13 +73,13 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """On whose behalf models are asked.
+    """The case that model calls belong to.
 
     Attributes:
-        meter: what is charged.
-        repeat: which repetition of the case asks, from 1; a recording belongs to one.
-        cassettes: where functions of a user's are recorded; None where they are only called.
-        journal: where calls are written before they start and after they end; None writes nothing.
+        meter: the meter to charge.
+        repeat: number of the repetition, from 1; each repetition has its own recordings.
+        cassettes: recordings of users' functions; None only calls the functions.
+        journal: receives a line at the start and end of each call; None writes nothing.
     """
 
     meter: Meter
@@ -97,14 +97,11 @@ class _Test(threading.local):
 
 
 TEST = _Test()
-"""The scope of the test that this thread runs; a task that was there before, as anyio's runner, does not inherit it."""
+"""The scope of this thread's test; used by tasks created before the test, such as anyio's runner."""
 
 
 def current(outside: Meter | None = None) -> Scope:
-    """Return the scope of the running code, else of this thread's test, else one that charges ``outside``.
-
-    Without that it is a throw-away one.
-    """
+    """Return the scope of the running code, of this thread's test, or a new one that charges ``outside``."""
     scope = SCOPE.get()
     if scope is None or scope.meter.closed:
         scope = TEST.scope
@@ -112,14 +109,14 @@ def current(outside: Meter | None = None) -> Scope:
 
 
 def faulty(usage: Usage) -> str:
-    """Return what is wrong with a usage that has a fault, for a message."""
+    """Return the text about a usage's fault, for a message."""
     return f"a {usage.fault} of {found(getattr(usage, str(usage.fault)))}, wanted a finite number of 0 or more"
 
 
 def charge(usage: Usage | None, *, replayed: bool = False) -> None:
-    """Charge the scope with what an answer says that it took, as one call, when that is known and not nothing.
+    """Charge the usage of an answer to the current scope as one call, if it is known and not zero.
 
-    A usage that is wrong, such as a negative cost, is not charged: its case becomes an error.
+    An invalid usage, such as a negative cost, is not charged: its case becomes an error.
     """
     if usage is None or usage.fault or not (usage.prompt_tokens or usage.completion_tokens or usage.cost_usd):
         return

@@ -1,1 +1,1 @@
-"""Recordings of a user's own functions."""
+"""Recordings of users' own functions."""

@@ -1,4 +1,4 @@
-"""What the result of a user's function depends on: its code, and the files and settings that it declares."""
+"""Digests of a user's function's dependencies: code, declared files and settings."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = ["Dependencies", "calling_file"]
 PACKAGE = Path(__file__).parents[2]
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
-"""Folders of installed packages, which may lie below the rootdir."""
+"""Folders of installed packages, which may be inside the rootdir."""
 
 
 class Dependencies:
-    """What the results of one function depend on.
+    """The dependencies of one function's results.
 
     Args:
-        name: of the function, for messages.
-        function: the function, method or object that is called.
-        caller: the file that makes it recorded, and sets it up; None if only the function's own code counts.
-        declared: files, folders and settings that the user names.
+        name: the function's name, for messages.
+        function: the function, method or callable object.
+        caller: the file that calls ``recorded``; None if only the function's own code counts.
+        declared: the user's files, folders and settings.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class Dependencies:
         self._read: dict[Path, dict[str, str]] = {}
 
     def digests(self, root: Path) -> dict[str, str]:
-        """Return the digest of each dependency by its name: a path from ``root``, or a setting.
+        """Return name -> digest of each dependency: a path from ``root``, or a setting.
 
-        Code is read once, as Python does. Declared files and settings are read each time.
+        Code is read once, as in Python. Declared files and settings are read each time.
 
         Raises:
-            SettingError: a declared file does not exist or cannot be read, or a setting is no JSON value.
+            SettingError: a declared file does not exist or cannot be read, or a setting is not a JSON value.
         """
         if root not in self._read:
             self._read[root] = _code_digests(self._code, root)
@@ -71,9 +71,9 @@ class Dependencies:
         return digests
 
     def _files(self, declared: Path, root: Path) -> dict[str, str]:
-        """Return the digests of a file, or of all files in a folder; of Python files with what they import."""
-        beside = root if self._caller is None else self._caller.parent
-        path = next((folder / declared for folder in (beside, root) if (folder / declared).exists()), None)
+        """Return the digests of a file or of a folder's files; for Python files also of their imports."""
+        folder_of_caller = root if self._caller is None else self._caller.parent
+        path = next((folder / declared for folder in (folder_of_caller, root) if (folder / declared).exists()), None)
         if path is None:
             raise SettingError(
                 f"depends of {self._name} names the file {found(str(declared))}, which does not exist; correct it, "
@@ -97,7 +97,7 @@ class Dependencies:
 
 
 def calling_file() -> Path | None:
-    """Return the file of the code that called this package; None if it stands in no file."""
+    """Return the file of the code that called this package; None if it has no file."""
     frame = sys._getframe(1)
     while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
         frame = frame.f_back
@@ -106,7 +106,7 @@ def calling_file() -> Path | None:
 
 
 def _files_of(function: Callable[..., Any]) -> Iterator[Path]:
-    """Yield the files that hold a function, the functions it wraps, and the class of an object or a method."""
+    """Yield the files of a function, of the functions it wraps, and of the class of an object or method."""
     wrapped: Any = function
     while wrapped is not None:
         while isinstance(wrapped, functools.partial):
@@ -123,18 +123,18 @@ def _files_of(function: Callable[..., Any]) -> Iterator[Path]:
 
 
 def _file_of_class(kind: type) -> Iterator[Path]:
-    """Yield the files that hold a class, its bases and their methods; two conftests may have one module name."""
+    """Yield the files of a class, its bases and their methods; two conftests may share a module name."""
     for each in kind.__mro__:
         codes = (getattr(value, "__code__", None) for value in vars(each).values())
-        written = {
+        file_names = {
             getattr(sys.modules.get(each.__module__), "__file__", None),
             *(getattr(c, "co_filename", None) for c in codes),
         }
-        yield from (Path(name) for name in written if name)
+        yield from (Path(name) for name in file_names if name)
 
 
 def _code_digests(files: Iterable[Path], root: Path) -> dict[str, str]:
-    """Return the digests of Python files and of all that they import, as far as it is the user's own below ``root``."""
+    """Return the digests of Python files and their imports, limited to the user's own code below ``root``."""
     digests: dict[str, str] = {}
     waiting = list(files)
     while waiting:
@@ -150,13 +150,16 @@ def _code_digests(files: Iterable[Path], root: Path) -> dict[str, str]:
 
 @lru_cache(maxsize=10_000)
 def _own_imports(path: Path, root: Path, modified: int, size: int) -> tuple[Path, ...]:
-    """Return the files of the user's own that a file imports; looked up once, as that takes a while."""
-    files = [*_packages_of(path), *(file for each in read_source(path).imports for file in _imported(each, path, root))]
+    """Return the user's own files that a file imports; cached because the search is slow."""
+    files = [
+        *_packages_of(path),
+        *(file for each in read_source(path).imports for file in _files_of_import(each, path, root)),
+    ]
     return tuple(file for file in dict.fromkeys(files) if _code_name(file, root) is not None)
 
 
 def _code_name(path: Path, root: Path) -> str | None:
-    """Return the path of a Python file of the user's own from ``root``; None for any other file."""
+    """Return the path from ``root`` of a user's own Python file; None for any other file."""
     name = _relative(path, root) if path.suffix == ".py" and not path.is_relative_to(PACKAGE) else None
     if name is None or not INSTALLED.isdisjoint(name.split("/")) or not path.is_file():
         return None
@@ -166,7 +169,7 @@ def _code_name(path: Path, root: Path) -> str | None:
 
 
 def _relative(path: Path, root: Path) -> str | None:
-    """Return a path from ``root``, as it is written or with its links resolved; None if it lies elsewhere."""
+    """Return a path relative to ``root``, as written or with links resolved; None if it is outside."""
     for each, above in (
         (Path(os.path.abspath(path)), root),
         (Path(os.path.realpath(path)), Path(os.path.realpath(root))),
@@ -182,36 +185,36 @@ def _is_data(path: Path, folder: Path) -> bool:
 
 
 def _packages_of(path: Path) -> Iterator[Path]:
-    """Yield the ``__init__.py`` of each package that a file is in."""
+    """Yield the ``__init__.py`` of each package that contains a file."""
     for folder in path.parents:
         if not (folder / "__init__.py").is_file():
             return
         yield folder / "__init__.py"
 
 
-def _imported(wanted: Import, path: Path, root: Path) -> Iterator[Path]:
-    """Yield the files that an import in the file ``path`` runs, without running it."""
-    parts = wanted.module.split(".") if wanted.module else []
-    if wanted.level:
+def _files_of_import(statement: Import, path: Path, root: Path) -> Iterator[Path]:
+    """Yield the files that an import in ``path`` would run."""
+    parts = statement.module.split(".") if statement.module else []
+    if statement.level:
         start: tuple[str | None, Sequence[str]] = (
             None,
-            [str(folder) for folder in path.parents[wanted.level - 1 :][:1]],
+            [str(folder) for folder in path.parents[statement.level - 1 :][:1]],
         )
     else:
-        known = _top_module(parts.pop(0)) if parts else None
-        start = known or (None, [str(path.parent), str(root)])
-        parts = parts if known else wanted.module.split(".")
+        top = _top_module(parts.pop(0)) if parts else None
+        start = top or (None, [str(path.parent), str(root)])
+        parts = parts if top else statement.module.split(".")
     file, folders = start
     if file is not None:
         if _code_name(Path(file), root) is None:
             return
         yield Path(file)
-    for name in wanted.names or ("",):
+    for name in statement.names or ("",):
         yield from _files_below(folders, [*parts, *([name] if name else [])])
 
 
 def _files_below(folders: Sequence[str], parts: Iterable[str]) -> Iterator[Path]:
-    """Yield the files that ``import part.part`` runs, looked for in folders; what is no module ends it."""
+    """Yield the files that ``import part.part`` would run, searched in folders, up to the last module."""
     for part in parts:
         bases = [os.path.join(folder, part) for folder in folders]
         package = next((base for base in bases if os.path.isfile(os.path.join(base, "__init__.py"))), None)
@@ -221,11 +224,11 @@ def _files_below(folders: Sequence[str], parts: Iterable[str]) -> Iterator[Path]
         elif module is not None:
             yield Path(f"{module}.py")
             return
-        folders = bases if package is None else [package]  # without __init__.py a package may lie in several folders
+        folders = bases if package is None else [package]  # a package without __init__.py may be in several folders
 
 
 def _top_module(name: str) -> tuple[str | None, Sequence[str]] | None:
-    """Return the file of a module, and the folders of its submodules; None if it is not found."""
+    """Return a module's file and the folders of its submodules; None if it is missing."""
     module = sys.modules.get(name)
     if module is not None:
         return getattr(module, "__file__", None), [str(folder) for folder in getattr(module, "__path__", ())]

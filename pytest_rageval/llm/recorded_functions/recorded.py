@@ -1,4 +1,4 @@
-"""Record and replay a user's own system: results by name and arguments, as long as the code is the same."""
+"""Record and replay results of users' functions, by name and arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MARK = "__rageval_recorded__"
-"""The attribute of a recorded function that says so; `functools.wraps` hands it on."""
+"""The attribute that marks a recorded function; `functools.wraps` copies it."""
 
 
 @overload
@@ -46,101 +46,100 @@ def recorded(
     name: str | None = None,
     depends: Iterable[object] = (),
 ) -> Callable[..., Any]:
-    """Return a function whose results are recorded while a case is answered, and replayed from then on.
+    """Return a function whose results are recorded while a case is answered, and replayed later.
 
-    Use it as ``@recorded`` or ``@recorded(depends=["prompts.toml"])`` on a function, a coroutine function or an object
-    that is called. A result is found by the name, the arguments and the repeat of the case. A result of a call that
-    raises is not recorded. Outside of a case the function is only called. The option ``--rag-record-mode`` says when
-    a call is replayed.
+    Use it as ``@recorded`` or ``@recorded(depends=["prompts.toml"])`` on a function, a coroutine function or a callable
+    object. The name, the arguments and the case's repeat identify a result. A call that raises is not recorded.
+    Outside of a case the function is only called. The option ``--rag-record-mode`` sets when calls are replayed.
 
-    A recording is stale when the code changes: the module of the function, the module that calls ``recorded``, and
-    what they import from the rootdir. It is also stale when something in ``depends`` changes. The setting
-    ``rag_stale_recordings`` says what happens then. Nothing else is seen: a model behind an API, an index, installed
-    packages, values that are passed at run time. Name those in ``depends``.
+    A recording is stale if the code changes: the function's module, the module that calls ``recorded``, or their
+    imports from the rootdir. It is also stale if something in ``depends`` changes. The setting
+    ``rag_stale_recordings`` sets what happens then. Other changes are not detected: a model behind an API, an index,
+    installed packages, values passed at run time. List those in ``depends``.
 
     Args:
-        function: takes and returns JSON values, tuples, `Query`, `Answer` and what these hold.
-        name: what the recordings are filed under: the function's module and qualified name if none is given.
-        depends: what else the results depend on. A string or a path is a file or a folder, beside the calling file or
+        function: takes and returns JSON values, tuples, `Query`, `Answer` and the values in these.
+        name: the name of the recordings; by default the function's module and qualified name.
+        depends: other dependencies of the results. A string or a path is a file or folder, next to the calling file or
             in the rootdir. Any other JSON value is a setting, as ``{"model": MODEL, "top_k": 5}``.
 
     Raises:
-        SettingError: the function has no name and none is given, or ``depends`` is no list; when called, an argument,
-            a result or a setting cannot be recorded, or a file of ``depends`` does not exist.
-        ModelError: when called, of kind "not_recorded", if there is no recording or it is stale.
+        SettingError: the function needs a ``name``, or ``depends`` is not a list; on a call, an argument, a result or
+            a setting cannot be recorded, or a file of ``depends`` does not exist.
+        ModelError: on a call, of kind "not_recorded", if there is no recording or it is stale.
     """
     caller = calling_file()
     if function is None:
-        return functools.partial(_wrapped, name=name, caller=caller, depends=depends)
-    return _wrapped(function, name, caller, depends)
+        return functools.partial(_record_calls, name=name, caller=caller, depends=depends)
+    return _record_calls(function, name, caller, depends)
 
 
 def is_recorded(system: object) -> bool:
-    """Return whether calling ``system`` calls a recorded function, so that all it does can be replayed."""
+    """Return whether ``system`` is or wraps a recorded function, whose calls can be replayed."""
     return hasattr(system, _MARK)
 
 
 def record_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Call ``function`` as `recorded` does; await the result of a coroutine function.
 
-    The code of a plain function counts, and not that of its caller, which gives it nothing but the arguments.
+    For a plain function only its own code counts, not its caller's, which passes only the arguments.
     """
     if inspect.isfunction(function):
-        return cast("R", _wrapped_once(function)(*args, **kwargs))
-    return _wrapped(function, None, calling_file(), ())(*args, **kwargs)
+        return cast("R", _recorded_form(function)(*args, **kwargs))
+    return _record_calls(function, None, calling_file(), ())(*args, **kwargs)
 
 
 @functools.lru_cache(maxsize=256)
-def _wrapped_once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a plain function as it is recorded; its code is read once, not for each call."""
-    return _wrapped(function, None, None, ())
+def _recorded_form(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the recorded form of a plain function; cached to read its code only once."""
+    return _record_calls(function, None, None, ())
 
 
-def _wrapped(
+def _record_calls(
     function: Callable[P, R], name: str | None, caller: Path | None, depends: Iterable[object]
 ) -> Callable[P, R]:
-    known_as = name or _name_of(function)
-    dependencies = Dependencies(known_as, function, caller, depends)
+    recording_name = name or _name_of(function)
+    dependencies = Dependencies(recording_name, function, caller, depends)
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
         coroutine_function = cast("Callable[P, Awaitable[Any]]", function)
 
         @functools.wraps(function)
-        async def asked(*args: P.args, **kwargs: P.kwargs) -> Any:
+        async def record_async_call(*args: P.args, **kwargs: P.kwargs) -> Any:
             tape = current().cassettes
             if tape is None:
                 return await coroutine_function(*args, **kwargs)
-            request = _request(known_as, function, args, kwargs)
+            request = _request(recording_name, function, args, kwargs)
             depends_on = dependencies.digests(tape.root)
             response = tape.find(request, depends_on)
             if response is None:
                 return _record(tape, request, depends_on, await coroutine_function(*args, **kwargs))
             return _replay(request, response)
 
-        setattr(asked, _MARK, True)
-        return cast("Callable[P, R]", asked)
+        setattr(record_async_call, _MARK, True)
+        return cast("Callable[P, R]", record_async_call)
 
     @functools.wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+    def record_sync_call(*args: P.args, **kwargs: P.kwargs) -> R:
         tape = current().cassettes
         if tape is None:
             return function(*args, **kwargs)
-        request = _request(known_as, function, args, kwargs)
+        request = _request(recording_name, function, args, kwargs)
         depends_on = dependencies.digests(tape.root)
         response = tape.find(request, depends_on)
         if response is None:
             return _record(tape, request, depends_on, function(*args, **kwargs))
         return cast("R", _replay(request, response))
 
-    setattr(called, _MARK, True)
-    return called
+    setattr(record_sync_call, _MARK, True)
+    return record_sync_call
 
 
 def _request(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Request:
     try:
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
-    except ValueError as error:  # some functions written in C do not tell
+        bound = inspect.signature(function).bind(*args, **kwargs).arguments
+    except ValueError as error:  # some functions written in C have no signature
         raise SettingError(f"{name} does not say its parameters; record a function around it") from error
-    arguments = {key: encode(value, f"argument {key!r} of {name}") for key, value in given.items()}
+    arguments = {key: encode(value, f"argument {key!r} of {name}") for key, value in bound.items()}
     return Request("system", name, {}, arguments, current().repeat)
 
 
@@ -149,7 +148,7 @@ def _record(tape: Cassettes, request: Request, depends_on: Mapping[str, str], re
         encoded = encode(result, f"the result of {request.model}")
     except SettingError:
         if inspect.iscoroutine(result):
-            result.close()  # nobody will await it
+            result.close()  # it will not be awaited
         raise
     tape.record(request, {"result": encoded}, depends_on)
     current().meter.use(request.key)
@@ -165,9 +164,9 @@ def _replay(request: Request, response: dict[str, Any]) -> Any:
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    """Return the module and the qualified name of a function, or of the class of an object."""
-    named = function if hasattr(function, "__qualname__") else type(function)
-    name = f"{named.__module__}.{named.__qualname__}"
+    """Return the module and qualified name of a function, or of an object's class."""
+    owner = function if hasattr(function, "__qualname__") else type(function)
+    name = f"{owner.__module__}.{owner.__qualname__}"
     if isinstance(function, functools.partial) or name.endswith("<lambda>"):
         raise SettingError(f"{found(function)} has no name to be recorded under; give it one: recorded(name=...)")
     return name

@@ -1,4 +1,4 @@
-"""A Python file as what it does: the digest of its syntax tree, and the modules that it imports."""
+"""Digest a Python file's syntax tree, and list its imports."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ DIGITS = 12
 """Hexadecimal digits of a digest."""
 
 CHUNK = 1 << 20
-"""Bytes of a file that are read at a time."""
+"""Bytes to read at a time."""
 
 _SKIPPED_FIELDS = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
-"""Fields of syntax trees that change nothing when the code runs."""
+"""Fields of syntax trees that do not change the behaviour."""
 
 _IGNORE_DOCSTRINGS = frozenset({
     "abstractmethod", "asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "fixture",
     "lru_cache", "override", "property", "recorded", "staticmethod", "wraps",
 })  # fmt: skip
-"""Decorators that do not read the docstring of a function. Others may send it to a model, as the text of a tool."""
+"""Decorators that do not use the docstring. Others may send it to a model, for example as a tool's text."""
 
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -34,8 +34,8 @@ class Import(NamedTuple):
 
     Attributes:
         level: the number of leading dots.
-        module: the dotted name behind them, maybe "".
-        names: what is imported from it; each may be a module.
+        module: the dotted name after them; may be "".
+        names: the imported names; each may be a module.
     """
 
     level: int
@@ -44,7 +44,7 @@ class Import(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What a Python file does: its digest and its imports."""
+    """The digest and the imports of a Python file."""
 
     digest: str
     imports: tuple[Import, ...]
@@ -53,16 +53,16 @@ class Source(NamedTuple):
 def read_source(path: Path) -> Source:
     """Return the digest and the imports of a Python file.
 
-    Comments, formatting and docstrings do not count. A docstring that may be read does: of a subclass, of a function
-    with an unknown decorator, and in a file that mentions ``__doc__``. The digest is the same on every Python version.
-    A file that cannot be parsed counts by its content.
+    Comments, formatting and most docstrings do not count. Docstrings that code may use count: of a subclass, of a
+    function with an unknown decorator, and in a file that mentions ``__doc__``. The digest is the same on every Python
+    version. For a file that cannot be parsed, the content counts.
     """
     stat = path.stat()
     return _source(path, stat.st_mtime_ns, stat.st_size)
 
 
 def content_digest(path: Path) -> str:
-    """Return the digest of a file's content; line ends of Windows count as those of Unix."""
+    """Return the digest of a file's content; Windows line ends count as Unix line ends."""
     stat = path.stat()
     return _content(path, stat.st_mtime_ns, stat.st_size)
 
@@ -85,16 +85,16 @@ def _content(path: Path, modified: int, size: int) -> str:
     with path.open("rb") as stream:
         while chunk := stream.read(CHUNK):
             chunk = carried + chunk
-            carried = b"\r" if chunk.endswith(b"\r") else b""  # its line feed may come with the next chunk
+            carried = b"\r" if chunk.endswith(b"\r") else b""  # the line feed may be in the next chunk
             digest.update(chunk[: len(chunk) - len(carried)].replace(b"\r\n", b"\n"))
     digest.update(carried)
     return digest.hexdigest()[:DIGITS]
 
 
 def _text_of(tree: ast.Module, *, keep_docstrings: bool) -> str:
-    """Return a syntax tree as text, without fields that are absent or empty, as Python versions differ in them."""
+    """Return a syntax tree as text, without missing or empty fields: Python versions differ in them."""
     pieces: list[str] = []
-    waiting: list[object] = [tree]  # a stack, as a tree may be deeper than Python's own
+    waiting: list[object] = [tree]  # a stack instead of recursion: a tree may exceed the recursion limit
     while waiting:
         node = waiting.pop()
         if isinstance(node, _Text):
@@ -115,7 +115,7 @@ def _text_of(tree: ast.Module, *, keep_docstrings: bool) -> str:
 
 
 def _field(node: ast.AST, name: str, *, keep_docstrings: bool) -> object:
-    """Return what counts of a field: no docstring, and no empty text in an f-string, which only Python 3.12 has."""
+    """Return a field without docstrings, and without empty texts in f-strings, which only Python 3.12 has."""
     if name in _SKIPPED_FIELDS:
         return None
     if name == "body" and isinstance(node, _Documented) and not (keep_docstrings or _is_read(node)):
@@ -126,7 +126,7 @@ def _field(node: ast.AST, name: str, *, keep_docstrings: bool) -> object:
 
 
 class _Text(str):
-    """Text between nodes, in contrast to a string of the code."""
+    """Text between nodes, to distinguish it from strings in the code."""
 
     __slots__ = ()
 
@@ -147,15 +147,15 @@ def _without_docstring(node: _Documented) -> list[ast.stmt]:
 
 
 def _is_read(node: _Documented) -> bool:
-    """Return whether a docstring may be read: of a subclass (a prompt in DSPy), or by a function's decorator."""
+    """Return whether code may use a docstring: of a subclass (a prompt in DSPy), or by a decorator."""
     if isinstance(node, ast.ClassDef):
         return bool(node.bases)
     return not isinstance(node, ast.Module) and any(_name(d) not in _IGNORE_DOCSTRINGS for d in node.decorator_list)
 
 
 def _name(decorator: ast.expr) -> str:
-    named = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    name_node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return name_node.attr if isinstance(name_node, ast.Attribute) else getattr(name_node, "id", "")
 
 
 def _imports(tree: ast.Module) -> Iterator[Import]:
@@ -165,6 +165,6 @@ def _imports(tree: ast.Module) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             yield Import(node.level, node.module or "", tuple(alias.name for alias in node.names))
         elif isinstance(node, ast.Call) and _name(node) == "import_module" and node.args:
-            named = node.args[0]
-            if isinstance(named, ast.Constant) and isinstance(named.value, str) and not named.value.startswith("."):
-                yield Import(0, named.value)
+            module = node.args[0]
+            if isinstance(module, ast.Constant) and isinstance(module.value, str) and not module.value.startswith("."):
+                yield Import(0, module.value)

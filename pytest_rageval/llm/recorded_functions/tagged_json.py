@@ -1,4 +1,4 @@
-"""Arguments and results of a user's own system to JSON and back: what is no JSON of its own bears its type's name."""
+"""Encode and decode arguments and results as JSON; other types are tagged with their name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 __all__ = ["decode", "encode"]
 
 TAG = "$"
-"""The key of the name of a type."""
+"""The key of a type's name."""
 
 _VALUES = {kind.__name__: kind for kind in (Answer, Passage, Query, Ranking, ScoredPassage, Step, Turn, Usage)}
 
@@ -23,15 +23,15 @@ _VALUES = {kind.__name__: kind for kind in (Answer, Passage, Query, Ranking, Sco
 def encode(value: object, where: str) -> Any:
     """Return ``value`` as JSON.
 
-    Values of JSON, tuples, and the values a system speaks in (`Query`, `Answer` and what they hold) can be encoded.
-    A field at its default is left out, and so is the time that an answer took.
+    JSON values, tuples, `Query`, `Answer` and the values in these can be encoded. Fields with default values and an
+    answer's latency are left out.
 
     Args:
         value: an argument or a result.
-        where: which one, for the message.
+        where: its name, for the message.
 
     Raises:
-        SettingError: there is something else in it.
+        SettingError: it contains another type.
     """
     if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
@@ -43,7 +43,7 @@ def encode(value: object, where: str) -> Any:
         plain = {key: encode(item, where) for key, item in value.items()}
         return {TAG: "dict", "items": plain} if TAG in plain else plain
     if _VALUES.get(type(value).__name__) is type(value):
-        return {TAG: type(value).__name__, **_encoded_fields(value, where)}
+        return {TAG: type(value).__name__, **_encode_fields(value, where)}
     raise SettingError(
         f"{where} cannot be recorded: it is or holds {found(value)}; only JSON values, tuples, Query, Answer and "
         "what these hold can be"
@@ -51,7 +51,7 @@ def encode(value: object, where: str) -> Any:
 
 
 def decode(plain: Any) -> Any:
-    """Return the value that `encode` was given, but for the time that an answer took."""
+    """Return the value that `encode` received, except an answer's latency."""
     if isinstance(plain, list):
         return [decode(item) for item in plain]
     if not isinstance(plain, dict):
@@ -66,7 +66,7 @@ def decode(plain: Any) -> Any:
     return {key: decode(item) for key, item in plain["items"].items()}
 
 
-def _encoded_fields(value: Any, where: str) -> dict[str, Any]:
+def _encode_fields(value: Any, where: str) -> dict[str, Any]:
     if isinstance(value, Usage):
         value = replace(value, latency_s=None)
     values = {field.name: getattr(value, field.name) for field in fields(value)}

@@ -1,1 +1,1 @@
-"""Recordings of model calls, and the files that hold them."""
+"""Recordings of model calls, and their files (cassettes)."""

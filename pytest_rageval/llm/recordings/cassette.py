@@ -1,4 +1,4 @@
-"""One file of recordings: one record a line, sorted, and readable whenever a process that writes to it is killed."""
+"""Read and write a file of recordings: one record per line, readable after any kill."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ from pytest_rageval.model.stored_json import parse_json
 __all__ = ["Index", "append", "read", "settle"]
 
 POLL_S = 0.001
-"""Seconds between two looks at a lock that another process holds; it holds it for less than that."""
+"""Seconds between two checks of a lock; processes hold it for less than that."""
 
 Index = dict[str, Line]
-"""Key -> its record."""
+"""Key -> record."""
 
 
 def read(path: Path) -> Index:
-    """Return the records of a file, none where there is no file. Of records with one key the last counts.
+    """Return the records of a file, {} if it is missing. If several records have one key, the last counts.
 
-    A last line that was cut short when its process was killed is left out. Raises `DataError` for any other line that
-    is no record, and for a file that cannot be read.
+    A last line that was cut by a kill is ignored. Raises `DataError` for any other malformed line, and for an
+    unreadable file.
     """
-    with _explained(path, "read"):
+    with _explaining_errors(path, "read"):
         data = regular(path).read_bytes() if path.exists() else b""
-    return _indexed(path, data)
+    return _index_of(path, data)
 
 
 def append(path: Path, line: bytes) -> None:
-    """Write one more record, at once. Processes and threads that write to one file do so one after the other."""
-    with _explained(path, "written"):
+    """Append one record immediately. A lock serializes the writes of processes and threads."""
+    with _explaining_errors(path, "written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(path), path.open("a+b") as stream:
-            _mend(stream)
+            _repair_end(stream)
             stream.write(line + b"\n")
 
 
 def settle(path: Path, keep: Callable[[str], bool] = lambda key: True) -> int:
-    """Sort a file by key, one record a key, without those not to ``keep``; return how many those were.
+    """Sort a file by key, drop duplicates and records not to ``keep``; return the number of the latter.
 
-    The file is replaced as a whole, and only when that changes a byte; it is removed when no record is left.
+    The file is replaced as a whole, only if its bytes change; it is removed if no record is left.
     """
-    with _explained(path, "written"), _locked(path):
+    with _explaining_errors(path, "written"), _locked(path):
         data = regular(path).read_bytes() if path.exists() else b""
-        index = _indexed(path, data)
-        kept = [index[key].text + b"\n" for key in sorted(index) if keep(key)]
-        settled = b"".join(kept)
-        if not kept:
+        index = _index_of(path, data)
+        records = [index[key].text + b"\n" for key in sorted(index) if keep(key)]
+        content = b"".join(records)
+        if not records:
             path.unlink(missing_ok=True)
-        elif settled != data:
-            part = path.with_name(f".{path.name}.part")  # always the same name: however many are killed, one is left
+        elif content != data:
+            part = path.with_name(f".{path.name}.part")  # a fixed name: killed processes leave at most one such file
             try:
-                part.write_bytes(settled)
+                part.write_bytes(content)
                 part.replace(path)
             except OSError:
                 part.unlink(missing_ok=True)
                 raise
-        return len(index) - len(kept)
+        return len(index) - len(records)
 
 
-def _indexed(path: Path, data: bytes) -> Index:
+def _index_of(path: Path, data: bytes) -> Index:
     *texts, tail = data.split(b"\n")
     if _is_whole(tail):
         texts.append(tail)
@@ -76,8 +76,8 @@ def _indexed(path: Path, data: bytes) -> Index:
     return {key_of(path, line): line for line in lines if line.text}
 
 
-def _mend(stream: BufferedRandom) -> None:
-    """Take a record that was cut short off the end of a file; a whole one that lacks the line's end gets it."""
+def _repair_end(stream: BufferedRandom) -> None:
+    """Remove a cut record at the end of a file; add a missing line end to a whole one."""
     size = stream.seek(0, os.SEEK_END)
     stream.seek(max(size - 1, 0))
     if stream.read() in (b"", b"\n"):
@@ -91,7 +91,7 @@ def _mend(stream: BufferedRandom) -> None:
 
 
 def _is_whole(tail: bytes) -> bool:
-    """Return whether what stands behind the last line's end is an object of JSON."""
+    """Return whether the text after the last line end is a JSON object."""
     try:
         return tail.endswith(b"}") and isinstance(parse_json(tail), dict)
     except ValueError:
@@ -100,9 +100,9 @@ def _is_whole(tail: bytes) -> bool:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, in the temporary folder because the file's own folder is committed.
+    """Hold the lock of a file. It is in the temporary folder because the file's own folder is committed.
 
-    The lock's file is removed while it is still held. Who waited for it finds that it is gone, and makes a new one.
+    The lock file is removed while it is still held; a waiting process notices that and creates a new one.
     """
     name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
     user = getattr(os, "getuid", int)()
@@ -110,7 +110,7 @@ def _locked(path: Path) -> Iterator[None]:
     if sys.platform == "win32":
         from filelock import FileLock
 
-        with FileLock(lock, poll_interval=POLL_S):  # it removes its file itself
+        with FileLock(lock, poll_interval=POLL_S):  # FileLock removes its file itself
             yield
         return
     descriptor = _locked_file(lock)
@@ -123,7 +123,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _locked_file(lock: str) -> int:
-    """Return the descriptor of a lock's file that is locked and still in its place."""
+    """Return the locked descriptor of a lock file that still exists."""
     import fcntl
 
     while True:
@@ -139,13 +139,13 @@ def _locked_file(lock: str) -> int:
 
 
 @contextmanager
-def _explained(path: Path, done: str) -> Iterator[None]:
-    """Make an error of the operating system one sentence about the file."""
+def _explaining_errors(path: Path, action: str) -> Iterator[None]:
+    """Turn an error of the operating system into one sentence about the file."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
         problem = (
-            f"recordings cannot be {done} here ({reason}); make room, correct the rights, or choose another folder"
+            f"recordings cannot be {action} here ({reason}); make room, correct the rights, or choose another folder"
         )
         raise DataError(str(path), problem) from error

@@ -1,4 +1,4 @@
-"""Recordings of model calls: a folder with one file for each model and kind of call."""
+"""Recordings of a session: a folder with one file per model and kind of call."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ __all__ = ["MODES", "STALE_POLICIES", "Cassettes", "check_files", "existing", "f
 MODES = ("none", "once", "new_episodes", "all")
 
 STALE_POLICIES = ("error", "warn", "replay")
-"""What happens to a recording when something that it depends on has changed."""
+"""Policies for recordings whose dependencies have changed."""
 
 SUFFIX = ".jsonl"
 LONGEST_NAME = 100
 
-_CLEAR = re.compile(r"[a-z0-9._-]+(?:/[a-z0-9._-]+)*")
-_UNCLEAR = re.compile(r"[^A-Za-z0-9._-]+")
+_SAFE_NAME = re.compile(r"[a-z0-9._-]+(?:/[a-z0-9._-]+)*")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Cassettes:
-    """The recordings of a session, read when first asked for; safe to use from threads.
+    """The recordings of a session, read on first use; safe to use from threads.
 
     Args:
-        folder: holds the files to commit; made when something is recorded.
-        mode: "none" replays and never lets a model be asked; "new_episodes" replays what is recorded and lets the rest
-            be asked; "once" is "new_episodes" for files that the session began and "none" for those it found there;
-            "all" is "new_episodes" as if there had been no files: everything is asked, once, and recorded over.
-        there: names of the files that were there when the session began, as its main process saw them with `existing`;
-            None in that process itself.
-        root: the folder whose code recordings of users' functions depend on; the parent of ``folder`` if None.
+        folder: folder of the files to commit; created at the first recording.
+        mode: "none" only replays; "new_episodes" replays recorded calls and asks the rest; "once" is "none" for files
+            that existed at the start of the session, and "new_episodes" for others; "all" ignores existing files: it
+            asks every call once and records it again.
+        there: names of the files at the start of the session, from `existing` in the main process; None in that
+            process itself.
+        root: the folder of the code that recordings of users' functions depend on; the parent of ``folder`` if None.
         stale: one of `STALE_POLICIES`.
 
     Attributes:
-        fault: one sentence on what could not be written, so that the next session has to ask again; None if nothing.
+        fault: one sentence if a recording could not be written, so the next session must ask again; else None.
 
     Raises:
-        SettingError: there is no such mode.
+        SettingError: the mode is unknown.
     """
 
     def __init__(
@@ -77,23 +77,23 @@ class Cassettes:
         self._written: set[str] = set()
 
     def asks(self, kind: str, model: str) -> bool:
-        """Return whether the mode lets a model be asked what is not recorded."""
+        """Return whether the mode allows calls that are not recorded."""
         return self._asks(file_name(kind, model))
 
     def may_replay(self, kind: str, model: str) -> bool:
-        """Return whether the session began with recordings of a model, and the mode replays them."""
+        """Return whether a model had recordings at the start of the session, and the mode replays them."""
         return self.mode != "all" and file_name(kind, model) in self._there
 
     def find(self, request: Request, depends: Mapping[str, str] | None = None) -> dict[str, Any] | None:
-        """Return the recorded response, or None when the model is to be asked.
+        """Return the recorded response, or None if the model must be asked.
 
         Args:
-            request: what is asked.
-            depends: the digest of each thing that the response depends on besides; None for a model.
+            request: the request.
+            depends: the digest of each dependency of the response; None for a model.
 
         Raises:
-            ModelError: of kind "not_recorded", when there is none and the mode forbids to ask; the message shows how
-                the nearest recording differs. Also when the recording is stale; the message names what has changed.
+            ModelError: of kind "not_recorded", if there is no recording and the mode forbids asking (the message shows
+                the difference to the nearest recording), or if it is stale (the message names the changes).
             DataError: the file cannot be read.
         """
         name = file_name(request.kind, request.model)
@@ -109,14 +109,14 @@ class Cassettes:
         return None
 
     def holds(self, request: Request) -> bool:
-        """Return whether `find` would return a response: one that is recorded, in a mode that replays."""
+        """Return whether `find` would return a response."""
         with self._lock:
             return request.key in self._index(file_name(request.kind, request.model))
 
     def record(self, request: Request, response: Mapping[str, Any], depends: Mapping[str, str] | None = None) -> None:
-        """Write down the response, builtins of JSON, at once. Secrets of the environment are masked in it.
+        """Write a response of plain JSON values immediately, with secrets of the environment masked.
 
-        Where that fails, the response is no worse for it: this session has it, and ``fault`` tells.
+        If that fails, this session still uses the response, and ``fault`` reports it.
         """
         name = file_name(request.kind, request.model)
         text = to_line(request, response, depends)
@@ -130,9 +130,9 @@ class Cassettes:
             index[request.key] = Line(0, text)
 
     def close(self) -> None:
-        """Sort what was written, so that the same recordings are the same bytes in whatever order they were made.
+        """Sort the written files: the same recordings give the same bytes, whatever their order.
 
-        A file that cannot be written any more stays as it is, and is read as well.
+        A file that can no longer be written stays unsorted, which is also readable.
         """
         with self._lock:
             while self._written:
@@ -141,21 +141,21 @@ class Cassettes:
 
     @property
     def warnings(self) -> list[str]:
-        """What was replayed although it may be stale: at most one sentence for each reason."""
+        """Warnings about replayed recordings that may be stale, at most one for each reason."""
         again = "record again with --rag-record-mode all"
-        told = []
+        warnings = []
         if self._replayed_stale:
             changed = "; ".join(f"{name}: {what}" for name, what in sorted(self._replayed_stale.items()))
-            told.append(f"stale recordings were replayed ({changed}); {again}")
+            warnings.append(f"stale recordings were replayed ({changed}); {again}")
         if self._without_digest:
             names = ", ".join(sorted(self._without_digest))
-            told.append(f"recordings without a digest were replayed, whatever has changed since ({names}); {again}")
-        return told
+            warnings.append(f"recordings without a digest were replayed, whatever has changed since ({names}); {again}")
+        return warnings
 
     def _may_replay(
         self, name: str, request: Request, recorded: Mapping[str, str] | None, depends: Mapping[str, str]
     ) -> bool:
-        """Return whether a recording of a user's function is replayed; False if the function is to be called again."""
+        """Return whether to replay a recording of a user's function; False calls the function again."""
         if recorded is None:
             if self._stale != "replay":
                 self._without_digest.add(name)
@@ -163,7 +163,7 @@ class Cassettes:
         changed = differences(recorded, depends)
         if not changed or self._stale == "replay":
             return True
-        if self.mode == "all":  # it changed during this session
+        if self.mode == "all":  # the code changed during this session
             return False
         if self._stale == "warn":
             self._replayed_stale.setdefault(name, ascii_safe(changed))
@@ -197,15 +197,15 @@ class Cassettes:
 
 
 def existing(folder: Path) -> tuple[str, ...]:
-    """Return the names of the files of recordings in a folder, sorted; none where there is no folder."""
+    """Return the sorted names of the recording files in a folder; () if it is missing."""
     return tuple(sorted(path.name for path in folder.glob(f"[!.]*-*{SUFFIX}")))
 
 
 def check_files(folder: Path, mode: str) -> None:
-    """Read all files of recordings once, so that a malformed line is found before anything runs.
+    """Read all recording files once, to report malformed lines before anything runs.
 
     Raises:
-        DataError: a line is no recording, or a file cannot be read. In the mode "all" only a malformed line counts.
+        DataError: a line is malformed, or a file cannot be read. The mode "all" ignores names that are not files.
     """
     for name in existing(folder):
         if mode != "all" or (folder / name).is_file():
@@ -214,13 +214,13 @@ def check_files(folder: Path, mode: str) -> None:
 
 @lru_cache(maxsize=64)
 def file_name(kind: str, model: str) -> str:
-    """Return the name of the file for a model: ``model-openai--gpt-4o-mini.jsonl``.
+    """Return the file name for a model: ``model-openai--gpt-4o-mini.jsonl``.
 
-    No two models share one, also where case does not count: whatever the name does not spell out has a hash behind it.
+    It is unique, also if the file system ignores case: a name that cannot be spelled out gets a hash.
     """
     clear = model.replace("/", "--")
-    if _CLEAR.fullmatch(model) and len(clear) <= LONGEST_NAME and clear.replace("--", "/") == model:
+    if _SAFE_NAME.fullmatch(model) and len(clear) <= LONGEST_NAME and clear.replace("--", "/") == model:
         return f"{kind}-{clear}{SUFFIX}"
     digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    readable = _UNCLEAR.sub("-", clear)[:LONGEST_NAME].strip("-")
+    readable = _UNSAFE.sub("-", clear)[:LONGEST_NAME].strip("-")
     return f"{kind}-{readable}~{digest}{SUFFIX}"

@@ -1,4 +1,4 @@
-"""The recorded request that is most like one that was not found."""
+"""Find the recorded request that is most similar to a missing one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pytest_rageval.llm.recordings.request import Request
 __all__ = ["Neighbours"]
 
 MOST = 300
-"""Recordings that are compared with a request."""
+"""Maximum recordings that are compared with a request."""
 
 FEW = 30
-"""Recordings that share a piece of text, as long as that says something."""
+"""Maximum recordings that share a piece of text for the piece to be distinctive."""
 
 PIECES = 8
-"""Pieces of a request that recordings are found by."""
+"""Pieces of a request that are used to find recordings."""
 
 SHORTEST_PIECE = 12
-"""Bytes."""
+"""Minimum length of a piece, in bytes."""
 
 MOST_LINES = 40
 MOST_CHARACTERS = 200
@@ -34,61 +34,61 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
 class Neighbours:
-    """The recordings of one file, to be compared with requests that it does not hold."""
+    """The recordings of one file, to compare with requests that it lacks."""
 
     def __init__(self, path: Path, lines: Sequence[Line]) -> None:
         self._path = path
         self._lines = lines
-        self._read: dict[Line, tuple[dict[str, Any], frozenset[str]]] = {}
-        self._having: dict[bytes, list[Line]] = {}
+        self._records: dict[Line, tuple[dict[str, Any], frozenset[str]]] = {}
+        self._by_piece: dict[bytes, list[Line]] = {}
         for line in lines:
-            for piece in _pieces(_asked(line.text)):
-                self._having.setdefault(piece, []).append(line)
+            for piece in _pieces(_request_part(line.text)):
+                self._by_piece.setdefault(piece, []).append(line)
 
     def difference(self, request: Request) -> str:
         """Return how the nearest recording differs from ``request``: a unified diff of at most 40 lines.
 
-        Nearest is the one with the largest share of common words (Dice's coefficient over sets of words). Returns ""
-        when there are no recordings.
+        The nearest has the largest share of common words (Dice's coefficient over sets of words). Returns "" if there
+        are no recordings.
         """
-        wanted = _words(request.params, request.messages)
+        request_words = _words(request.params, request.messages)
         candidates = [self._record(line) for line in self._candidates(request)]
         if not candidates:
             return ""
-        nearest, _ = max(candidates, key=lambda candidate: _likeness(wanted, candidate[1]))
+        nearest, _ = max(candidates, key=lambda candidate: _likeness(request_words, candidate[1]))
         if (nearest["params"], nearest["messages"]) == (request.params, request.messages):
             return f"only the repeat differs: {nearest['repeat']} is recorded, {request.repeat} was asked for"
         return "the nearest recording differs so:\n" + _diff(nearest, request)
 
     def _candidates(self, request: Request) -> Sequence[Line]:
-        """Return the lines that share a rare piece of text with a request, else all, else those about as long."""
-        told = as_json(request.messages).encode()
-        for piece in _pieces(told):
-            having = self._having.get(piece, ())
-            if 0 < len(having) <= FEW:
-                return having
+        """Return lines that share a rare piece of text with a request, else all or those of similar length."""
+        text = as_json(request.messages).encode()
+        for piece in _pieces(text):
+            matches = self._by_piece.get(piece, ())
+            if 0 < len(matches) <= FEW:
+                return matches
         if len(self._lines) <= MOST:
             return self._lines
-        length = len(_asked(to_line(request, {})))
-        return heapq.nsmallest(MOST, self._lines, key=lambda line: abs(len(_asked(line.text)) - length))
+        length = len(_request_part(to_line(request, {})))
+        return heapq.nsmallest(MOST, self._lines, key=lambda line: abs(len(_request_part(line.text)) - length))
 
     def _record(self, line: Line) -> tuple[dict[str, Any], frozenset[str]]:
-        if line not in self._read:
-            if len(self._read) >= MOST:
-                self._read.clear()
+        if line not in self._records:
+            if len(self._records) >= MOST:
+                self._records.clear()
             record = record_of(self._path, line)
-            self._read[line] = record, _words(record["params"], record["messages"])
-        return self._read[line]
+            self._records[line] = record, _words(record["params"], record["messages"])
+        return self._records[line]
 
 
-def _asked(line: bytes) -> bytes:
-    """Return what stands in a line before the repeat and the response, which may be thousands of numbers."""
+def _request_part(line: bytes) -> bytes:
+    """Return the part of a line before the repeat and the response, which may be thousands of numbers."""
     return line.rpartition(b', "repeat": ')[0]
 
 
-def _pieces(told: bytes) -> list[bytes]:
-    """Return the last lines of the texts in a piece of JSON, each once, the last first: what is asked comes last."""
-    pieces = dict.fromkeys(piece for piece in reversed(_LINE_END.split(told)) if len(piece) >= SHORTEST_PIECE)
+def _pieces(text: bytes) -> list[bytes]:
+    """Return the unique last lines of the texts in a JSON, last first: the question comes last."""
+    pieces = dict.fromkeys(piece for piece in reversed(_LINE_END.split(text)) if len(piece) >= SHORTEST_PIECE)
     return list(pieces)[:PIECES]
 
 
@@ -112,7 +112,7 @@ def _diff(recorded: Mapping[str, Any], request: Request) -> str:
 
 
 def _readable(params: Mapping[str, Any], messages: object, repeat: int) -> Iterator[str]:
-    """Yield a request as lines a person can compare: a line a param, and a line a sentence."""
+    """Yield a request as readable lines: one per param, and one per sentence."""
     yield f"repeat: {repeat}"
     for name, value in sorted(params.items()):
         yield _inert(f"{name}: {as_json(value)}")
@@ -123,7 +123,7 @@ def _readable(params: Mapping[str, Any], messages: object, repeat: int) -> Itera
 
 
 def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:
-    """Yield each text in messages with the place it stands at: a role, or the keys and indices that lead there."""
+    """Yield each text in messages with its place: a role, or the path of keys and indexes."""
     if isinstance(value, Mapping):
         if value.keys() == {"role", "content"} and isinstance(value["content"], str):
             yield str(value["role"]), value["content"]

@@ -1,4 +1,4 @@
-"""A recording as one line of a file: text to review, and JSON."""
+"""Encode and decode a recording as one line of reviewable JSON."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False).
 
 
 class Line(NamedTuple):
-    """A record as it stands in its file.
+    """A record's line in its file.
 
     Attributes:
-        number: of the line, from 1.
+        number: line number, from 1.
         text: the line without its end.
     """
 
@@ -36,9 +36,9 @@ class Line(NamedTuple):
 
 
 def to_line(request: Request, response: Mapping[str, Any], depends: Mapping[str, str] | None = None) -> bytes:
-    """Return a record as one line of UTF-8, without its end and without a secret of the environment.
+    """Return a record as one line of UTF-8, without line end, with secrets of the environment masked.
 
-    ``depends`` is the digest of each thing that the response depends on besides the request; None for a model.
+    ``depends`` has the digest of each dependency of the response; None for a model.
     """
     parts = {
         "key": request.key,
@@ -55,13 +55,13 @@ def to_line(request: Request, response: Mapping[str, Any], depends: Mapping[str,
 
 
 def as_json(value: object) -> str:
-    """Return a value as it stands in a file: on one line, readable, what a terminal would act on escaped."""
+    """Return a value as one readable line of JSON; control characters are escaped."""
     text = _encode(value)
     return text if text.isprintable() else _NOT_ASCII.sub(_inert, text)
 
 
 def record_of(path: Path, line: Line) -> dict[str, Any]:
-    """Return the record that stands in ``line`` of the file ``path``; a line without one is a `DataError`."""
+    """Return the record in a line of the file ``path``; raise `DataError` if it is malformed."""
     try:
         record = parse_json(str(line.text, "utf-8"))
     except ValueError:
@@ -77,7 +77,7 @@ def record_of(path: Path, line: Line) -> dict[str, Any]:
 
 
 def key_of(path: Path, line: Line) -> str:
-    """Return the key of the record in ``line``, which is read in full only where someone else wrote it."""
+    """Return the key of a line's record; parse the line only if another tool wrote it."""
     text = line.text
     if text.startswith(_START) and text.startswith(b'", "', _KEY_END) and text.endswith(b"}}"):
         return str(text[len(_START) : _KEY_END], "ascii", "replace")

@@ -1,4 +1,4 @@
-"""How the code behind a recording differs from the code of today."""
+"""Describe how the dependencies of a recording have changed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 __all__ = ["differences"]
 
 MOST_NAMED = 3
-"""Dependencies that a message names."""
+"""Maximum dependencies that a message names."""
 
 
 def differences(recorded: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Return which dependencies differ, as ``rag.py changed, prompts.txt was added``; "" if none does."""
+    """Return the changes, as ``rag.py changed, prompts.txt was added``; "" for none."""
     changes = [f"{name} changed" for name in sorted(recorded.keys() & now.keys()) if recorded[name] != now[name]]
     changes += [f"{name} was added" for name in sorted(now.keys() - recorded.keys())]
     changes += [f"{name} was removed" for name in sorted(recorded.keys() - now.keys())]
-    more = [f"{len(changes) - MOST_NAMED} more"] if len(changes) > MOST_NAMED else []
-    return ", ".join(changes[:MOST_NAMED] + more)
+    rest = [f"{len(changes) - MOST_NAMED} more"] if len(changes) > MOST_NAMED else []
+    return ", ".join(changes[:MOST_NAMED] + rest)

@@ -9,7 +9,7 @@ import pytest
 from execnet import HostNotFound, XSpec
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.reporting.remote_workers import hold, is_scattered, replaced_here, unreachable_told
+from pytest_rageval.hooks.reporting.remote_workers import hold, is_scattered, replace_here, reporting_unreachable
 
 
 class Manager:
@@ -36,7 +36,7 @@ def test_a_machine_that_is_gone_is_replaced_by_this_one(error: Exception, told: 
     said: list[str] = []
     manager = Manager(error)
     for _ in range(2):  # a second one may be lost
-        replaced_here(SimpleNamespace(nodemanager=manager), said.append)
+        replace_here(SimpleNamespace(nodemanager=manager), said.append)
     assert manager.setup_node(XSpec("popen"), None) == "a worker of popen"
     assert said == []
     assert manager.setup_node(XSpec("socket=far:1"), None) == "a worker of popen"
@@ -68,7 +68,7 @@ def test_workers_here_share_one_disk(specs: list[str], scattered: bool) -> None:
 @pytest.mark.parametrize("error", [ValueError("of another plugin"), TypeError("likewise")])
 def test_what_has_nothing_to_do_with_machines_goes_through(pytester: pytest.Pytester, error: Exception) -> None:
     config = pytester.parseconfig("--tx=socket=far:1")
-    with pytest.raises(type(error), match=str(error)), unreachable_told(config):
+    with pytest.raises(type(error), match=str(error)), reporting_unreachable(config):
         raise error
-    with pytest.raises(pytest.UsageError, match="one machine"), unreachable_told(config):
+    with pytest.raises(pytest.UsageError, match="one machine"), reporting_unreachable(config):
         raise SettingError("one machine")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.capture import CaptureIO
 
-from pytest_rageval.hooks.run.captured_output import Kept, Routing, let_through
+from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, let_through
 
 
 @pytest.fixture
@@ -22,44 +22,44 @@ def routing(pytestconfig: pytest.Config) -> Iterator[Routing]:
     made.stop()
 
 
-def ahead(kept: Kept, *said: str) -> None:
-    """Print and log as an answer that is asked ahead does, on a thread of its own."""
+def ahead(output: AheadOutput, *texts: str) -> None:
+    """Print and log in a separate thread, as an answer that is asked ahead does."""
 
     async def say() -> None:
-        for text in said:
+        for text in texts:
             print(text)
             print(text.upper(), file=sys.stderr)
-            logging.getLogger("said").warning(text)
+            logging.getLogger("texts").warning(text)
 
-    thread = threading.Thread(target=lambda: asyncio.run(kept.keeping(say)))
+    thread = threading.Thread(target=lambda: asyncio.run(output.capture(say)))
     thread.start()
     thread.join()
 
 
-def test_what_is_said_ahead_is_shown_when_it_is_told(
+def test_output_written_ahead_is_shown_at_replay(
     routing: Routing, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = Kept()
+    output = AheadOutput()
     print("mine")
-    ahead(kept, "one", "two")
+    ahead(output, "one", "two")
     assert capsys.readouterr() == ("mine\n", "")
     assert caplog.messages == []
-    kept.replay()
+    output.replay()
     assert capsys.readouterr() == ("one\ntwo\n", "ONE\nTWO\n")
     assert caplog.messages == ["one", "two"]
-    kept.replay()
+    output.replay()
     assert capsys.readouterr() == ("", "")
 
 
-def test_handlers_of_others_have_each_record_once(routing: Routing, caplog: pytest.LogCaptureFixture) -> None:
+def test_foreign_handlers_receive_each_record_once(routing: Routing, caplog: pytest.LogCaptureFixture) -> None:
     theirs = logging.StreamHandler(io.StringIO())
-    logging.getLogger("said").addHandler(theirs)
+    logging.getLogger("texts").addHandler(theirs)
     try:
-        kept = Kept()
-        ahead(kept, "one")
-        kept.replay()
+        output = AheadOutput()
+        ahead(output, "one")
+        output.replay()
     finally:
-        logging.getLogger("said").removeHandler(theirs)
+        logging.getLogger("texts").removeHandler(theirs)
     assert theirs.stream.getvalue() == "one\n"
     assert caplog.messages == ["one"]
 
@@ -67,29 +67,29 @@ def test_handlers_of_others_have_each_record_once(routing: Routing, caplog: pyte
 def test_a_record_below_the_level_of_its_own_test_is_not_shown(
     routing: Routing, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = Kept()
-    with caplog.at_level(logging.WARNING, logger="said"):
-        ahead(kept, "one")
-    with caplog.at_level(logging.ERROR, logger="said"):
-        kept.replay()
+    output = AheadOutput()
+    with caplog.at_level(logging.WARNING, logger="texts"):
+        ahead(output, "one")
+    with caplog.at_level(logging.ERROR, logger="texts"):
+        output.replay()
     assert caplog.messages == []
 
 
-def test_a_debugger_is_let_through(routing: Routing, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = Kept()
+def test_the_output_of_a_debugger_is_shown_directly(routing: Routing, capsys: pytest.CaptureFixture[str]) -> None:
+    output = AheadOutput()
 
     async def breaks() -> None:
         print("before")
         let_through()
         print("prompt")
 
-    contextvars.copy_context().run(lambda: asyncio.run(kept.keeping(breaks)))
+    contextvars.copy_context().run(lambda: asyncio.run(output.capture(breaks)))
     assert capsys.readouterr().out == "before\nprompt\n"
-    assert kept.parts == []
-    let_through()  # where nothing is kept, nothing happens
+    assert output.parts == []
+    let_through()  # without stored output nothing happens
 
 
-def test_stopping_puts_everything_back(pytestconfig: pytest.Config) -> None:
+def test_stop_restores_streams_and_handlers(pytestconfig: pytest.Config) -> None:
     streams, handlers = (sys.stdout, sys.stderr), logging.getLogger().handlers[:]
     filters = [handler.filters[:] for handler in handlers]
     routing = Routing(pytestconfig)

@@ -228,7 +228,7 @@ def test_it_is_drawn_ten_times_a_second_and_where_answers_come_together_for_each
 
 @pytest.mark.parametrize(
     ("fault", "told"),
-    [(OSError("gone"), []), (KeyError("in_flight"), ["the line that told how the session stands has ended: "
+    [(OSError("gone"), []), (KeyError("in_flight"), ["the status line has ended: "
                                                      "KeyError: 'in_flight'"])],
 )  # fmt: skip
 def test_what_cannot_be_drawn_ends_the_line_alone(

@@ -63,15 +63,15 @@ def test_in_a_worker_they_are_those_that_are_assigned_to_it() -> None:
     assert numbers(coming.after(ITEMS[9], 9)) == []
 
 
-def test_in_a_worker_that_does_not_tell_none_is_known() -> None:
+def test_without_xdists_queue_no_next_test_is_known() -> None:
     assert numbers(upcoming(in_worker=True).after(ITEMS[0], 9)) == []
 
 
 @pytest.mark.parametrize(("steals", "kept"), [(True, [4, 6]), (False, [4, 6, 8])])
-def test_what_may_be_stolen_is_left_alone(steals: bool, kept: list[int]) -> None:
+def test_tests_that_may_be_stolen_are_left_out(steals: bool, kept: list[int]) -> None:
     worker = SimpleNamespace(torun=Queue(6, 8), nextitem_index=4)
     coming = upcoming(worker, steals=steals)
-    assert numbers(coming.kept(coming.after(ITEMS[2], 9))) == kept
+    assert numbers(coming.without_stealable(coming.after(ITEMS[2], 9))) == kept
 
 
 def item(*marks: pytest.MarkDecorator, fixtures: Any = (), info: object = None, params: Any = None) -> Any:

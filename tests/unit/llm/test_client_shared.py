@@ -13,7 +13,7 @@ from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.client import reply_cache
 from pytest_rageval.llm.client.chat import Client
 from pytest_rageval.llm.client.rate_limiter import Limiter
-from pytest_rageval.llm.client.reply_cache import Kept
+from pytest_rageval.llm.client.reply_cache import ReplyCache
 from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.answer import Usage
@@ -25,7 +25,7 @@ USAGE = Usage(10, 5, 0.25)
 
 
 def judge(backend: ScriptedLLM, **more: object) -> Client:
-    settings = {"name": "openai/j", "kept": Kept(), "limiter": Limiter(16), "retry": RetryPolicy(1), **more}
+    settings = {"name": "openai/j", "kept": ReplyCache(), "limiter": Limiter(16), "retry": RetryPolicy(1), **more}
     return Client(backend, kind="judge", **settings)  # type: ignore[arg-type]
 
 
