@@ -18,7 +18,7 @@ __all__ = [
     "UnscoredError",
     "ascii_safe",
     "did_you_mean",
-    "found",
+    "short_repr",
 ]
 
 
@@ -51,7 +51,7 @@ class UnknownNameError(SettingError):
         self.name = name
         self.known = tuple(sorted(known))
         prefix = f"{where}: " if where else ""
-        super().__init__(f"{prefix}unknown {kind} {found(name)}; {did_you_mean(str(name), self.known)}")
+        super().__init__(f"{prefix}unknown {kind} {short_repr(name)}; {did_you_mean(str(name), self.known)}")
 
 
 class SystemContractError(RagEvalError):
@@ -127,7 +127,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"known: {ascii_safe(', '.join(names))}" if names else "none is known here"
 
 
-def found(value: object, limit: int = 60) -> str:
+def short_repr(value: object, limit: int = 60) -> str:
     """Return a short, escaped, one-line text of an invalid value for an error message."""
     try:
         text = ascii_safe(repr(value))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from pytest_rageval.errors import GateSyntaxError, UnknownNameError, found
+from pytest_rageval.errors import GateSyntaxError, UnknownNameError, short_repr
 from pytest_rageval.model.facets import ANY, KNEW, MIN_N
 
 __all__ = ["LOWER", "PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
@@ -89,7 +89,7 @@ def parse_gate(text: str, where: str = "") -> Gate:
     Raises:
         GateSyntaxError: the expression is malformed.
     """
-    prefix = f"{where}: gate {found(text)}" if where else f"gate {found(text)}"
+    prefix = f"{where}: gate {short_repr(text)}" if where else f"gate {short_repr(text)}"
     head = _METRIC.match(text)
     if head is None:
         raise GateSyntaxError(f"{prefix} does not begin with a metric; {SHAPE}")
@@ -97,7 +97,9 @@ def parse_gate(text: str, where: str = "") -> Gate:
     min_n = _count(pairs.pop(MIN_N, "1"), prefix)
     bound = _BOUND.match(text, at)
     if bound is None:
-        raise GateSyntaxError(f"{prefix} has no valid operator and bound after {found(text[:at].strip())}; {SHAPE}")
+        raise GateSyntaxError(
+            f"{prefix} has no valid operator and bound after {short_repr(text[:at].strip())}; {SHAPE}"
+        )
     op = bound[1]
     if bound["base"] is not None:
         tail = _BASELINE.match(bound["base"])
@@ -116,7 +118,7 @@ def parse_gate(text: str, where: str = "") -> Gate:
 
 def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], where: str = "") -> None:
     """Raise if the gate names an unknown metric or facet, or has an impossible bound."""
-    where = f"{where}: gate {found(str(gate))}" if where else f"gate {found(str(gate))}"
+    where = f"{where}: gate {short_repr(str(gate))}" if where else f"gate {short_repr(str(gate))}"
     if gate.metric not in metrics and gate.metric not in PSEUDO_METRICS:
         raise UnknownNameError("metric", gate.metric, [*metrics, *PSEUDO_METRICS], where)
     for name in gate.slice:
@@ -140,7 +142,7 @@ def _parse_slice(text: str, at: int, prefix: str) -> tuple[dict[str, str], int]:
         if pair is None or not key or not (pair["bare"] or '"').strip():
             raise GateSyntaxError(f"{prefix} has a malformed [facet=value]; {SHAPE}")
         if key in pairs:
-            raise GateSyntaxError(f"{prefix} names {found(key)} twice; name it once")
+            raise GateSyntaxError(f"{prefix} names {short_repr(key)} twice; name it once")
         pairs[key] = pair["bare"].strip() if pair["quoted"] is None else pair["quoted"].replace('""', '"')
         at = pair.end()
         if pair["end"] == "]":
@@ -149,7 +151,9 @@ def _parse_slice(text: str, at: int, prefix: str) -> tuple[dict[str, str], int]:
 
 def _count(text: str, prefix: str) -> int:
     if not _COUNT.fullmatch(text):
-        raise GateSyntaxError(f"{prefix} has {MIN_N}={found(text)}; write a whole number from 1 on, such as {MIN_N}=5")
+        raise GateSyntaxError(
+            f"{prefix} has {MIN_N}={short_repr(text)}; write a whole number from 1 on, such as {MIN_N}=5"
+        )
     return int(text)
 
 
@@ -157,9 +161,9 @@ def _finite(text: str, prefix: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise GateSyntaxError(f"{prefix} has the bound {found(text)}, which is not a number") from None
+        raise GateSyntaxError(f"{prefix} has the bound {short_repr(text)}, which is not a number") from None
     if not math.isfinite(number):
-        raise GateSyntaxError(f"{prefix} has the bound {found(text)}, which is not finite")
+        raise GateSyntaxError(f"{prefix} has the bound {short_repr(text)}, which is not finite")
     return number
 
 

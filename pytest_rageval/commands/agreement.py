@@ -12,7 +12,7 @@ from pytest_rageval.commands.judges import own_judges
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
 from pytest_rageval.datasets.labels import Label, read_labels
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.judges.values import Worth, is_share, worth_of
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.run.judge_agreement import against_people
@@ -34,13 +34,13 @@ def parse_worth(values: Sequence[str], scale: str | None) -> Worth:
         label, mark, number = text.rpartition("=")
         value = _number(number)
         if not (mark and label.strip() and is_share(value)):
-            raise SettingError(f"--value {found(text)}: wanted LABEL=X with X in 0..1, such as 'good=1'")
+            raise SettingError(f"--value {short_repr(text)}: wanted LABEL=X with X in 0..1, such as 'good=1'")
         worth[label] = value
     if scale is None:
         return Worth(worth)
     low, _, high = scale.partition("-")
     if not (low.isdecimal() and high.isdecimal() and int(low) < int(high)):
-        raise SettingError(f"--scale {found(scale)}: wanted two whole numbers, the lower first, such as 0-2")
+        raise SettingError(f"--scale {short_repr(scale)}: wanted two whole numbers, the lower first, such as 0-2")
     return Worth(scale=(int(low), int(high)))
 
 
@@ -104,7 +104,7 @@ def _mismatch(labels: Sequence[Label], matches: Matched) -> str:
     why, rest = max(matches.unmatched.items(), key=lambda entry: len(entry[1]))
     return (
         f"no label belongs to an answer of the run: {len(rest)} of {len(labels)} are {why}, "
-        f"for example {found(rest[0].id)} ({rest[0].where}); name another file or run"
+        f"for example {short_repr(rest[0].id)} ({rest[0].where}); name another file or run"
     )
 
 

@@ -11,7 +11,7 @@ from pytest_rageval.commands.quotes import Anchored, LabelledCorpus, anchored
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.source import read_records, shown_path
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.folders import whole_files
 from pytest_rageval.hooks.labelled_corpus import ProjectCorpus, project_corpus
 from pytest_rageval.model.case import Instance
@@ -104,10 +104,10 @@ def check_labels(
     current_ids = {passage.id for passage in read.passages}
     for where, name in changed:
         what = "names other text than in the baseline" if name in current_ids else "is no longer in the corpus"
-        yield f"{where}: {found(name)} {what}"
+        yield f"{where}: {short_repr(name)} {what}"
     unknown = sum(name not in then for _, name in labels)
     beside = f"; of {unknown} the baseline has no digest" if unknown else ""
-    yield f"{len(changed)} of {counted(len(labels), 'id')} changed under {found(read.chunking)}{beside}"
+    yield f"{len(changed)} of {counted(len(labels), 'id')} changed under {short_repr(read.chunking)}{beside}"
     return int(bool(changed))
 
 
@@ -143,7 +143,7 @@ def _refuse_other_text(instances: Sequence[Instance], read: ProjectCorpus, basel
         )
         how = "give that one with --chunking, list the ids with --check, or write the quotes with --force"
         why = "so another chunking was labelled, or the documents have changed"
-        raise SettingError(f"under {found(read.chunking)}, {what}, {why}; {how}")
+        raise SettingError(f"under {short_repr(read.chunking)}, {what}, {why}; {how}")
 
 
 def _digests(path: Path | None) -> dict[str, str]:
@@ -174,7 +174,7 @@ def _share_text(rows: Sequence[_Row], read: ProjectCorpus, *, force: bool) -> st
     elif quotes < LEAST_SHARE * expected:
         few = f"{_part(quotes, expected)} of the quotes were found"
     if few and not force:
-        why = f"so {found(read.chunking)} is probably not the chunking that was labelled"
+        why = f"so {short_repr(read.chunking)} is probably not the chunking that was labelled"
         how = "give that one with --chunking, or write the quotes with --force"
         raise SettingError(f"only {few}, {why}; {how}")
     return counted(quotes, "quote") + (f", {_part(with_answer, of)} with the gold answer" if of else "")

@@ -15,7 +15,7 @@ from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import load_snapshot, rootdir
-from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
 from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
 from pytest_rageval.report.text.colours import paint
@@ -104,7 +104,7 @@ def _drop(text: str) -> float:
     except ValueError:
         drop = math.nan
     if not 0 < drop <= 1:
-        raise SettingError(f"--plan is {found(text)}; write a drop above 0 and up to 1, such as 0.05")
+        raise SettingError(f"--plan is {short_repr(text)}; write a drop above 0 and up to 1, such as 0.05")
     return drop
 
 

@@ -10,7 +10,7 @@ from pytest_rageval.commands.agreement import labels_of
 from pytest_rageval.commands.judges import own_judges
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.folders import whole_files
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth, worth_of
@@ -79,14 +79,18 @@ def training(
     """
     parts = [int(part) if part.isdecimal() else -1 for part in shares.split(":")]
     if len(parts) != len(PARTS) or min(parts) < 0 or not sum(parts):
-        raise SettingError(f"--split {found(shares)}: wanted three whole numbers, of {', '.join(PARTS)}, such as 5:1:4")
+        raise SettingError(
+            f"--split {short_repr(shares)}: wanted three whole numbers, of {', '.join(PARTS)}, such as 5:1:4"
+        )
     if len(metrics) != 1:
         raise SettingError("--training needs exactly one --metric, whose judge is trained")
     stored = stored_run(rootdir(Path.cwd()), run)
     judges = own_judges(stored, metrics)
     judge = judges.get(metrics[0])
     if not isinstance(judge, PromptedJudge):
-        raise SettingError(f"--metric {found(metrics[0])} is not the name of a prompted judge of the run; name one")
+        raise SettingError(
+            f"--metric {short_repr(metrics[0])} is not the name of a prompted judge of the run; name one"
+        )
     matches = labels_of(labels, stored, worth, {} if worth.levels else judges)
     conversations_by_case = conversations(matches.answers, stored.results["instances"], judge)
     if not conversations_by_case:

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from pytest_rageval.commands.quote_text import quote_of
 from pytest_rageval.datasets.source import JsonObject
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 from pytest_rageval.metrics.shared.matching import fold, slot_hits
 from pytest_rageval.model.case import Instance, Passage
 
@@ -96,7 +96,7 @@ def _by_qrels(record: JsonObject, instance: Instance, relevant: Mapping[str, int
     for name, grade in relevant.items():
         chunk = corpus.chunk(name)
         if chunk is None:
-            faults.append(f"qrels: {found(name)} is not in the corpus")
+            faults.append(f"qrels: {short_repr(name)} is not in the corpus")
             continue
         unit = corpus.quote(*chunk, instance)
         grades[unit] = max(grade, grades.get(unit, 0))
@@ -109,7 +109,7 @@ def _by_positives(record: JsonObject, instance: Instance, corpus: LabelledCorpus
     positives = [passage for passage in instance.passages or () if passage.role == "positive"]
     holders = [corpus.holders(passage.text) for passage in positives]
     pairs = list(zip(positives, holders, strict=True))
-    faults = tuple(f"passages: no document contains the text of {found(p.id)}" for p, names in pairs if not names)
+    faults = tuple(f"passages: no document contains the text of {short_repr(p.id)}" for p, names in pairs if not names)
     if faults or not pairs:
         return Anchored(record, faults=faults)
     grades = {corpus.quote(_document(passage, names, corpus), passage.text, instance): 1 for passage, names in pairs}

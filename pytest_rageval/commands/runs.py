@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_rageval.analysis.baseline.measured import Snapshot
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.read_results import run_of
@@ -161,7 +161,7 @@ def _check_schema(results: dict[str, Any], path: Path) -> None:
     version = results.get("schema", SCHEMA)
     if version != SCHEMA:
         advice = "update pytest-rageval, or name another run or file"
-        raise SettingError(f"{path} has schema {found(version)}, but this version reads schema {SCHEMA}; {advice}")
+        raise SettingError(f"{path} has schema {short_repr(version)}, but this version reads schema {SCHEMA}; {advice}")
 
 
 def _holds_results(path: Path) -> bool:

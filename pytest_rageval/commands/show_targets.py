@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_rageval.commands.show_formats import MLFLOW, STDOUT
-from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.errors import SettingError, ascii_safe, short_repr
 
 __all__ = ["check_targets"]
 
@@ -35,12 +35,14 @@ def check_targets(run: str | None, results: Path, runs: Path, paths: Mapping[str
         path = Path(target)
         renewed = name == "json" and run is not None and not _is_same(path, results)
         if path.name == target and (runs / target).is_dir():
-            raise SettingError(f"--{name} names the run {found(target)}; {_put_first(target, name)}")
+            raise SettingError(f"--{name} names the run {short_repr(target)}; {_put_first(target, name)}")
         if not renewed and (_is_same(path, results) or _holds_results(path)):
-            raise SettingError(f"--{name} would overwrite the results in {found(target)}; {_put_first(target, name)}")
+            raise SettingError(
+                f"--{name} would overwrite the results in {short_repr(target)}; {_put_first(target, name)}"
+            )
         holder = holders.setdefault(path.resolve(), name)
         if holder != name and (path.is_file() or not path.exists()):
-            raise SettingError(f"--{holder} and --{name} both write to {found(target)}; name two files")
+            raise SettingError(f"--{holder} and --{name} both write to {short_repr(target)}; name two files")
 
 
 def _target_kind(name: str) -> str:

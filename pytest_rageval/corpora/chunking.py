@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.text.headings import headings
 from pytest_rageval.text.sentences import sentences
 from pytest_rageval.text.words import words
@@ -51,14 +51,14 @@ def parse_chunking(text: str) -> Chunking:
     """Parse ``rag_chunking``; raise `SettingError` for an invalid value."""
     unit, *numbers = text.split() or ["none"]
     if unit not in _UNITS:
-        raise SettingError(f"rag_chunking: unknown chunking {found(unit)}; {did_you_mean(unit, _UNITS)}")
+        raise SettingError(f"rag_chunking: unknown chunking {short_repr(unit)}; {did_you_mean(unit, _UNITS)}")
     counts = [int(number) for number in numbers if number.isascii() and number.isdecimal() and len(number) < 10]
     valid_lengths = (1, 2) if unit in ("tokens", "sentences") else (0,)
     if len(counts) != len(numbers) or len(counts) not in valid_lengths:
-        raise SettingError(f"rag_chunking is {found(text)}; {GRAMMAR}, in whole numbers")
+        raise SettingError(f"rag_chunking is {short_repr(text)}; {GRAMMAR}, in whole numbers")
     size, overlap = (*(counts or [1]), 0)[:2]
     if size <= overlap:
-        raise SettingError(f"rag_chunking is {found(text)}; SIZE must be at least 1 and larger than OVERLAP")
+        raise SettingError(f"rag_chunking is {short_repr(text)}; SIZE must be at least 1 and larger than OVERLAP")
     return Chunking(unit, size, overlap)
 
 

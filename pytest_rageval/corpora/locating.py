@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rageval.corpora.document import Document
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.evidence import Chunk, EvidencePlace, EvidenceUnit, LocatedEvidence
 from pytest_rageval.model.ranking import page_of
@@ -83,11 +83,13 @@ class EvidenceLocator:
             if unit in self._bad_spans:
                 yield unit, self._bad_spans[unit]
             elif unit.page not in self._pages:
-                problem = f"the corpus has no document {found(unit.page)}, the page of its evidence"
-                yield unit, f"{problem}; its ids look like {found(self._example)}" if self._example else problem
+                problem = f"the corpus has no document {short_repr(unit.page)}, the page of its evidence"
+                yield unit, f"{problem}; its ids look like {short_repr(self._example)}" if self._example else problem
             else:
-                what = f"quote {found(unit.quote, QUOTE_LENGTH)}" if unit.span is None else f"span {list(unit.span)}"
-                yield unit, f"the {what} of its evidence is not in the document {found(unit.page)}"
+                what = (
+                    f"quote {short_repr(unit.quote, QUOTE_LENGTH)}" if unit.span is None else f"span {list(unit.span)}"
+                )
+                yield unit, f"the {what} of its evidence is not in the document {short_repr(unit.page)}"
 
     def _find_quote(self, unit: EvidenceUnit, document: Document, folded: Folded) -> Iterator[EvidencePlace]:
         for begin, end in folded.find(fold_compact(unit.quote)):
@@ -101,7 +103,7 @@ class EvidenceLocator:
         if end <= length and not text.isspace():
             yield EvidencePlace(document.id, unit.span, text)
             return
-        of = f"the document {found(unit.page)}"
+        of = f"the document {short_repr(unit.page)}"
         what = f"is outside {of}, which has {length} code points" if end > length else f"has only white space in {of}"
         self._bad_spans[unit] = f"the span {list(unit.span)} of its evidence {what}; correct the span"
 

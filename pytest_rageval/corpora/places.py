@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.corpora.beir import CORPUS
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.errors import DataError, SettingError, short_repr
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
@@ -71,7 +71,7 @@ def _split(entry: str, formats: Registry[Reader]) -> tuple[str, str]:
         return "", entry
     formats.get(match[1], "rag_corpus")
     if not match[2].strip():
-        raise SettingError(f"rag_corpus: {found(entry)} has no path; write for example {match[1]}:docs/pages")
+        raise SettingError(f"rag_corpus: {short_repr(entry)} has no path; write for example {match[1]}:docs/pages")
     return match[1], match[2].strip()
 
 
@@ -79,15 +79,17 @@ def _names(text: str, folder: Path) -> list[str]:
     try:
         if not has_magic(text) or (folder / text).exists():
             if not (folder / text).exists():
-                raise DataError("rag_corpus", f"no such file: {found(str(folder / text), 200)}; correct the path")
+                raise DataError("rag_corpus", f"no such file: {short_repr(str(folder / text), 200)}; correct the path")
             return [Path(text).as_posix()]
         matched = glob(text, root_dir=folder, recursive=True)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise DataError("rag_corpus", f"the path {found(text)} cannot be used: {why}") from None
+        raise DataError("rag_corpus", f"the path {short_repr(text)} cannot be used: {why}") from None
     names = sorted(Path(name).as_posix() for name in matched if (folder / name).is_file())
     if not names:
-        raise DataError("rag_corpus", f"{found(text)} matches no file in {found(str(folder), 200)}; correct the glob")
+        raise DataError(
+            "rag_corpus", f"{short_repr(text)} matches no file in {short_repr(str(folder), 200)}; correct the glob"
+        )
     return names
 
 
@@ -97,9 +99,9 @@ def _format_of(path: Path, name: str) -> str:
         if (path / CORPUS).exists():
             return "beir"
         hint = f"write a glob of its files, such as {name}/**/*.md"
-        raise SettingError(f"rag_corpus: {found(name)} is a folder without {CORPUS}; {hint}")
+        raise SettingError(f"rag_corpus: {short_repr(name)} is a folder without {CORPUS}; {hint}")
     format_name = ENDINGS.get(path.suffix.lower())
     if format_name is None:
         hint = f"known are {' '.join(sorted(ENDINGS))}; write format:path, for example text:{name}"
-        raise SettingError(f"rag_corpus: the ending of {found(name)} has no known format; {hint}")
+        raise SettingError(f"rag_corpus: the ending of {short_repr(name)} has no known format; {hint}")
     return format_name

@@ -10,7 +10,7 @@ from pytest_rageval.corpora.document import Document
 from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.corpora.places import Place
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, found
+from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, short_repr
 from pytest_rageval.model.case import Passage
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def passages(
                 continue
             first, earlier = next(pair for pair in _documents(files, formats) if pair[1].id == document.id)
             first_where = earlier.where or shown_path(first.path)
-            raise DataError(where, f"duplicate id {found(document.id)}, first used in {first_where}")
+            raise DataError(where, f"duplicate id {short_repr(document.id)}, first used in {first_where}")
         ids.add(document.id)
         if not document.text or document.text.isspace():
             raise DataError(where, "the document has no text; add a text or remove the document")
@@ -83,5 +83,5 @@ def _documents(files: Iterable[Place], formats: Registry[Reader]) -> Iterator[tu
 def _check(document: object, place: Place) -> Document:
     if isinstance(document, Document) and all(isinstance(t, str) for t in (document.id, document.text, document.title)):
         return document
-    what = f"the reader of {place.format!r} yielded {found(document)}"
+    what = f"the reader of {place.format!r} yielded {short_repr(document)}"
     raise SettingError(f"rag_corpus: {what}, wanted Document(id, text, title) with strings")

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_rageval.corpora.document import Document
 from pytest_rageval.corpora.files import lines_of
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import NOTHING
 
 __all__ = ["read"]
@@ -57,10 +57,10 @@ def _names(first: list[str], where: str) -> tuple[str, ...]:
     lowered = tuple(map(_normal, first))
     if {"id", "text"} <= set(lowered):
         if len(set(lowered)) != len(lowered):
-            raise DataError(where, f"found the header {', '.join(map(found, first))}, wanted each name once")
+            raise DataError(where, f"found the header {', '.join(map(short_repr, first))}, wanted each name once")
         return lowered
     if len(first) not in (2, 3) or "id" in lowered:
-        raise DataError(where, f"found the columns {', '.join(map(found, first[:4]))}, wanted id, text and title")
+        raise DataError(where, f"found the columns {', '.join(map(short_repr, first[:4]))}, wanted id, text and title")
     return COLUMNS[: len(first)]
 
 
@@ -71,6 +71,6 @@ def _normal(column: str) -> str:
 def _document(values: dict[str, str], where: str) -> Document:
     for key in ("id", "text"):
         if not values[key].strip():
-            raise DataError(where, f"{key}: found {found(values[key])}, wanted a text that is not empty")
+            raise DataError(where, f"{key}: found {short_repr(values[key])}, wanted a text that is not empty")
     name, text, title, page = (values.pop(key, "") for key in ("id", "text", "title", "page"))
     return Document(name, text, title, page, values or NOTHING, where)

@@ -8,7 +8,7 @@ from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.qrels import read_qrels
 from pytest_rageval.datasets.source import read_records, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Instance
 from pytest_rageval.text.language import detect_language
 
@@ -48,12 +48,14 @@ class Beir:
             with one_record:
                 record = Fields(f"{name}:{line}", values)
                 query = record.identifier("_id")
-                claim(seen, query, f"the _id {found(query)}", name, line)
+                claim(seen, query, f"the _id {short_repr(query)}", name, line)
                 if query in qrels:
                     instances.append(_instance(record, query, qrels[query], dataset))
         for missing in (query for query in qrels if query not in seen):
             with one_record:
-                raise DataError(shown_path(split), f"judges the query {found(missing)}, which {name} does not have")
+                raise DataError(
+                    shown_path(split), f"judges the query {short_repr(missing)}, which {name} does not have"
+                )
         return tuple(instances)
 
 

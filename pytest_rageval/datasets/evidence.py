@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rageval.datasets.fields import Fields
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.evidence import Evidence, EvidenceUnit, Span
 
 __all__ = ["evidence_in"]
@@ -50,7 +50,7 @@ def _span(fields: Fields) -> Span:
     whole = isinstance(value, list) and all(type(edge) is int for edge in value)
     if not isinstance(value, list) or not whole or len(value) != 2 or not 0 <= value[0] < value[1]:
         wanted = "[start, end] in code points of the document, start before end and none below 0"
-        raise DataError(fields.where, f"{fields.prefix}span: found {found(value)}, wanted {wanted}")
+        raise DataError(fields.where, f"{fields.prefix}span: found {short_repr(value)}, wanted {wanted}")
     return value[0], value[1]
 
 

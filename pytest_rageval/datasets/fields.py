@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import get_args
 
 from pytest_rageval.datasets.source import json_kind
-from pytest_rageval.errors import DataError, ascii_safe, did_you_mean, found
+from pytest_rageval.errors import DataError, ascii_safe, did_you_mean, short_repr
 from pytest_rageval.model.case import Gold, Role
 from pytest_rageval.model.facets import MIN_N, facet_text
 
@@ -56,7 +56,7 @@ class Fields:
         """Return a hint for the end of a message: the key closest to a missing one, or ""."""
         keys = {key.lower(): key for key in self.values}
         close = [keys[key] for name in missing for key in get_close_matches(name, keys, n=1, cutoff=0.75)]
-        return f"; the key {found(close[0])} comes near" if close else ""
+        return f"; the key {short_repr(close[0])} comes near" if close else ""
 
     def wrong(self, name: str, value: object, wanted: str) -> DataError:
         """Return the error for a ``value`` at ``name`` that is not ``wanted``."""
@@ -66,7 +66,7 @@ class Fields:
         """Refuse a key that is not ``known``."""
         for name in self.values:
             if name not in known:
-                problem = f"unknown key {found(name)} in {self.prefix.rstrip('.')}; {did_you_mean(name, known)}"
+                problem = f"unknown key {short_repr(name)} in {self.prefix.rstrip('.')}; {did_you_mean(name, known)}"
                 raise DataError(self.where, problem)
 
     def identifier(self, name: str) -> str:
@@ -188,10 +188,10 @@ class Fields:
                 continue
             if name in RESERVED - RATES:
                 raise DataError(
-                    self.where, f"the key {found(name)} is a name that the plugin keeps for itself; rename it"
+                    self.where, f"the key {short_repr(name)} is a name that the plugin keeps for itself; rename it"
                 )
             if not name.strip():
-                raise DataError(self.where, f"found the key {found(name)}, wanted a name that is not empty")
+                raise DataError(self.where, f"found the key {short_repr(name)}, wanted a name that is not empty")
             if not isinstance(value, (str, int, float)):
                 wanted = "a string, number or boolean, as any key the format does not know becomes a facet"
                 raise self.wrong(name, value, f"{wanted}; {did_you_mean(name, known)}")

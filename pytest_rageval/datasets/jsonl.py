@@ -9,7 +9,7 @@ from pytest_rageval.datasets.evidence import evidence_in
 from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import ROLES, Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Gold, Instance, Passage, Role, Turn
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.text.language import detect_language
@@ -37,7 +37,7 @@ def load(path: Path) -> tuple[Instance, ...]:
         with one_record:
             record = Fields(f"{name}:{line}", values)
             instance = read_instance(record, dataset)
-            claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
+            claim(seen, instance.id, f"the id {short_repr(instance.id)}", name, line)
             instances.append(instance)
     return tuple(instances)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Instance
 from pytest_rageval.text.language import detect_language
 
@@ -48,7 +48,7 @@ def load(path: Path) -> tuple[Instance, ...]:
     for line, values in read_records(path):
         with one_record:
             instance = _instance(Fields(f"{name}:{line}", values), facets)
-            claim(seen, instance.id, f"the id {found(instance.id)}", name, line)
+            claim(seen, instance.id, f"the id {short_repr(instance.id)}", name, line)
             instances.append(instance)
     return tuple(instances)
 

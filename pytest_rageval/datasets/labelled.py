@@ -10,7 +10,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.recorded import Recorded
 from pytest_rageval.datasets.sheets import read_sheet
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.stored_json import parse_json
@@ -41,7 +41,7 @@ class Sheet:
                 instance = _instance(record, path.stem)
                 first = instances.setdefault(instance.id, instance)
                 if first.question != instance.question:
-                    problem = f"the id {found(instance.id)} stands at {first.origin} with another question"
+                    problem = f"the id {short_repr(instance.id)} stands at {first.origin} with another question"
                     raise DataError(record.where, f"{problem}, wanted one each")
         return tuple(instances.values())
 
@@ -57,7 +57,7 @@ class Sheet:
             row = Recorded(record.identifier("id").strip(), record.string("system", "").strip(), Answer(text), {})
             first, where = answers.setdefault((row.id, row.system), (row, record.where))
             if first.answer.text != text:
-                problem = f"the system {found(row.system)} gives another answer to {found(row.id)} at {where}"
+                problem = f"the system {short_repr(row.system)} gives another answer to {short_repr(row.id)} at {where}"
                 raise DataError(record.where, f"{problem}, wanted one; leave repeats out of the sheet")
         return tuple(row for row, _ in answers.values())
 
@@ -65,7 +65,7 @@ class Sheet:
         """Yield ``file:line`` and a description of each row without a label."""
         for record in _rows(path):
             if not _is_labelled(record):
-                yield record.where, f"{found(record.identifier('id'))}, whose answer has no label yet"
+                yield record.where, f"{short_repr(record.identifier('id'))}, whose answer has no label yet"
 
 
 def _labelled(path: Path) -> Iterator[Fields]:

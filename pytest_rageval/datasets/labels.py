@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.sheets import read_sheet
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 from pytest_rageval.judges.replies import fold_label
 from pytest_rageval.judges.values import NUMBERS, Worth, worth_of
 from pytest_rageval.model.facets import facet_text
@@ -76,7 +76,9 @@ def read_labels(
         its = own.get(str(record.get("metric") or "").strip())
         label = _label(Fields(f"{name}:{line}", record), its or declared, own=its is not None)
         key = (label.id, label.system, label.answer, label.metric, label.rater)
-        claim(seen, key, f"a label of the same rater for the same answer to the case {found(label.id)}", name, line)
+        claim(
+            seen, key, f"a label of the same rater for the same answer to the case {short_repr(label.id)}", name, line
+        )
         labels.append(label)
     return tuple(labels)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.source import JsonObject, read_groups, read_text, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.text.language import detect_language
 
@@ -73,7 +73,7 @@ class OmniEval:
 def _claim(instances: dict[str, Instance], instance: Instance) -> None:
     first = instances.setdefault(instance.id, instance)
     if first is not instance:
-        problem = f"the id {found(instance.id)} stands in {first.origin} already, wanted each once"
+        problem = f"the id {short_repr(instance.id)} stands in {first.origin} already, wanted each once"
         raise DataError(instance.origin, problem)
 
 

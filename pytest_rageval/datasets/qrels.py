@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from pytest_rageval.datasets.source import read_text, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 
 __all__ = ["Qrels", "read_qrels"]
 
@@ -38,7 +38,7 @@ def read_qrels(path: Path) -> Qrels:
         query, document, grade = _judgement(text, beir, f"{name}:{line}")
         judged = qrels.setdefault(query, {})
         if judged.setdefault(document, grade) != grade:
-            what = f"the document {found(document)} has the grade {grade} for the query {found(query)}"
+            what = f"the document {short_repr(document)} has the grade {grade} for the query {short_repr(query)}"
             raise DataError(f"{name}:{line}", f"{what}, and {judged[document]} in a line before; remove one")
     if not qrels:
         raise DataError(f"{name}:1", "the file holds no judgement; it needs at least one")
@@ -50,8 +50,8 @@ def _judgement(text: str, beir: bool, where: str) -> tuple[str, str, int]:
     wanted = "the 3 of the header between tabs" if beir else "4 (query, iteration, document, grade)"
     if len(fields) != (3 if beir else 4) or not all(fields):
         hint = "" if beir else ", or the header query-id, corpus-id, score between tabs in the first line"
-        raise DataError(where, f"found {len(fields)} columns in {found(text.strip())}, wanted {wanted}{hint}")
+        raise DataError(where, f"found {len(fields)} columns in {short_repr(text.strip())}, wanted {wanted}{hint}")
     query, document, grade = fields if beir else (fields[0], *fields[2:])
     if not _GRADE.fullmatch(grade):
-        raise DataError(where, f"grade: found {found(grade)}, wanted an integer")
+        raise DataError(where, f"grade: found {short_repr(grade)}, wanted an integer")
     return query, document, int(grade)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
@@ -48,7 +48,7 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     for line, values in read_records(path):
         row = read_recorded(Fields(f"{name}:{line}", values))
         key = (row.id, row.system, tuple(sorted(row.where.items())))
-        claim(seen, key, f"an answer of the same system to the case {found(row.id)}", name, line)
+        claim(seen, key, f"an answer of the same system to the case {short_repr(row.id)}", name, line)
         rows.append(row)
     return tuple(rows)
 

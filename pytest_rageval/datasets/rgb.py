@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Gold, Instance, Passage, Role
 from pytest_rageval.text.language import detect_language
 
@@ -41,7 +41,7 @@ def load(path: Path) -> tuple[Instance, ...]:
     for line, values in read_records(path):
         with one_record:
             instance = _instance(Fields(f"{name}:{line}", values), path.stem)
-            claim(seen, instance.id, f"the id {found(values['id'])}", name, line)
+            claim(seen, instance.id, f"the id {short_repr(values['id'])}", name, line)
             instances.append(instance)
     return tuple(instances)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.recorded import ranking_in
 from pytest_rageval.datasets.source import read_records, read_text, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["Run", "load_run"]
@@ -36,7 +36,8 @@ def load_run(path: Path) -> Run:
     for where, query, document, score in _rows(text, name):
         scores = rows.setdefault(query, {})
         if document in scores:
-            problem = f"the document {found(document)} is ranked for the query {found(query)} already, wanted each once"
+            ranked = f"the document {short_repr(document)} is ranked for the query {short_repr(query)}"
+            problem = f"{ranked} already, wanted each once"
             raise DataError(where, problem)
         scores[document] = score
     if not rows:
@@ -54,14 +55,14 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, str, str, float]]:
             continue
         where = f"{name}:{line}"
         if len(columns) != 6:
-            raise DataError(where, f"found {len(columns)} columns in {found(row.strip())}, wanted {WANTED}")
+            raise DataError(where, f"found {len(columns)} columns in {short_repr(row.strip())}, wanted {WANTED}")
         query, _, document, _, score_text, _ = columns
         try:
             score = float(score_text)
         except ValueError:
             score = math.nan
         if not math.isfinite(score):
-            raise DataError(where, f"score: found {found(score_text)}, wanted a finite number")
+            raise DataError(where, f"score: found {short_repr(score_text)}, wanted a finite number")
         yield where, query, document, score
 
 
@@ -72,7 +73,7 @@ def _load_json(path: Path) -> Run:
     for line, values in read_records(path):
         fields = Fields(f"{name}:{line}", values)
         key = ("id", fields.identifier("id")) if "id" in fields else ("question", fields.text("question"))
-        claim(seen, key, f"a ranking of the {key[0]} {found(key[1])}", name, line)
+        claim(seen, key, f"a ranking of the {key[0]} {short_repr(key[1])}", name, line)
         ranking = ranking_in(fields)
         if ranking is None:
             raise fields.error("ranking", "a list of objects with id, score and text")
@@ -85,6 +86,8 @@ def _refuse_duplicates(ranking: Ranking, fields: Fields) -> None:
     first: dict[str, int] = {}
     for place, document in enumerate(ranking.doc_ids):
         if document in first:
-            problem = f"the document {found(document)} stands at ranking[{first[document]}] already, wanted each once"
+            problem = (
+                f"the document {short_repr(document)} stands at ranking[{first[document]}] already, wanted each once"
+            )
             raise DataError(fields.where, f"ranking[{place}]: {problem}")
         first[document] = place

@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_rageval.datasets.csv_rows import rows_of_csv
 from pytest_rageval.datasets.faults import one_record
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 
 __all__ = ["read_sheet", "sheet_text"]
 
@@ -50,7 +50,7 @@ def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
     columns = [cell.strip() for cell in lines[0][1]]
     for column in columns:
         if columns.count(column) > 1:
-            raise DataError(f"{name}:1", f"the column {found(column)} stands there twice, wanted it once")
+            raise DataError(f"{name}:1", f"the column {short_repr(column)} stands there twice, wanted it once")
     records: list[tuple[int, JsonObject]] = []
     for line, cells in lines[1:]:
         with one_record:

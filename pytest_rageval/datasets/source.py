@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_rageval.datasets.faults import any_collected, one_record
-from pytest_rageval.errors import DataError, ascii_safe, found
+from pytest_rageval.errors import DataError, ascii_safe, short_repr
 from pytest_rageval.folders import regular
 
 __all__ = [
@@ -196,7 +196,7 @@ def _array(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
         if more:
             at, line = _skip_space(text, at + 1, line)
         elif not text.startswith("]", at):
-            what = f"found {found(text[at])}" if at < len(text) else "the file ends"
+            what = f"found {short_repr(text[at])}" if at < len(text) else "the file ends"
             raise DataError(f"{name}:{line}", f"{what} after a record of the array, wanted ',' or ']'")
     at, line = _skip_space(text, at + 1, line)
     if at != len(text):
@@ -260,14 +260,14 @@ def json_kind(value: object) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, list):
         return f"an array of {len(value)}"
-    return "an object" if isinstance(value, dict) else found(value)
+    return "an object" if isinstance(value, dict) else short_repr(value)
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> JsonObject:
     record = dict(pairs)
     if len(record) != len(pairs):
         duplicate = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _RefusedError(f"the key {found(duplicate)} stands twice in one object, wanted it once")
+        raise _RefusedError(f"the key {short_repr(duplicate)} stands twice in one object, wanted it once")
     return record
 
 
@@ -278,7 +278,7 @@ def _refuse_constant(name: str) -> object:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise _RefusedError(f"the number {found(text)} is too large, wanted a finite number")
+        raise _RefusedError(f"the number {short_repr(text)} is too large, wanted a finite number")
     return value
 
 

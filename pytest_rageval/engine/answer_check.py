@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.errors import SystemContractError, found
+from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
@@ -14,9 +14,8 @@ __all__ = ["check_parts"]
 def check_parts(answer: Answer, name: str) -> None:
     """Raise `SystemContractError` if a field of the system's ``answer`` has a type that no report can hold."""
     for part, value, wanted in _wrong(answer):
-        raise SystemContractError(
-            f"rag_system {name!r} returned an Answer whose {part} is {found(value)}; it must be {wanted} or left out"
-        )
+        problem = f"rag_system {name!r} returned an Answer whose {part} is {short_repr(value)}"
+        raise SystemContractError(f"{problem}; it must be {wanted} or left out")
 
 
 def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:

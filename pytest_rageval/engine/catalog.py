@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 from pytest_rageval.registry import Registry
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ class _Judges(Registry[object]):
 
 
 def _problem(name: str, value: object) -> str | None:
-    return None if callable(value) else f"{found(value)} cannot be called"
+    return None if callable(value) else f"{short_repr(value)} cannot be called"
 
 
 def _metric_problem(name: str, value: object) -> str | None:
     from pytest_rageval.model.metric import Metric
 
     if not isinstance(value, Metric):
-        return f'{found(value)} is no Metric; wrap the function: Metric("{name}", function)'
-    return None if value.name == name else f"the Metric is named {found(value.name)}; give both one name"
+        return f'{short_repr(value)} is no Metric; wrap the function: Metric("{name}", function)'
+    return None if value.name == name else f"the Metric is named {short_repr(value.name)}; give both one name"

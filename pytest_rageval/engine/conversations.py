@@ -10,7 +10,7 @@ from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.shared_answers import SharedAnswers
-from pytest_rageval.errors import CaseError, found
+from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Turn
 
@@ -111,4 +111,4 @@ class RecordedConversations:
 
 
 def _why(turn: Case) -> str:
-    return f"asked as the turn {found(turn.id)}, which comes before"
+    return f"asked as the turn {short_repr(turn.id)}, which comes before"

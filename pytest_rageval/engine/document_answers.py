@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.once_cache import OnceCache
-from pytest_rageval.errors import CaseError, found
+from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.metrics.rankings.retrieved import by_rank, supplied_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
@@ -82,4 +82,4 @@ def _unread(case: Case, ranking: Ranking) -> dict[str, Reading]:
 
 
 def _why(name: str) -> str:
-    return f"asked from the document {found(name)} alone"
+    return f"asked from the document {short_repr(name)} alone"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from pytest_rageval.datasets.recorded import Recorded
-from pytest_rageval.errors import CaseError, found
+from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
@@ -84,7 +84,7 @@ class RecordedAnswerer:
         answer = self._answers.find(self._system, case, self._name)
         if answer is None:
             setting = ", ".join(f"{axis}={case.facets[axis]}" for axis in self._axes)
-            label = f"{found(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
+            label = f"{short_repr(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
             message = f"no answer of system {self._system!r} is recorded for case {label}; add one or deselect it"
             raise CaseError("no_recorded_answer", message)
         charge(answer.usage, replayed=True)

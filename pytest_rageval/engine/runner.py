@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_rageval.engine.asking import Asked, Examined, Task
 from pytest_rageval.engine.document_answers import Reading
 from pytest_rageval.engine.tracebacks import cause_of
-from pytest_rageval.errors import CaseError, found
+from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.metrics.rankings.answer_seen import answer_seen
 from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.metrics.rankings.evidence import evidence_of
@@ -58,7 +58,9 @@ class Runner:
             message = f"metric {metric.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("metric_error", message) from error
         if not isinstance(score, Score):
-            message = f"metric {metric.name!r} returned {found(score)} for case {case.id!r}; it must return a Score"
+            message = (
+                f"metric {metric.name!r} returned {short_repr(score)} for case {case.id!r}; it must return a Score"
+            )
             raise CaseError("metric_error", message)
         value = score.value
         if value is not None and not (value in (0, 1) if metric.binary else 0 <= value <= 1):

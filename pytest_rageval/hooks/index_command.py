@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, found
+from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, short_repr
 from pytest_rageval.hooks.collect.keys import CATALOG
 from pytest_rageval.hooks.collect.session_corpus import corpus_of
 from pytest_rageval.hooks.config.progress_bar import on_stderr
@@ -140,7 +140,7 @@ def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, 
         raise
     except Exception as error:  # from a user's retriever
         problem = f"{type(error).__name__}: {ascii_safe(str(error))}"
-        raise SettingError(f"the retriever {found(options.retriever)} cannot be made: {problem}") from error
+        raise SettingError(f"the retriever {short_repr(options.retriever)} cannot be made: {problem}") from error
     return options, len(passages)
 
 

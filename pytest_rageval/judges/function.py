@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_rageval.errors import CaseError, SettingError, found
+from pytest_rageval.errors import CaseError, SettingError, short_repr
 from pytest_rageval.judges.values import is_share, worth_of
 from pytest_rageval.model.chat import ChatModel
 from pytest_rageval.model.sample import Sample
@@ -41,12 +41,13 @@ class FunctionJudge:
     def __post_init__(self) -> None:
         if _arguments(self.function) not in (1, 2):
             raise SettingError(
-                f"judge {found(self.name)}: {found(self.function)} cannot be called with (sample) or (sample, model); "
-                "give a function of one or both"
+                f"judge {short_repr(self.name)}: {short_repr(self.function)} cannot be called with (sample) or "
+                "(sample, model); give a function of one or both"
             )
         if not all(value is None or is_share(value) for value in self.values.values()):
             raise SettingError(
-                f"judge {found(self.name)}: values: found {found(self.values)}, wanted numbers in 0..1, or None"
+                f"judge {short_repr(self.name)}: values: found {short_repr(self.values)}, "
+                "wanted numbers in 0..1, or None"
             )
 
     @property
@@ -62,7 +63,7 @@ class FunctionJudge:
         try:
             return self._verdict(value)
         except (TypeError, ValueError) as fault:
-            message = f"judge {self.name!r} returned {found(value)} for case {sample.case.id!r}: {fault}"
+            message = f"judge {self.name!r} returned {short_repr(value)} for case {sample.case.id!r}: {fault}"
             raise CaseError("judge_error", message) from None
 
     def _verdict(self, value: object) -> Verdict:

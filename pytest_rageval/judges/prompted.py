@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judges.material import PARTS, material, quoted
 from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read_reply
 from pytest_rageval.judges.values import is_share
@@ -61,7 +61,7 @@ class PromptedJudge:
         for check in (_of_type, _of_criteria, _of_shows):
             problem = check(self)
             if problem is not None:
-                raise SettingError(f"judge {found(self.name)}: {problem}")
+                raise SettingError(f"judge {short_repr(self.name)}: {problem}")
 
     async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
         """Return the model's verdict; after an unreadable reply, ask once more and name its problem.
@@ -153,19 +153,19 @@ def _of_type(judge: PromptedJudge) -> str | None:
 def _of_scale(judge: PromptedJudge) -> str | None:
     ends: object = judge.scale
     if not isinstance(ends, tuple) or [type(end) for end in ends] != [int, int] or not ends[0] < ends[1]:
-        return f"scale: found {found(ends)}, wanted two whole numbers, the lower first, such as (1, 5)"
+        return f"scale: found {short_repr(ends)}, wanted two whole numbers, the lower first, such as (1, 5)"
     return "values: a scale has values of its own; leave it out" if judge.values is not None else None
 
 
 def _of_labels(labels: object, values: object) -> str | None:
     if not isinstance(labels, Mapping) or not all(isinstance(label, str) for label in labels):
-        return f"labels: found {found(labels)}, wanted a mapping of each label to what it means"
+        return f"labels: found {short_repr(labels)}, wanted a mapping of each label to what it means"
     folded = {fold_label(label) for label in labels}
     if len(labels) < 2 or len(folded) < len(labels) or "" in folded:
-        return f"labels: found {found(list(labels))}, wanted two or more that differ by more than case"
+        return f"labels: found {short_repr(list(labels))}, wanted two or more that differ by more than case"
     shares = values.values() if isinstance(values, Mapping) and set(values) == set(labels) else ["no share"]
     if not all(value is None or is_share(value) for value in shares):
-        return f"values: found {found(values)}, wanted a number in 0..1, or None, for each of {', '.join(labels)}"
+        return f"values: found {short_repr(values)}, wanted a number in 0..1, or None, for each of {', '.join(labels)}"
     return None
 
 
@@ -178,4 +178,4 @@ def _of_shows(judge: PromptedJudge) -> str | None:
     shows: object = judge.shows
     if isinstance(shows, tuple) and shows and all(part in PARTS for part in shows):
         return None
-    return f"shows: found {found(shows)}, wanted a tuple of some of {', '.join(PARTS)}"
+    return f"shows: found {short_repr(shows)}, wanted a tuple of some of {', '.join(PARTS)}"

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from math import inf
 from typing import Any, NoReturn
 
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 
 __all__ = ["UnreadableReplyError", "fold_label", "read_reply"]
 
@@ -89,7 +89,7 @@ def _label(label: object, choice: Collection[str] | range) -> str | int:
                 if fold_label(one) == fold_label(label):
                     return one
         wanted = f"one of {', '.join(map(repr, choice))}"
-    shown = "a number too large to read" if label in (inf, -inf) else found(label)
+    shown = "a number too large to read" if label in (inf, -inf) else short_repr(label)
     raise UnreadableReplyError(f"the label is {shown}, wanted {wanted}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.prompted import always
 from pytest_rageval.judges.values import Worth, worth_of
@@ -30,12 +30,14 @@ def as_metric(name: str, value: object) -> Metric:
     if inspect.iscoroutinefunction(getattr(value, "ask", None)) and not isinstance(value, type):
         judge: Judge = value  # type: ignore[assignment] # it has the only method of a judge
         if getattr(judge, "name", None) != name:
-            own_name = found(getattr(judge, "name", None))
-            raise SettingError(f"judge {found(name)} cannot be registered: it is named {own_name}; give both one name")
+            own_name = short_repr(getattr(judge, "name", None))
+            raise SettingError(
+                f"judge {short_repr(name)} cannot be registered: it is named {own_name}; give both one name"
+            )
         return judged_metric(judge)
     if not callable(value) or isinstance(value, type):
         raise SettingError(
-            f"judge {found(name)} cannot be registered: {found(value)} is no judge; "
+            f"judge {short_repr(name)} cannot be registered: {short_repr(value)} is no judge; "
             "give a PromptedJudge, or a function of a sample that returns a number in 0..1"
         )
     return judged_metric(FunctionJudge(name, value))

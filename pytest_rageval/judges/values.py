@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeGuard
 
-from pytest_rageval.errors import did_you_mean, found
+from pytest_rageval.errors import did_you_mean, short_repr
 
 if TYPE_CHECKING:
     from pytest_rageval.model.judging import Judge
@@ -34,11 +34,11 @@ class Worth:
         """
         if isinstance(label, str) or self.values:
             if not isinstance(label, str) or label not in self.values:
-                raise ValueError(f"the label {found(label)} has no value; {did_you_mean(str(label), self.values)}")
+                raise ValueError(f"the label {short_repr(label)} has no value; {did_you_mean(str(label), self.values)}")
             return self.values[label]
         low, high = (0, 1) if self.scale is None else self.scale
         if not low <= label <= high:
-            raise ValueError(f"the number {found(label)} is not in {low}..{high}")
+            raise ValueError(f"the number {short_repr(label)} is not in {low}..{high}")
         return (label - low) / (high - low)
 
     def having(self, value: float) -> list[str | int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_rageval.errors import ascii_safe, found
+from pytest_rageval.errors import ascii_safe, short_repr
 from pytest_rageval.model.case import Instance
 
 __all__ = ["Finding", "Severity", "about", "some"]
@@ -44,5 +44,5 @@ def about(instance: Instance, check: str, severity: Severity, problem: str) -> F
 
 def some(names: list[str], first: int = 3) -> str:
     """Return the first few names for a message, and the number of the others."""
-    text = ", ".join(map(found, names[:first]))
+    text = ", ".join(map(short_repr, names[:first]))
     return text if len(names) <= first else f"{text} and {len(names) - first} more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 from pytest_rageval.linting.finding import Finding, about, some
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.linting.wording import affirms
@@ -31,7 +31,7 @@ def gold_in_fake(subject: Subject) -> Iterator[Finding]:
         hits = [subject.contained(instance.gold, lie, instance.language) for lie in lies]
         if hits and all(any(map(_is_hit, slot)) for slot in zip(*hits, strict=True)):
             lie, hit = next((lie, hit) for lie, hit in zip(lies, hits, strict=True) if any(map(_is_hit, hit)))
-            problem = f"the false answer {found(lie)} contains the gold {_list(hit)} and is scored as correct"
+            problem = f"the false answer {short_repr(lie)} contains the gold {_list(hit)} and is scored as correct"
             yield about(instance, "gold_in_fake", "error", problem)
 
 
@@ -73,7 +73,9 @@ def joined_names(subject: Subject) -> Iterator[Finding]:
         for alias in (alias for slot in instance.gold for alias in slot):
             parts = [part.strip() for part in _JOINED.split(alias)]
             if len(alias) <= 2 * LONGEST and len(parts) > 1 and all(map(_NAME.fullmatch, parts)):
-                problem = f"the alias {found(alias)} is {len(parts)} names in one; write each as an alias, or as a slot"
+                problem = (
+                    f"the alias {short_repr(alias)} is {len(parts)} names in one; write each as an alias, or as a slot"
+                )
                 yield about(instance, "joined_names", "warning", problem)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.datasets.faults import collected_faults
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, found
+from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, short_repr
 from pytest_rageval.linting import BUILTIN
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.linting.subject import Subject
@@ -109,7 +109,7 @@ class Linter:
             return self._findings("instances", tuple(dataset))
         name, colon, text = dataset.partition(":")
         if not name or not colon or not text.strip():
-            raise SettingError(f"dataset {found(dataset)} is not format:path; write for example jsonl:cases.jsonl")
+            raise SettingError(f"dataset {short_repr(dataset)} is not format:path; write for example jsonl:cases.jsonl")
         loader, path = self._formats.get(name), _existing(text)
         instances: tuple[Instance, ...] = ()
         left_out: tuple[tuple[str, str], ...] = ()
@@ -159,7 +159,7 @@ def _existing(text: str) -> Path:
     try:
         is_present = Path(text).exists()
     except OSError as error:
-        raise SettingError(f"the path {found(text)} cannot be used: {error.strerror}") from None
+        raise SettingError(f"the path {short_repr(text)} cannot be used: {error.strerror}") from None
     if not is_present:
         raise DataError(ascii_safe(text), "no such file or folder; a path is relative to the current folder")
     return Path(text)

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 from pytest_rageval.linting.finding import Finding, about
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.metrics.shared.matching import fold
@@ -66,7 +66,7 @@ def near_duplicate_question(subject: Subject) -> Iterator[Finding]:
         match = next((other for other in candidates if _alike(shingles, shingled[other][1])), None)
         if match is not None:
             other = shingled[match][0]
-            problem = f"the question is nearly that {_reference(other, instance)}: {found(other.question)}"
+            problem = f"the question is nearly that {_reference(other, instance)}: {short_repr(other.question)}"
             yield about(instance, "near_duplicate_question", "note", problem)
             continue
         for shingle in rarest:
@@ -87,7 +87,7 @@ def _key(instance: Instance) -> Key:
 
 def _reference(other: Instance, instance: Instance) -> str:
     gold = "the same gold" if _folded_gold(other) == _folded_gold(instance) else "another gold"
-    return f"of {found(other.id)} at {other.origin or 'another record'}, with {gold}"
+    return f"of {short_repr(other.id)} at {other.origin or 'another record'}, with {gold}"
 
 
 def _folded_gold(instance: Instance) -> list[list[str]]:

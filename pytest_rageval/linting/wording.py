@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.topics import TOPICS
-from pytest_rageval.errors import did_you_mean, found
+from pytest_rageval.errors import did_you_mean, short_repr
 from pytest_rageval.linting.finding import Finding, about
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.metrics.shared.matching import fold
@@ -62,7 +62,7 @@ def language(subject: Subject) -> Iterator[Finding]:
         detected = "zh" if han > latin else "en" if latin and not han else instance.language
         if instance.language in ("en", "zh") and detected != instance.language:
             problem = f"the language is {instance.language}, but the question reads as {detected}"
-            yield about(instance, "language", "warning", f"{problem}: {found(instance.question)}")
+            yield about(instance, "language", "warning", f"{problem}: {short_repr(instance.question)}")
 
 
 def language_mix(subject: Subject) -> Iterator[Finding]:
@@ -84,6 +84,6 @@ def stray_name(subject: Subject) -> Iterator[Finding]:
         strays = records.keys() - names
         for name in strays if 2 * len(strays) < len(records) else ():
             first = min(records[name], key=lambda each: (len(each.origin), each.origin, each.id))
-            what = f"the {facet} {found(name)} of {len(records[name])} records (this is the first)"
+            what = f"the {facet} {short_repr(name)} of {len(records[name])} records (this is the first)"
             problem = f"{what} is unknown to OmniEval, unlike most others; {did_you_mean(name, names)}"
             yield about(first, "stray_name", "note", problem)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from pytest_rageval.errors import SystemContractError, found
+from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["content_id", "ranking_of"]
@@ -57,7 +57,7 @@ def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") ->
     for place, item in enumerate(value, 1):
         passage = _passage(item)
         if passage is None:
-            problem = f"returned {found(item)} at place {place}"
+            problem = f"returned {short_repr(item)} at place {place}"
             raise SystemContractError(f"{part} {name!r} {problem}; it must return {FORMS}")
         if passage.doc_id in passages and passages[passage.doc_id].text != passage.text:
             number = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
@@ -72,7 +72,7 @@ def _check_scores(items: tuple[ScoredPassage, ...], name: str, part: str) -> tup
     """Return the passages, or raise if a score is NaN or infinite."""
     for item in items:
         if item.score is not None and not math.isfinite(item.score):
-            problem = f"gave the passage {found(item.doc_id)} the score {item.score}"
+            problem = f"gave the passage {short_repr(item.doc_id)} the score {item.score}"
             raise SystemContractError(f"{part} {name!r} {problem}; give a finite number, or None")
     return items
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from pytest_rageval.errors import SystemContractError, found
+from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.retrieval.adapt_results import ranking_of
@@ -78,7 +78,7 @@ def adapted(value: object) -> Retriever:
         if callable(getattr(value, sync_name, None)) or callable(getattr(value, async_name, None)):
             return _from_library(value, sync_name, async_name, async_hook, name)
     if not callable(value):
-        raise SystemContractError(f"rag_retriever gave {type(value).__name__} {found(value)}; give {ACCEPTED}")
+        raise SystemContractError(f"rag_retriever gave {type(value).__name__} {short_repr(value)}; give {ACCEPTED}")
     ask = _with_count(value)
     return _awaiting(ask, name) if _is_async(value) else Calling(ask, name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_rageval.errors import CaseError, SettingError, found
+from pytest_rageval.errors import CaseError, SettingError, short_repr
 from pytest_rageval.model.case import Passage
 
 __all__ = ["check_corpus", "check_query"]
@@ -20,7 +20,9 @@ def check_query(query: str, k: int) -> None:
         CaseError: the query is blank ("empty_query").
     """
     if k <= 0:
-        raise SettingError(f"a retriever must return at least 1 passage, not {found(k)}; set rag_top_k to 1 or more")
+        raise SettingError(
+            f"a retriever must return at least 1 passage, not {short_repr(k)}; set rag_top_k to 1 or more"
+        )
     if not query.strip():
         raise CaseError("empty_query", "an empty query cannot be searched for; give the case a question")
 
@@ -30,7 +32,7 @@ def check_corpus(passages: Iterable[Passage], retriever: str) -> None:
     ids: set[str] = set()
     for passage in passages:
         if passage.id in ids:
-            problem = f"has two passages with the id {found(passage.id)}"
+            problem = f"has two passages with the id {short_repr(passage.id)}"
             raise SettingError(f"the corpus of the {retriever} retriever {problem}")
         ids.add(passage.id)
     if not ids:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from pytest_rageval.errors import MissingDependencyError, SettingError, found
+from pytest_rageval.errors import MissingDependencyError, SettingError, short_repr
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
@@ -135,7 +135,7 @@ def model_of(params: Params, folder: Path, retriever: str) -> str:
     if path.is_dir():
         return str(path)
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
-        raise SettingError(f"rag_retriever_params has model = {found(name)}, but {folder} has no such folder")
+        raise SettingError(f"rag_retriever_params has model = {short_repr(name)}, but {folder} has no such folder")
     return name
 
 

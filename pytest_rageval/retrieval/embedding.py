@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.errors import CaseError, SettingError, found
+from pytest_rageval.errors import CaseError, SettingError, short_repr
 from pytest_rageval.model.case import Passage
 from pytest_rageval.retrieval.encoder import Encoder
 from pytest_rageval.retrieval.vectors import FILE
@@ -66,7 +66,9 @@ def write_vectors(
         fault = _fault(rows, normalize, matrix.shape[1])
         if fault is not None:
             row, what = fault
-            raise SettingError(f"the model gives the passage {found(batch[row].id)} {what}; use another model or text")
+            raise SettingError(
+                f"the model gives the passage {short_repr(batch[row].id)} {what}; use another model or text"
+            )
         matrix[position : position + len(batch)] = _normal(rows) if normalize else rows
         position += len(batch)
     return 0 if matrix is None else int(matrix.shape[1])

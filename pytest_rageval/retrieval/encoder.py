@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.errors import SettingError, ascii_safe, short_repr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,9 +68,13 @@ class SentenceEncoder:
                 why = f"{type(error).__name__}: " + ascii_safe(str(error).partition("\n")[0])
                 who = f"the retriever {retriever!r}" if retriever else "rag_embedder_model"
                 where = "'model' in rag_retriever_params" if retriever else "the part after its first slash"
-                what = found(model) if Path(model).is_dir() else f"{found(model)}, not a folder beside the ini file,"
+                what = (
+                    short_repr(model)
+                    if Path(model).is_dir()
+                    else f"{short_repr(model)}, not a folder beside the ini file,"
+                )
                 raise SettingError(
-                    f"{who} cannot load the model {what} on the device {found(device)} ({why}); "
+                    f"{who} cannot load the model {what} on the device {short_repr(device)} ({why}); "
                     f"set {where} to the folder or the name of a sentence-transformers model"
                 ) from None
 

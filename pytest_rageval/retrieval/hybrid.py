@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.adapt_retriever import adapted
@@ -37,7 +37,7 @@ def build(parts: RetrieverParts) -> Retriever:
     for name, value in parts.params.items():
         owner, dot, setting = name.rpartition(".")
         if dot and owner not in settings_of:
-            raise SettingError(f"rag_retriever_params has {found(name)}; {did_you_mean(owner, settings_of)}")
+            raise SettingError(f"rag_retriever_params has {short_repr(name)}; {did_you_mean(owner, settings_of)}")
         if dot:
             settings_of[owner][setting] = value
     return HybridRetriever({name: _part(name, parts, settings_of[name]) for name in names}, rrf_k, depth)
@@ -109,7 +109,9 @@ def _part(name: str, parts: RetrieverParts, params: Mapping[str, object]) -> Ret
     except SettingError as error:
         raise SettingError(f"{error} (for {name} in 'hybrid': its settings begin with '{name}.')") from error
     if inspect.iscoroutinefunction(part.search):
-        raise SettingError(f"the retriever {found(name)} cannot be in 'hybrid': its search is async; use a sync one")
+        raise SettingError(
+            f"the retriever {short_repr(name)} cannot be in 'hybrid': its search is async; use a sync one"
+        )
     return part
 
 

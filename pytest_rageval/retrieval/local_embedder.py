@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 
-from pytest_rageval.errors import MissingDependencyError, SettingError, ascii_safe, found
+from pytest_rageval.errors import MissingDependencyError, SettingError, ascii_safe, short_repr
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Embeddings
 from pytest_rageval.retrieval.encoder import SentenceEncoder, model_folder
@@ -63,8 +63,8 @@ class LocalEmbedder:
             return str(path if path.is_dir() else model_folder(model))
         except (OSError, ValueError):
             raise SettingError(
-                f"rag_embedder_model cannot load the model {found(model)}, not a folder beside the ini file and not in "
-                "the cache of Hugging Face; set it to the folder of a sentence-transformers model, or download the "
+                f"rag_embedder_model cannot load the model {short_repr(model)}, not a folder beside the ini file and "
+                "not in the cache of Hugging Face; set it to the folder of a sentence-transformers model, or download the "
                 f"model first: hf download {ascii_safe(model)}"
             ) from None
 

@@ -10,7 +10,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, found
+from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, short_repr
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval.build_context import RetrieverParts
@@ -100,9 +100,8 @@ class PgVector:
         self._encoder = load()
         dimension = self._encoder.encode(["dimension"]).shape[1]
         if dimension != self._dimension:
-            problem = (
-                f"the vectors of {found(table.name)} have {self._dimension} numbers, but those of queries {dimension}"
-            )
+            vectors = f"the vectors of {short_repr(table.name)} have {self._dimension} numbers"
+            problem = f"{vectors}, but those of queries {dimension}"
             raise SettingError(f"{problem}; set model to the model of the table")
         self.facts: dict[str, str | int] = {
             "retriever": "pgvector",
@@ -127,7 +126,7 @@ class PgVector:
         score = DISTANCES[self._table.distance][1]
         for name, _, _, distance in rows:
             if not math.isfinite(distance):
-                where = f"the row {found(str(name))} of {found(self._table.name)}"
+                where = f"the row {short_repr(str(name))} of {short_repr(self._table.name)}"
                 raise CaseError(
                     "bad_vector", f"{where} has no distance to the question; one of the two vectors is all zeros"
                 )
@@ -154,7 +153,7 @@ class PgVector:
         except SettingError as error:
             raise CaseError("connection", str(error)) from None
         except psycopg.Error as error:
-            problem = f"the table {found(self._table.name)} cannot be searched: {line_of(error)}"
+            problem = f"the table {short_repr(self._table.name)} cannot be searched: {line_of(error)}"
             raise CaseError("system_error", problem) from None
 
     def _query(self, vector: Matrix, k: int) -> list[Any]:

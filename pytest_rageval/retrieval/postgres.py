@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, found
+from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, short_repr
 from pytest_rageval.retrieval.retriever_params import Params
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def dsn_of(params: Params, environment: Mapping[str, str] = os.environ) -> str:
     if dsn and variable:
         raise SettingError("rag_retriever_params gives both dsn and dsn_env; give one of them")
     if variable and not environment.get(variable):
-        problem = f"has dsn_env = {found(variable)}, but the environment has no such variable"
+        problem = f"has dsn_env = {short_repr(variable)}, but the environment has no such variable"
         raise SettingError(f"rag_retriever_params {problem}; set it to postgresql://user:password@host/database")
     return environment[variable] if variable else dsn
 
@@ -108,13 +108,13 @@ def describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]
     try:
         return _describe_table(connection, table)
     except psycopg.Error as error:
-        raise SettingError(f"the table {found(table.name)} cannot be read: {line_of(error)}") from None
+        raise SettingError(f"the table {short_repr(table.name)} cannot be read: {line_of(error)}") from None
 
 
 def _describe_table(connection: Connection[Any], table: Table) -> tuple[int, int]:
     from psycopg import sql
 
-    name, identifier = found(table.name), sql.Identifier(*table.name.split("."))
+    name, identifier = short_repr(table.name), sql.Identifier(*table.name.split("."))
     columns = connection.execute(
         "SELECT attname, format_type(atttypid, atttypmod), pg_total_relation_size(attrelid) FROM pg_attribute "
         "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped",
@@ -125,9 +125,11 @@ def _describe_table(connection: Connection[Any], table: Table) -> tuple[int, int
     types = {column: kind for column, kind, _ in columns}
     for column in table.columns:
         if column not in types:
-            raise SettingError(f"the table {name} has no column {found(column)}; {did_you_mean(column, types)}")
+            raise SettingError(f"the table {name} has no column {short_repr(column)}; {did_you_mean(column, types)}")
     if not _VECTOR.fullmatch(types[table.embeddings]):
-        problem = f"the column {found(table.embeddings)} of {name} has the type {types[table.embeddings]}, not vector"
+        problem = (
+            f"the column {short_repr(table.embeddings)} of {name} has the type {types[table.embeddings]}, not vector"
+        )
         raise SettingError(f"{problem}; set embedding_column")
     one = sql.SQL("SELECT vector_dims({0}) FROM {1} WHERE {0} IS NOT NULL LIMIT 1")
     row = connection.execute(one.format(sql.Identifier(table.embeddings), identifier)).fetchone()

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 
 __all__ = ["Params"]
 
@@ -57,7 +57,7 @@ class Params:
         """Return one of the names in ``choices``."""
         value = self.text(name, default)
         if value not in choices:
-            raise SettingError(f"{WHERE} has {name} = {found(value)}; {did_you_mean(value, choices)}")
+            raise SettingError(f"{WHERE} has {name} = {short_repr(value)}; {did_you_mean(value, choices)}")
         return value
 
     def names(self, name: str, default: Sequence[str]) -> tuple[str, ...]:
@@ -73,7 +73,9 @@ class Params:
         """Raise a `SettingError` for a setting that was never read."""
         for name in self._settings:
             if name not in self._names:
-                raise SettingError(f"{WHERE} has the unknown setting {found(name)}; {did_you_mean(name, self._names)}")
+                raise SettingError(
+                    f"{WHERE} has the unknown setting {short_repr(name)}; {did_you_mean(name, self._names)}"
+                )
 
     def _value(self, name: str, default: object) -> object:
         self._names.append(name)
@@ -85,4 +87,4 @@ def _range(least: float, most: float) -> str:
 
 
 def _wrong(name: str, value: object, advice: str) -> SettingError:
-    return SettingError(f"{WHERE} has {name} = {found(value)}; write {advice}")
+    return SettingError(f"{WHERE} has {name} = {short_repr(value)}; write {advice}")

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from pytest_rageval.datasets.runs import load_run
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import CaseError, DataError, SettingError, found
+from pytest_rageval.errors import CaseError, DataError, SettingError, short_repr
 from pytest_rageval.metrics.rankings.retrieved import by_rank
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.current import CASE_IDS
@@ -26,7 +26,9 @@ def family(name: str, head: str, get: Callable[[str], RetrieverFactory]) -> Retr
     """Return the factory of ``run:FILE``; raise `SettingError` if the file is missing from the name."""
     file = name.removeprefix(head)[1:].strip()
     if not file:
-        raise SettingError(f"the retriever {found(name)} names no file; write run:FILE, for example run:runs/bm25.trec")
+        raise SettingError(
+            f"the retriever {short_repr(name)} names no file; write run:FILE, for example run:runs/bm25.trec"
+        )
     return _Factory(file)
 
 
@@ -81,8 +83,8 @@ class RunFile:
             kind, name = ("id", ids[-1]) if ids else ("question", query)
             raise CaseError(
                 "not_in_run",
-                f"{self._name} has no ranking of the {kind} {found(name)}; add one (for a case without results, the "
-                'JSON line {"id": ..., "ranking": []}), or deselect the case',
+                f"{self._name} has no ranking of the {kind} {short_repr(name)}; add one (for a case without results, "
+                'the JSON line {"id": ..., "ranking": []}), or deselect the case',
             )
         return Ranking(tuple(self._with_text(item) for item in by_rank(ranking)[:k]))
 
@@ -98,5 +100,7 @@ class RunFile:
         for (kind, name), ranking in self._run.items():
             for item in ranking:
                 if not item.text and item.doc_id not in self._corpus:
-                    problem = f"the passage {found(item.doc_id)} of the {kind} {found(name)} is not in rag_corpus"
+                    problem = (
+                        f"the passage {short_repr(item.doc_id)} of the {kind} {short_repr(name)} is not in rag_corpus"
+                    )
                     raise DataError(self._name, f"{problem}; set rag_corpus to the corpus of the run, or remove it")

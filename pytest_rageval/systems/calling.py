@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 
-from pytest_rageval.errors import SystemContractError, found
+from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.systems.library_answers import answer_of_library
 
@@ -65,7 +65,7 @@ def checked(value: object, name: str, part: str = "rag_system") -> Answer:
 def _describe(value: object) -> str:
     if value is None:
         return "None"
-    return f"{type(value).__name__} {_ADDRESS.sub('', found(value))}"
+    return f"{type(value).__name__} {_ADDRESS.sub('', short_repr(value))}"
 
 
 def _hint(value: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 
-from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, found
+from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, short_repr
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.adapters import adapted_system
 
@@ -25,7 +25,7 @@ def load_system(spec: str) -> System:
     Raises:
         SettingError: ``spec`` is malformed, cannot be imported, or its value cannot be called.
     """
-    where = f"rag_system {found(spec)}"
+    where = f"rag_system {short_repr(spec)}"
     form = _SPEC.fullmatch(spec)
     if form is None:
         raise SettingError(f"{where}: a system is a registered name or module:attribute, such as app.rag:answer")
@@ -36,7 +36,7 @@ def load_system(spec: str) -> System:
     system = adapted_system(value)
     if system is None:
         raise SettingError(
-            f"{where}: {type(value).__name__} {found(value)} cannot be called; name a function or a class"
+            f"{where}: {type(value).__name__} {short_repr(value)} cannot be called; name a function or a class"
         )
     return system
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, found
+from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, short_repr
 from pytest_rageval.folders import regular
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.chat import Message
@@ -149,7 +149,7 @@ def _check(key: str, text: object, where: str) -> None:
     if key not in _REQUIRED:
         raise UnknownNameError("key", key, _REQUIRED, where)
     if not isinstance(text, str):
-        raise SettingError(f"{where}: {key}: found {found(text)}, wanted a string")
+        raise SettingError(f"{where}: {key}: found {short_repr(text)}, wanted a string")
     present = placeholders(text)
     for name in _REQUIRED[key]:
         if name not in present:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.errors import SettingError, ascii_safe, short_repr
 from pytest_rageval.model.facets import facet_text
 
 __all__ = ["axis", "integer", "rate", "scalars", "text", "texts"]
@@ -68,4 +68,4 @@ def scalars(value: object, name: str, where: str) -> dict[str, str]:
 
 
 def _wrong(value: object, name: str, where: str, wanted: str) -> SettingError:
-    return SettingError(f"{where}: {name}: found {found(value)}, wanted {wanted}")
+    return SettingError(f"{where}: {name}: found {short_repr(value)}, wanted {wanted}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.model.case import Case
 from pytest_rageval.testbeds.settings import AXES
 
@@ -31,7 +31,9 @@ def with_earlier(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[st
             at = _round(case)
             first = turns.setdefault(at, case)
             if first is not case:
-                problem = f"round {at} of dialogue {found(case.facets['dialogue'])} is {found(first.id)} already"
+                problem = (
+                    f"round {at} of dialogue {short_repr(case.facets['dialogue'])} is {short_repr(first.id)} already"
+                )
                 raise DataError(case.instance.origin, f"{problem}, wanted each once")
     if not rounds:
         problem = "history 'own' has no effect: no record has the facets dialogue and round"
@@ -43,7 +45,7 @@ def _link(case: Case, turns: dict[int, Case]) -> Case:
     last = _round(case)
     for number in range(1, last):
         if number not in turns:
-            problem = f"round {last} of dialogue {found(case.facets['dialogue'])} has no round {number} before it"
+            problem = f"round {last} of dialogue {short_repr(case.facets['dialogue'])} has no round {number} before it"
             raise DataError(case.instance.origin, f"{problem}, which history 'own' needs; add it")
     return replace(case, earlier=tuple(turns[number] for number in range(1, last)))
 
@@ -55,6 +57,6 @@ def _place(case: Case) -> _Place:
 def _round(case: Case) -> int:
     text = case.facets.get("round", "")
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10_000):
-        what = f"found {found(text)}" if text else "is missing"
+        what = f"found {short_repr(text)}" if text else "is missing"
         raise DataError(case.instance.origin, f"round: {what}, wanted a number from 1 on, as history is 'own'")
     return int(text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.testbeds import balanced, rgb_compat
@@ -100,7 +100,7 @@ def _refuse_duplicates(instances: Sequence[Instance]) -> None:
     seen: dict[str, str] = {}
     for instance in instances:
         if instance.id in seen:
-            problem = f"the id {found(instance.id)} was used at {seen[instance.id]} already, wanted each once"
+            problem = f"the id {short_repr(instance.id)} was used at {seen[instance.id]} already, wanted each once"
             raise DataError(instance.origin or "dataset", problem)
         seen[instance.id] = instance.origin
 

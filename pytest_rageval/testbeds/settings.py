@@ -9,7 +9,7 @@ from itertools import product
 from typing import cast, get_args
 
 from pytest_rageval.datasets.fields import RESERVED
-from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, did_you_mean, found
+from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, did_you_mean, short_repr
 from pytest_rageval.model.case import Relevance
 from pytest_rageval.model.facets import ABILITIES, FACETS, facet_text
 from pytest_rageval.testbeds import arguments
@@ -140,14 +140,14 @@ def _facets(values: Mapping[str, object], where: str, known_keys_only: bool) -> 
     table = arguments.scalars(values.get("facets", {}), "facets", where)
     for name, value in loose.items():
         if not isinstance(value, (str, int, float)):
-            problem = f"found {found(value)}, wanted a string, number or boolean, as a keyword that is no setting"
+            problem = f"found {short_repr(value)}, wanted a string, number or boolean, as a keyword that is no setting"
             raise SettingError(f"{where}: {ascii_safe(name)}: {problem} is a facet; {did_you_mean(name, SETTINGS)}")
         if name in table:
-            raise SettingError(f"{where}: the facet {found(name)} is given twice, as a keyword and in facets")
+            raise SettingError(f"{where}: the facet {short_repr(name)} is given twice, as a keyword and in facets")
         table[name] = facet_text(value)
     for name in RESERVED.intersection(table):
         raise SettingError(
-            f"{where}: the facet {found(name)} is a name that the plugin keeps for itself; give yours another"
+            f"{where}: the facet {short_repr(name)} is a name that the plugin keeps for itself; give yours another"
         )
     return table
 
@@ -163,7 +163,7 @@ def _choice(value: object, kind: str, known: tuple[str, ...], where: str) -> str
 def _dataset(value: object, where: str) -> str:
     if isinstance(value, str) and all(part.strip() for part in value.partition(":")):
         return value
-    what = "is missing" if value is None else f"found {found(value)}"
+    what = "is missing" if value is None else f"found {short_repr(value)}"
     raise SettingError(f"{where}: dataset: {what}, wanted 'format:path' such as 'jsonl:cases.jsonl'")
 
 
@@ -182,7 +182,9 @@ def _passages(value: object, name: str, where: str) -> int | str:
     if value == RETRIEVED:
         return RETRIEVED
     if isinstance(value, str):
-        raise SettingError(f"{where}: {name}: found {found(value)}, wanted an integer of at least 0, or {RETRIEVED!r}")
+        raise SettingError(
+            f"{where}: {name}: found {short_repr(value)}, wanted an integer of at least 0, or {RETRIEVED!r}"
+        )
     number = arguments.integer(value, name, where, 0)
     if number > MOST_PASSAGES:
         raise SettingError(f"{where}: {name}: found {number}, wanted at most {MOST_PASSAGES:,} passages a case")

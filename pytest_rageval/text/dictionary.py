@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
-from pytest_rageval.errors import MissingDependencyError, SettingError, found
+from pytest_rageval.errors import MissingDependencyError, SettingError, short_repr
 from pytest_rageval.folders import regular
 
 __all__ = ["cut_by_user", "use_dictionaries", "user_dictionary"]
@@ -56,7 +56,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         why = "it is no UTF-8"
     raise SettingError(
-        f"rag_user_dict: {found(str(path), limit=400)} cannot be read ({why}); "
+        f"rag_user_dict: {short_repr(str(path), limit=400)} cannot be read ({why}); "
         "give a file with a word a line, as jieba's load_userdict takes it"
     )
 

@@ -15,7 +15,6 @@ from pytest_rageval.errors import (
     UnscoredError,
     ascii_safe,
     did_you_mean,
-    found,
 )
 
 HOSTILE = "a\x1b[31mred\x1b[0m\r\n\u202ecba\u200b\x00\x9b\ud800"
@@ -106,20 +105,20 @@ class BadRepr:
 
 
 def test_the_text_of_a_value_is_one_short_escaped_line() -> None:
-    assert found("x") == "'x'"
-    assert found({"a": [1, None]}) == "{'a': [1, None]}"
-    assert found("x" * 100) == "'" + "x" * 56 + "..."
-    assert len(found("x" * 10_000_000)) == 60
-    assert found("abcdef", limit=6) == "'ab..."
-    assert found(HOSTILE, limit=1_000).isprintable()
-    assert found(BadRepr()) == "<BadRepr, whose repr raises RuntimeError>"
+    assert short_repr("x") == "'x'"
+    assert short_repr({"a": [1, None]}) == "{'a': [1, None]}"
+    assert short_repr("x" * 100) == "'" + "x" * 56 + "..."
+    assert len(short_repr("x" * 10_000_000)) == 60
+    assert short_repr("abcdef", limit=6) == "'ab..."
+    assert short_repr(HOSTILE, limit=1_000).isprintable()
+    assert short_repr(BadRepr()) == "<BadRepr, whose repr raises RuntimeError>"
 
 
 def test_a_deeply_nested_value_has_a_text() -> None:
     value: list[object] = []
     for _ in range(100_000):
         value = [value]
-    shown = found(value)
+    shown = short_repr(value)
     assert len(shown) <= 60
     while value:  # a list this deep is taken apart from the outside
         value = value.pop()  # type: ignore[assignment]

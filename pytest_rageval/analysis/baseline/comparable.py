@@ -11,7 +11,7 @@ from typing import Literal
 from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.model.facets import ANY, KNEW, matches
 from pytest_rageval.model.outcome import Outcome
 
@@ -199,7 +199,7 @@ def share_of(text: str, where: str) -> float:
     except ValueError:
         share = math.nan
     if not 0 <= share <= 1:
-        raise SettingError(f"{where} is {found(text.strip())}; write a share from 0 to 1, such as {MIN_COMPARED}")
+        raise SettingError(f"{where} is {short_repr(text.strip())}; write a share from 0 to 1, such as {MIN_COMPARED}")
     return share
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 
 __all__ = ["alpha_of", "benjamini_hochberg", "holm"]
 
@@ -27,7 +27,7 @@ def alpha_of(text: str, where: str) -> float:
     except ValueError:
         alpha = math.nan
     if not 0 < alpha < 0.5:
-        raise SettingError(f"{where} is {found(text.strip())}; write a share above 0 and below 0.5, such as 0.05")
+        raise SettingError(f"{where} is {short_repr(text.strip())}; write a share above 0 and below 0.5, such as 0.05")
     return alpha
 
 

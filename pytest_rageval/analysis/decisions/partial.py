@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from pytest_rageval.analysis.decisions.verdicts import NOT_DECIDED, GateResult
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 
 __all__ = ["PARTIAL_GATES", "PartPolicy", "SelectedPart", "is_not_decided", "not_decided", "part_policy"]
 
@@ -56,4 +56,4 @@ def part_policy(text: str, where: str) -> PartPolicy:
     for policy in PARTIAL_GATES:
         if text.strip() == policy:
             return policy
-    raise SettingError(f"{where} is {found(text.strip())}; write skip, decide or fail")
+    raise SettingError(f"{where} is {short_repr(text.strip())}; write skip, decide or fail")

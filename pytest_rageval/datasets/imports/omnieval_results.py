@@ -14,7 +14,7 @@ from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.source import JsonObject, json_kind, read_text, shown_path
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.model.case import Instance
 
 __all__ = ["take"]
@@ -69,7 +69,9 @@ def _scores(order: Order, cases: Sequence[Instance], result: ImportResult) -> It
         for where, file, maps in _results(path, result):
             of_file = _cases_of(file, cases)
             if not of_file:
-                result.leave(where, f"no case has the topic and task of {found(file)}; name its dataset with --cases")
+                result.leave(
+                    where, f"no case has the topic and task of {short_repr(file)}; name its dataset with --cases"
+                )
                 continue
             for metric, values in _lists(where, file, maps, result):
                 result.rows += len(values)
@@ -77,7 +79,7 @@ def _scores(order: Order, cases: Sequence[Instance], result: ImportResult) -> It
                     yield from ((where, row, text) for row, text in _of_metric(metric, values, of_file, order.system))
                     continue
                 problem = f"found {len(values)} values for {len(of_file)} cases, wanted one for each, in order"
-                result.leave(where, f"{found(file)}: {metric}: {problem}; is it a result of other cases?")
+                result.leave(where, f"{short_repr(file)}: {metric}: {problem}; is it a result of other cases?")
 
 
 def _results(path: Path, result: ImportResult) -> Iterator[tuple[str, str, JsonObject]]:
@@ -101,7 +103,7 @@ def _results(path: Path, result: ImportResult) -> Iterator[tuple[str, str, JsonO
                 seen = True
                 yield where, file, maps
             else:
-                result.leave(where, f"{found(file)}: found {json_kind(maps)} without {' or '.join(MAPS)}")
+                result.leave(where, f"{short_repr(file)}: found {json_kind(maps)} without {' or '.join(MAPS)}")
         if not results:
             result.leave(where, f"found {json_kind(line)}, wanted {LINE}")
     if not seen:
@@ -126,12 +128,12 @@ def _lists(where: str, file: str, maps: JsonObject, result: ImportResult) -> Ite
         if metrics is None:
             continue
         if not isinstance(metrics, Mapping):
-            result.leave(where, f"{found(file)}: {name}: found {json_kind(metrics)}, wanted an object of metrics")
+            result.leave(where, f"{short_repr(file)}: {name}: found {json_kind(metrics)}, wanted an object of metrics")
             continue
         for metric, values in metrics.items():
             text = values.get("list") if isinstance(values, dict) else None
             if not isinstance(text, str):
-                result.leave(where, f"{found(file)}: {metric}: found {json_kind(values)}, wanted mean and list")
+                result.leave(where, f"{short_repr(file)}: {metric}: found {json_kind(values)}, wanted mean and list")
                 continue
             yield metric, [value.strip() for value in text.split(",")] if text.strip() else []
 

@@ -9,7 +9,7 @@ from typing import cast
 from pytest_rageval.datasets.csv_rows import rows_of_csv
 from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 
 __all__ = ["TABLES", "files_of", "read_rows"]
 
@@ -104,7 +104,7 @@ def _below_header(name: str, table: Table, result: ImportResult) -> Iterator[tup
         raise DataError(f"{name}:1", "the file holds no row; its first row has to name the columns")
     duplicate = next((title for title in header if title and header.count(title) > 1), None)
     if duplicate is not None:
-        raise DataError(f"{name}:{head}", f"two columns are named {found(duplicate)}; rename or remove one")
+        raise DataError(f"{name}:{head}", f"two columns are named {short_repr(duplicate)}; rename or remove one")
     for line, cells in filled:
         if any(cells[len(header) :]):
             result.rows += 1

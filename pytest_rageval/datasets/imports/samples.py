@@ -19,7 +19,7 @@ from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.jsonl import KEYS
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 
 __all__ = ["deepeval", "ragas", "table"]
 
@@ -106,7 +106,7 @@ def _ours(row: _Row, result: ImportResult) -> _Row | None:
         if name in values and value in EMPTY:
             continue
         if values.get(name) not in EMPTY:
-            both = f"{found(titles[name])} and {found(title)} mean the same"
+            both = f"{short_repr(titles[name])} and {short_repr(title)} mean the same"
             if row.in_table:
                 raise DataError(row.where, f"the columns {both}; rename one")
             result.leave(row.where, f"the fields {both}; remove one")

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.datasets.imports.cells import plain
 from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import DataError, MissingDependencyError, found
+from pytest_rageval.errors import DataError, MissingDependencyError, short_repr
 from pytest_rageval.folders import regular
 from pytest_rageval.model.facets import facet_text
 
@@ -50,11 +50,11 @@ def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[
     first, *others = book.worksheets
     if (size := _size(first)) > MOST_CELLS:
         corner = first.dimensions.rpartition(":")[2]
-        problem = f"the sheet {found(first.title)} reaches to {corner}, {size:,} cells"
+        problem = f"the sheet {short_repr(first.title)} reaches to {corner}, {size:,} cells"
         raise DataError(name, f"{problem}, wanted at most {MOST_CELLS:,}; delete the far cells, or save it as CSV")
     for sheet in others:
         if _size(sheet) > MOST_CELLS or any(cell.value is not None for row in sheet.iter_rows() for cell in row):
-            result.notes.append(f"{name}: the sheet {found(sheet.title)} was left; only the first one is read.")
+            result.notes.append(f"{name}: the sheet {short_repr(sheet.title)} was left; only the first one is read.")
     for number, row in enumerate(first.iter_rows(), 1):
         yield number, [_text(cell) for cell in row]
 

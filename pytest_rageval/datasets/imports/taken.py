@@ -11,7 +11,7 @@ from pytest_rageval.datasets.fields import RESERVED, Fields
 from pytest_rageval.datasets.jsonl import KEYS, read_instance
 from pytest_rageval.datasets.recorded import read_recorded
 from pytest_rageval.datasets.source import JsonObject
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 
 __all__ = ["NO_VALUE", "ImportResult", "Order"]
 
@@ -84,7 +84,7 @@ class ImportResult:
         if first is row:
             self.cases.append(row)
         elif first != row:
-            self.leave(where, f"another case of the id {found(instance.id)} stands in {first_where} already")
+            self.leave(where, f"another case of the id {short_repr(instance.id)} stands in {first_where} already")
             return False
         return True
 
@@ -104,7 +104,7 @@ class ImportResult:
         except DataError as error:
             self.leave(error.where, f"its answer was left: {error.problem}")
             return
-        if self._is_first(where, (recorded.id, recorded.system), f"an answer to {found(recorded.id)}"):
+        if self._is_first(where, (recorded.id, recorded.system), f"an answer to {short_repr(recorded.id)}"):
             self.answers.append(row)
 
     def score(self, where: str, row: JsonObject, source: object) -> None:
@@ -113,12 +113,12 @@ class ImportResult:
         If ``source``, the score as written, is not a valid value, it is recorded too, and the line has the reason.
         """
         key = (row["id"], row.get("system", ""), row["metric"])
-        what = f"{row['metric']} of {found(row['id'])}"
+        what = f"{row['metric']} of {short_repr(row['id'])}"
         if not self._is_first(where, key, what):
             return
         self.scores.append(row)
         if row.get("reason") in NO_VALUE:
-            self.leave(where, f"{what} is {row['reason']}: {found(source)}")
+            self.leave(where, f"{what} is {row['reason']}: {short_repr(source)}")
 
     def _is_first(self, where: str, key: object, what: str) -> bool:
         first = self._claimed.setdefault(key, where)

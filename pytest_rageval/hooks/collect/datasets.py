@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import DataError, SettingError, ascii_safe, found
+from pytest_rageval.errors import DataError, SettingError, ascii_safe, short_repr
 
 if TYPE_CHECKING:
     from pytest_rageval.datasets import Loader
@@ -57,8 +57,8 @@ class Sources:
         """
         format_name, colon, text = dataset.partition(":")
         if not colon or not text:
-            hint = found(f"jsonl:{dataset.strip(':')}")
-            raise SettingError(f"{where}: dataset {found(dataset)} is not format:path; write for instance {hint}")
+            hint = short_repr(f"jsonl:{dataset.strip(':')}")
+            raise SettingError(f"{where}: dataset {short_repr(dataset)} is not format:path; write for instance {hint}")
         loader = self._loaders.get(format_name, where)
         path = self._find("dataset", text, folders, where)
         key = (format_name, path.resolve())
@@ -66,7 +66,7 @@ class Sources:
             name = f"{format_name}:{self._shown(path)}"
             instances, notes = tuple(loader(path)), _left_out(name, loader, path)
             if not instances:
-                problem = f"dataset {found(name)} has no record; it needs at least one"
+                problem = f"dataset {short_repr(name)} has no record; it needs at least one"
                 raise DataError(where, "; ".join([problem, *notes]))
             digest = _digest(getattr(loader, "files", _files)(path))
             recorded = _recorded(loader, path)
@@ -89,8 +89,10 @@ class Sources:
             qrels = read_qrels(path)
             instances = tuple(_judged(each, qrels.get(each.id, {})) for each in source.instances)
             if not any(each.qrels for each in instances):
-                ids = f"its ids are as {found(next(iter(qrels)))}, the dataset's as {found(instances[0].id)}"
-                raise SettingError(f"{where}: qrels {found(text)} judges no record of {found(source.name)}; {ids}")
+                ids = f"its ids are as {short_repr(next(iter(qrels)))}, the dataset's as {short_repr(instances[0].id)}"
+                raise SettingError(
+                    f"{where}: qrels {short_repr(text)} judges no record of {short_repr(source.name)}; {ids}"
+                )
             digest = hashlib.sha256(source.digest + _digest([path])).digest()
             self._judged[key] = Source(f"{source.name}+{self._shown(path)}", instances, digest, source.recorded)
         return self._judged[key]
@@ -101,11 +103,11 @@ class Sources:
             matches = [path for path in places if path.exists()]
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            raise DataError(where, f"{what} path {found(text)} cannot be used: {why}") from None
+            raise DataError(where, f"{what} path {short_repr(text)} cannot be used: {why}") from None
         if matches:
             return matches[0]
         tried = " nor ".join(ascii_safe(str(path)) for path in places)
-        raise DataError(where, f"{what} {found(text)} is not there: no {tried}; correct the path")
+        raise DataError(where, f"{what} {short_repr(text)} is not there: no {tried}; correct the path")
 
     def _shown(self, path: Path) -> str:
         resolved = path.resolve()

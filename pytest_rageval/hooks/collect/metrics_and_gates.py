@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.settings import Options
@@ -47,7 +47,9 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
     for name in [*(settings.metrics or ability_named(settings.ability).metrics), *gate_metrics]:
         metric = catalog.metrics.get(name, where)
         if metric.needs_all and settings.relevance == "answers":
-            problem = f"metric {found(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
+            problem = (
+                f"metric {short_repr(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
+            )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
         testbed.compute(name, metric)
     _complete_labels(testbed, cases, catalog, where)
@@ -56,9 +58,9 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
         refuse_baseline(gate, options.baseline, where)
         if not any(matches(case.facets, gate.beforehand) for case in cases):
             known = _known_values(gate.slice, cases)
-            raise SettingError(f"{where}: gate {found(str(gate))} matches no case; {known}")
+            raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case; {known}")
         if gate in testbed.gates:
-            raise SettingError(f"{where}: gate {found(str(gate))} stands there twice; remove one")
+            raise SettingError(f"{where}: gate {short_repr(str(gate))} stands there twice; remove one")
         testbed.gates.append(gate)
 
 
@@ -70,7 +72,7 @@ def has_facet(cases: Iterable[Case], name: str) -> bool:
 def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingError:
     """Return the error for a cluster facet that no case has; ``where`` ends with the setting's name."""
     known = {name for case in cases for name in case.facets} - OF_A_RUN
-    return SettingError(f"{where} is {found(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
+    return SettingError(f"{where} is {short_repr(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
 
 
 def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
@@ -93,5 +95,5 @@ def _known_values(conditions: Mapping[str, str], cases: Sequence[Case]) -> str:
     parts = []
     for name in conditions:
         known = sorted({case.facets[name] for case in cases if name in case.facets})
-        parts.append(f"{name} is {', '.join(map(found, known[:8]))}" if known else f"no case has {name}")
+        parts.append(f"{name} is {', '.join(map(short_repr, known[:8]))}" if known else f"no case has {name}")
     return "; ".join(parts)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pytest_rageval.errors import SettingError, did_you_mean, found
+from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.loading import load_system
 
@@ -33,7 +33,7 @@ class NamedSystems:
                 continue
             if ":" not in name:
                 hint = f"(one of your own is module:attribute); {did_you_mean(name, known)}"
-                raise SettingError(f"unknown system {found(name)} {hint}")
+                raise SettingError(f"unknown system {short_repr(name)} {hint}")
             self._extend_path()
             self._loaded[name] = load_system(name)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, found
+from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, short_repr
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.markers import rag_case
 from pytest_rageval.hooks.collect.usage_errors import REFUSED
@@ -74,7 +74,7 @@ def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
         name = _check(entry, lines, header, shown)
         if name in functions:
             raise DataError(
-                f"{shown}:{header + 1}", f"two testbeds are named {found(name)}; give each a name of its own"
+                f"{shown}:{header + 1}", f"two testbeds are named {short_repr(name)}; give each a name of its own"
             )
         settings = {key: value for key, value in entry.items() if key != "name"}
         functions[name] = rag_case(**settings)(_function(name, path, header + 1))
@@ -105,11 +105,11 @@ def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> 
             raise UnknownNameError("key", key, [*SETTINGS, *FACETS, "name"], where)
     name = entry.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or not name.isprintable():
-        what = "no name" if name is None else f"the name {found(name)}"
+        what = "no name" if name is None else f"the name {short_repr(name)}"
         problem = f"a testbed has {what}; name it without spaces, colons, slashes, brackets and #"
         raise DataError(f"{shown}:{header + 1}", problem)
     if _PYTEST.fullmatch(name):
-        problem = f"a testbed has the name {found(name)}, which means something to pytest; choose another"
+        problem = f"a testbed has the name {short_repr(name)}, which means something to pytest; choose another"
         raise DataError(f"{shown}:{header + 1}", problem)
     return name
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.stale import has_stale_score
-from pytest_rageval.errors import RagEvalError, SettingError, found
+from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
@@ -75,11 +75,11 @@ def parse_baseline(option: object, ini: Mapping[str, object], here: Path, beside
 
     policy = str(ini["rag_inconclusive"]).strip()
     if policy not in INCONCLUSIVE:
-        raise SettingError(f"rag_inconclusive is {found(policy)}; write pass, warn or fail")
+        raise SettingError(f"rag_inconclusive is {short_repr(policy)}; write pass, warn or fail")
     alpha = alpha_of(str(ini["rag_alpha"]), "rag_alpha")
     per = str(ini["rag_alpha_per"]).strip()
     if per not in ALPHA_PER:
-        raise SettingError(f"rag_alpha_per is {found(per)}; write session or gate")
+        raise SettingError(f"rag_alpha_per is {short_repr(per)}; write session or gate")
     min_compared = share_of(str(ini["rag_min_compared"]), "rag_min_compared")
     return BaselineSetting(path, update, part, alpha, policy, min_compared, per)
 
@@ -109,7 +109,7 @@ def refuse_baseline(gate: Gate, setting: BaselineSetting, where: str) -> None:
     """Refuse a gate that needs a baseline if none is set."""
     if gate.baseline and setting.path is None:
         how = "name it with --rag-baseline or as rag_baseline in the ini"
-        raise SettingError(f"{where}: gate {found(str(gate))} needs a baseline, and there is none; {how}")
+        raise SettingError(f"{where}: gate {short_repr(str(gate))} needs a baseline, and there is none; {how}")
 
 
 def why_no_update(run: Run, setting: BaselineSetting) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 
 if TYPE_CHECKING:
     from pytest_rageval.datasets.labels import Label
@@ -57,7 +57,7 @@ def parse_trust(labels: str, kappas: Sequence[str], folder: Path) -> TrustSettin
     for line in kappas:
         name, _, number = (part.strip() for part in line.rpartition(":"))
         if name in least:
-            raise SettingError(f"{KAPPA} gives two numbers for {found(name) if name else 'every judge'}; give one")
+            raise SettingError(f"{KAPPA} gives two numbers for {short_repr(name) if name else 'every judge'}; give one")
         least[name] = _kappa(line, number)
     if bool(text) != bool(least):
         setting, missing = (LABELS, KAPPA) if text else (KAPPA, LABELS)
@@ -66,7 +66,7 @@ def parse_trust(labels: str, kappas: Sequence[str], folder: Path) -> TrustSettin
         return TrustSetting()
     path = folder / text
     if not path.is_file():
-        raise SettingError(f"{LABELS} names {found(str(path))}, and there is no such file; correct the path")
+        raise SettingError(f"{LABELS} names {short_repr(str(path))}, and there is no such file; correct the path")
     return TrustSetting(path, least)
 
 
@@ -76,5 +76,7 @@ def _kappa(line: str, text: str) -> float:
     except ValueError:
         kappa = math.nan
     if not 0 < kappa <= 1:
-        raise SettingError(f"{KAPPA} has the line {found(line)}; write a number above 0 and at most 1, such as 0.6")
+        raise SettingError(
+            f"{KAPPA} has the line {short_repr(line)}; write a number above 0 and at most 1, such as 0.6"
+        )
     return kappa

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judges.panel import Panel, Rule, fitted
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.registry import Registry
@@ -33,12 +33,12 @@ def panels(lines: Sequence[str]) -> dict[str, Panel]:
         models = tuple(model.strip() for model in names.split(","))
         if not metric or not all(models):
             hint = "write 'metric: model, model; option', for instance 'hallucination: openai/gpt-4o; repeat=3'"
-            raise SettingError(f"{JUDGES} has the line {found(line)}; {hint}")
+            raise SettingError(f"{JUDGES} has the line {short_repr(line)}; {hint}")
         if metric in panels:
-            raise SettingError(f"{JUDGES} has two lines for {found(metric)}; write one")
+            raise SettingError(f"{JUDGES} has two lines for {short_repr(metric)}; write one")
         for model in models:
             if models.count(model) > 1:
-                raise SettingError(f"{JUDGES}: {metric} names {found(model)} twice; repeat=2 asks it twice")
+                raise SettingError(f"{JUDGES}: {metric} names {short_repr(model)} twice; repeat=2 asks it twice")
         panels[metric] = _panel(models, options, f"{JUDGES}: {metric}")
     return panels
 
@@ -57,7 +57,9 @@ def panels_by_judge(by_metric: Mapping[str, Panel], metrics: Registry[Metric]) -
         except SettingError as error:
             raise SettingError(f"{JUDGES}: {error}") from None
         if judge in by_judge:
-            raise SettingError(f"{JUDGES} has two lines for the judge of {found(name)}; write one, for {found(judge)}")
+            raise SettingError(
+                f"{JUDGES} has two lines for the judge of {short_repr(name)}; write one, for {short_repr(judge)}"
+            )
         by_judge[judge] = judge_panel
     return by_judge
 
@@ -67,10 +69,12 @@ def _panel(models: tuple[str, ...], options: Iterable[str], where: str) -> Panel
     for option in options:
         match = _OPTION.fullmatch(option)
         if match is None:
-            raise SettingError(f"{where} has the option {found(option)}; write majority, mean, repeat=N or swapped")
+            raise SettingError(
+                f"{where} has the option {short_repr(option)}; write majority, mean, repeat=N or swapped"
+            )
         kind = str(match.lastgroup)
         if kind in by_kind:
-            raise SettingError(f"{where} has {found(by_kind[kind])} and {found(option)}; give one")
+            raise SettingError(f"{where} has {short_repr(by_kind[kind])} and {short_repr(option)}; give one")
         by_kind[kind] = option
     repeats = int(by_kind.get("repeat", "=1").partition("=")[2])
     return Panel(models, _RULES.get(by_kind.get("rule", "")), repeats, "swapped" in by_kind)

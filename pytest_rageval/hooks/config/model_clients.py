@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.settings import Options
 from pytest_rageval.llm.client.usage_meter import Meter
 
@@ -232,7 +232,7 @@ class Models:
         if isinstance(model, kind):
             return model
         if not callable(getattr(model, kind.METHOD.partition("(")[0], None)):
-            raise SettingError(f"{fixture} gave {found(model)}; give an object with `async def {kind.METHOD}`")
+            raise SettingError(f"{fixture} gave {short_repr(model)}; give an object with `async def {kind.METHOD}`")
         name = str(getattr(model, "name", None) or type(model).__name__)
         return self._client(kind, fixture, model, name, {}, key=(fixture, id(model)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 
 __all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode", "stale_policy"]
 
@@ -63,7 +63,7 @@ def model_setting(
     params = parameters(lines, where, "max_tokens = 512")
     for key, valid in _NUMBERS.items():
         if key in params and not _is_number(params[key], valid):
-            raise SettingError(f"{where} has {key} = {found(params[key])}; write {valid}")
+            raise SettingError(f"{where} has {key} = {short_repr(params[key])}; write {valid}")
     retry = {ours: params.pop(key) for key, ours in _TRIES.items() if key in params}
     return ModelSetting(name or None, {**defaults, **params}, retry)
 
@@ -78,9 +78,11 @@ def parameters(lines: Sequence[str], where: str, example: str) -> dict[str, Any]
     for line in lines:
         key, equals, text = (part.strip() for part in line.partition("="))
         if not key or not equals or not text:
-            raise SettingError(f"{where} has the line {found(line)}; write 'name = value', for instance {example!r}")
+            raise SettingError(
+                f"{where} has the line {short_repr(line)}; write 'name = value', for instance {example!r}"
+            )
         if key in params:
-            raise SettingError(f"{where} gives {found(key)} twice; give it once")
+            raise SettingError(f"{where} gives {short_repr(key)} twice; give it once")
         params[key] = _value(text)
     return params
 
@@ -96,7 +98,7 @@ def stale_policy(text: str, where: str) -> str:
     """Return the policy for stale recordings: error, warn or replay; raise `SettingError` for others."""
     policy = text.strip()
     if policy not in ("error", "warn", "replay"):
-        raise SettingError(f"{where} is {found(policy)}; write error, warn or replay")
+        raise SettingError(f"{where} is {short_repr(policy)}; write error, warn or replay")
     return policy
 
 
@@ -106,7 +108,9 @@ def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tup
     for line in lines:
         language, _, text = (part.strip() for part in line.partition(":"))
         if not language or not text:
-            raise SettingError(f"{where} has the line {found(line)}; write 'language: text', for instance {example!r}")
+            raise SettingError(
+                f"{where} has the line {short_repr(line)}; write 'language: text', for instance {example!r}"
+            )
         texts[language] = (*texts.get(language, ()), text)
     return texts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 
 __all__ = ["ReportTargets", "parse_reports"]
 
@@ -52,5 +52,5 @@ def _file(option: object, name: str, here: Path) -> Path | None:
     if not path.strip():
         raise SettingError(f"--rag-{name} names no file; name one")
     if (here / path).is_dir():
-        raise SettingError(f"--rag-{name} names the directory {found(path)}; name a file")
+        raise SettingError(f"--rag-{name} names the directory {short_repr(path)}; name a file")
     return here / path

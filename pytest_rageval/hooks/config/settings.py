@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.analysis.decisions.partial import PartPolicy, part_policy
-from pytest_rageval.errors import SettingError, ascii_safe, found
+from pytest_rageval.errors import SettingError, ascii_safe, short_repr
 from pytest_rageval.hooks.config.baseline import BASELINE, BaselineSetting, parse_baseline
 from pytest_rageval.hooks.config.judge_labels import KAPPA, LABELS, TrustSetting, parse_trust
 from pytest_rageval.hooks.config.judge_panels import JUDGES, panels
@@ -229,7 +229,7 @@ def _invoked_from(config: pytest.Config) -> Path:
 def _distinct(where: str, names: list[str]) -> tuple[str, ...]:
     for name in names:
         if names.count(name) > 1:
-            raise SettingError(f"{where} names {found(name)} twice; name each system once")
+            raise SettingError(f"{where} names {short_repr(name)} twice; name each system once")
     return tuple(names)
 
 
@@ -240,7 +240,7 @@ def _count(config: pytest.Config, name: str) -> int | None:
         return None
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise SettingError(f"{name} is {found(text)}; write a whole number of 1 or more")
+    raise SettingError(f"{name} is {short_repr(text)}; write a whole number of 1 or more")
 
 
 def _keep_runs(config: pytest.Config) -> Keep:
@@ -248,7 +248,7 @@ def _keep_runs(config: pytest.Config) -> Keep:
     keep = keep_of(text)
     if keep is None:
         hint = "write how many runs are kept, 1 or more, or all, and perhaps their size, as in 50, 2 GB"
-        raise SettingError(f"rag_keep_runs is {found(text.strip())}; {hint}")
+        raise SettingError(f"rag_keep_runs is {short_repr(text.strip())}; {hint}")
     return keep
 
 
@@ -256,7 +256,7 @@ def _cassettes(config: pytest.Config, beside: Path) -> Path:
     """Return the folder of the recordings, which may not exist yet."""
     folder = beside / str(ini_value(config, "rag_cassettes"))
     if folder.exists() and not folder.is_dir():
-        raise SettingError(f"rag_cassettes names the file {found(str(folder))}; name a folder")
+        raise SettingError(f"rag_cassettes names the file {short_repr(str(folder))}; name a folder")
     return folder
 
 
@@ -294,5 +294,5 @@ def _sentences(config: pytest.Config, name: str) -> dict[str, str]:
     by_code = by_language(ini_value(config, name), name, example)
     for language, texts in by_code.items():
         if len(texts) > 1:
-            raise SettingError(f"{name} gives two texts for {found(language)}; give one")
+            raise SettingError(f"{name} gives two texts for {short_repr(language)}; give one")
     return {language: texts[0] for language, texts in by_code.items()}

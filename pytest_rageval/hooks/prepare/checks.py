@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
-from pytest_rageval.errors import SettingError, UnknownNameError, found
+from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, no_such_cluster
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
@@ -61,7 +61,7 @@ def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) 
     if not lacks_metric and any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
     if not is_standing:
-        raise SettingError(f"{where}: gate {found(str(gate))} matches no case of this session")
+        raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case of this session")
     collected.unmatched.append(gate)
 
 
@@ -72,7 +72,7 @@ def _compute_for(collected: Collected, gate: Gate, where: str) -> None:
         _compute(collected, gate.metric, where)
     except UnknownNameError as error:
         known = [*error.known, *PSEUDO_METRICS]
-        raise UnknownNameError("metric", gate.metric, known, f"{where}: gate {found(str(gate))}") from None
+        raise UnknownNameError("metric", gate.metric, known, f"{where}: gate {short_repr(str(gate))}") from None
 
 
 def _is_standing(collected: Collected, where: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.rankings.pages import evidence_sets
 from pytest_rageval.model.ranking import page_of
 
@@ -41,7 +41,7 @@ def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: 
             raise SettingError(f"{testbed.settings.origin}: {_nothing(kind, missing[0], passages[0], pages)}")
         if missing:
             lacks = f"{len(missing)} of the {len(relevant)} {kind}s that are judged relevant"
-            collected.notes.append(f"{testbed.nodeid}: rag_corpus lacks {lacks}, the first {found(missing[0])}")
+            collected.notes.append(f"{testbed.nodeid}: rag_corpus lacks {lacks}, the first {short_repr(missing[0])}")
 
 
 def _kinds(testbed: Testbed) -> set[Kind]:
@@ -73,7 +73,8 @@ def _nothing(kind: Kind, name: str, first: Passage, pages: dict[str, str]) -> st
     """Return the message for a corpus without any relevant document or page."""
     problem = f"no {kind} that is judged relevant is in rag_corpus"
     if kind == "document" and name in pages:
-        chunk = found(pages[name])
-        return f"{problem}: {found(name)} is the page of its {chunk}; take page_R@k, or judge by ids as {chunk}"
+        chunk = short_repr(pages[name])
+        return f"{problem}: {short_repr(name)} is the page of its {chunk}; take page_R@k, or judge by ids as {chunk}"
     known = first.id if kind == "document" else first.page or page_of(first.id)
-    return f"{problem}: judged are {kind}s as {found(name)}, and it has {found(known)}; correct the qrels or rag_corpus"
+    names = f"judged are {kind}s as {short_repr(name)}, and it has {short_repr(known)}"
+    return f"{problem}: {names}; correct the qrels or rag_corpus"

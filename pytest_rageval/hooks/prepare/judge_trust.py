@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.judge_labels import KAPPA, RequiredTrust
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def required_trust(collected: Collected) -> RequiredTrust:
     for name, kappa in setting.least.items():
         judge = name if name in ("", *by_name) else _judge_of(name, collected)
         if judge in least:
-            raise SettingError(f"{KAPPA} has two lines for the judge {found(judge)}; write one")
+            raise SettingError(f"{KAPPA} has two lines for the judge {short_repr(judge)}; write one")
         least[judge] = kappa
     if not by_name:
         return RequiredTrust(least=least)
@@ -73,5 +73,5 @@ def _judges_of_labels(labels: Path, collected: Collected) -> dict[str, Judge]:
 def _judge_of(name: str, collected: Collected) -> str:
     judge = collected.catalog.metrics.get(name, KAPPA).judge_asked
     if judge is None:
-        raise SettingError(f"{KAPPA} names {found(name)}, which no judge scores; name a judged metric")
+        raise SettingError(f"{KAPPA} names {short_repr(name)}, which no judge scores; name a judged metric")
     return judge.name

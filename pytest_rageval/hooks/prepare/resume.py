@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RESUMED
 from pytest_rageval.hooks.collect.resumed_run import Resumed
 from pytest_rageval.hooks.collect.saved_reports import reports_of
@@ -105,7 +105,7 @@ def _folder_of(config: pytest.Config, runs: Path, name: str) -> Path:
     known = sorted(path.name for path in runs.glob("*") if (path / HEAD).is_file())[-3:]
     hint = f"name one as {', '.join(known)}" if known else "there is none yet"
     where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
-    raise SettingError(f"--rag-resume names {found(name)}, which is no run in .rageval/runs; {hint} ({where})")
+    raise SettingError(f"--rag-resume names {short_repr(name)}, which is no run in .rageval/runs; {hint} ({where})")
 
 
 def _readable(config: pytest.Config, stopped: Stopped) -> Stopped:

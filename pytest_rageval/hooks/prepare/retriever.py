@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.settings import Options
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
@@ -37,7 +37,7 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
     passages: list[Passage] = []
     for passage in corpus or ():
         if not isinstance(passage, Passage):
-            raise SettingError(f"rag_corpus holds {found(passage)}; give a list of Passage(id=..., text=...)")
+            raise SettingError(f"rag_corpus holds {short_repr(passage)}; give a list of Passage(id=..., text=...)")
         passages.append(passage)
     return _built(collected, tuple(passages), "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 from pytest_rageval.model.digests import text_digest
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _note(collected: Collected, judged: Sequence[Entry], stale: Sequence[Entry],
         mine = [entry for entry in stale if entry.testbed is testbed]
         first = next(name for name in _judged_ids(mine[0].case) if name in changed)
         counts = f"{_n_cases(mine)} of {_n_cases(each for each in judged if each.testbed is testbed)}"
-        problem = f"stale labels in {counts} judged cases: {found(first)} names other text than in the baseline"
+        problem = f"stale labels in {counts} judged cases: {short_repr(first)} names other text than in the baseline"
         how = "turn ids into quotes with rageval anchor and the chunking that was labelled"
         how += "" if collected.options.baseline.update else ", or accept the new text with --rag-update-baseline"
         collected.notes.append(f"{testbed.nodeid}: {problem}; {how}")

@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.asking import Asked, Desk, Task
 from pytest_rageval.engine.runner import Runner, as_asked
-from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, found
+from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope
 from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.model.answer import Answer
@@ -140,7 +140,7 @@ class RagResult:
     def _parse(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")
         if parsed.slice or parsed.min_n > 1 or parsed.baseline or parsed.metric in PSEUDO_METRICS:
-            raise SettingError(f"rag.check: {found(gate)} is no bound on one case; write metric OP number")
+            raise SettingError(f"rag.check: {short_repr(gate)} is no bound on one case; write metric OP number")
         self._metrics.get(parsed.metric, "rag.check")
         check_gate(parsed, self._metrics, self.case.facets, "rag.check")
         return parsed

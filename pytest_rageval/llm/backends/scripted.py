@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.errors import RagEvalError, found
+from pytest_rageval.errors import RagEvalError, short_repr
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Completion, Message
 
@@ -79,7 +79,7 @@ class ScriptedLLM:
         if isinstance(reply, Completion):
             return reply
         if not isinstance(reply, str):
-            raise RagEvalError(f"a scripted reply is a str, a Completion or an exception, not {found(reply)}")
+            raise RagEvalError(f"a scripted reply is a str, a Completion or an exception, not {short_repr(reply)}")
         return Completion(reply, self._usage, finish_reason="stop", model="scripted")
 
 
@@ -98,7 +98,7 @@ def _script(replies: str | Sequence[Reply] | Mapping[str, Reply] | Callable[[Seq
         return lambda number, messages: _in_order(queue, number)
     if callable(replies):
         return lambda number, messages: replies(messages)
-    raise TypeError(f"replies are a str, a sequence, a mapping or a function, not {found(replies)}")
+    raise TypeError(f"replies are a str, a sequence, a mapping or a function, not {short_repr(replies)}")
 
 
 def _in_order(queue: Sequence[Reply], number: int) -> Reply:
@@ -116,6 +116,6 @@ def _by_rule(rules: Mapping[str, Reply], messages: Sequence[Message]) -> Reply:
     if "" in rules:
         return rules[""]
     raise RagEvalError(
-        f"no scripted rule fits the question {found(question)}; "
+        f"no scripted rule fits the question {short_repr(question)}; "
         f"known: {', '.join(map(repr, rules))} (a rule under '' fits whatever no other does)"
     )

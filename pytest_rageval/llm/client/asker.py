@@ -12,7 +12,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, found
+from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, short_repr
 from pytest_rageval.llm.backends.faults import is_of_http, model_error, no_price
 from pytest_rageval.llm.client.journal import JournaledCall
 from pytest_rageval.llm.client.rate_limiter import Limiter
@@ -266,7 +266,7 @@ class Asker(ABC, Generic[B, R]):
         self.succeeded = True
         if reply is sent or not self._is_reply(reply, asked):
             advice = f"return {self.RETURNS} from `async def {self.METHOD}`"
-            raise SystemContractError(f"the model {self.name} returned {found(reply)}; {advice}")
+            raise SystemContractError(f"the model {self.name} returned {short_repr(reply)}; {advice}")
         valid_reply: R = reply
         if valid_reply.usage.fault:
             raise SystemContractError(f"the model {self.name} returned {faulty(valid_reply.usage)}")

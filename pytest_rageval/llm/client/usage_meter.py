@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import found
+from pytest_rageval.errors import short_repr
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 
@@ -110,7 +110,7 @@ def current(outside: Meter | None = None) -> Scope:
 
 def faulty(usage: Usage) -> str:
     """Return the text about a usage's fault, for a message."""
-    return f"a {usage.fault} of {found(getattr(usage, str(usage.fault)))}, wanted a finite number of 0 or more"
+    return f"a {usage.fault} of {short_repr(getattr(usage, str(usage.fault)))}, wanted a finite number of 0 or more"
 
 
 def charge(usage: Usage | None, *, replayed: bool = False) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.llm.recorded_functions.source_digest import DIGITS, Import, content_digest, read_source
 from pytest_rageval.llm.recorded_functions.tagged_json import encode
 from pytest_rageval.llm.recordings.records import as_json
@@ -40,7 +40,9 @@ class Dependencies:
         self, name: str, function: Callable[..., Any], caller: Path | None, declared: Iterable[object]
     ) -> None:
         if isinstance(declared, str | os.PathLike | Mapping) or not isinstance(declared, Iterable):
-            raise SettingError(f"depends of {name} is {found(declared)}; write a list, as depends=['prompts.toml']")
+            raise SettingError(
+                f"depends of {name} is {short_repr(declared)}; write a list, as depends=['prompts.toml']"
+            )
         self._name = name
         self._caller = caller
         self._code = [*_files_of(function), *([] if caller is None else [caller])]
@@ -76,8 +78,8 @@ class Dependencies:
         path = next((folder / declared for folder in (folder_of_caller, root) if (folder / declared).exists()), None)
         if path is None:
             raise SettingError(
-                f"depends of {self._name} names the file {found(str(declared))}, which does not exist; correct it, "
-                "or write a setting as a dict, as {'model': 'gpt-4o'}"
+                f"depends of {self._name} names the file {short_repr(str(declared))}, which does not exist; "
+                "correct it, or write a setting as a dict, as {'model': 'gpt-4o'}"
             )
         files = [path] if path.is_file() else [file for file in sorted(path.rglob("*")) if _is_data(file, path)]
         try:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge, current
 from pytest_rageval.llm.recorded_functions.dependencies import Dependencies, calling_file
 from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
@@ -168,5 +168,5 @@ def _name_of(function: Callable[..., Any]) -> str:
     owner = function if hasattr(function, "__qualname__") else type(function)
     name = f"{owner.__module__}.{owner.__qualname__}"
     if isinstance(function, functools.partial) or name.endswith("<lambda>"):
-        raise SettingError(f"{found(function)} has no name to be recorded under; give it one: recorded(name=...)")
+        raise SettingError(f"{short_repr(function)} has no name to be recorded under; give it one: recorded(name=...)")
     return name

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
@@ -45,7 +45,7 @@ def encode(value: object, where: str) -> Any:
     if _VALUES.get(type(value).__name__) is type(value):
         return {TAG: type(value).__name__, **_encode_fields(value, where)}
     raise SettingError(
-        f"{where} cannot be recorded: it is or holds {found(value)}; only JSON values, tuples, Query, Answer and "
+        f"{where} cannot be recorded: it is or holds {short_repr(value)}; only JSON values, tuples, Query, Answer and "
         "what these hold can be"
     )
 

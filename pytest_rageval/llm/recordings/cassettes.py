@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.errors import DataError, ModelError, SettingError, ascii_safe, did_you_mean, found
+from pytest_rageval.errors import DataError, ModelError, SettingError, ascii_safe, did_you_mean, short_repr
 from pytest_rageval.llm.recordings.cassette import Index, append, read, settle
 from pytest_rageval.llm.recordings.nearest_request import Neighbours
 from pytest_rageval.llm.recordings.records import Line, record_of, to_line
@@ -62,7 +62,7 @@ class Cassettes:
         stale: str = "error",
     ) -> None:
         if mode not in MODES:
-            raise SettingError(f"the record mode cannot be {found(mode)}; {did_you_mean(mode, MODES)}")
+            raise SettingError(f"the record mode cannot be {short_repr(mode)}; {did_you_mean(mode, MODES)}")
         self.folder = folder
         self.mode = mode
         self.root = folder.parent if root is None else root

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.llm.secrets import masked
 
 __all__ = ["KEY_DIGITS", "Request"]
@@ -106,4 +106,4 @@ def _plain(value: object, where: str) -> object:
         return [_plain(item, where) for item in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: _plain(item, where) for key, item in value.items()}
-    raise SettingError(f"{where} is or holds {found(value)}, which is no JSON value; only those can be recorded")
+    raise SettingError(f"{where} is or holds {short_repr(value)}, which is no JSON value; only those can be recorded")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_rageval.errors import CaseError, found
+from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.model.case import Case
 from pytest_rageval.text.sentences import sentences
 
@@ -39,5 +39,5 @@ def stated(case: Case, facet: str) -> bool | None:
     """
     text = case.facets.get(facet)
     if text not in ("true", "false", None):
-        raise CaseError("bad_facet", f"{facet} of case {case.id!r}: found {found(text)}, wanted true or false")
+        raise CaseError("bad_facet", f"{facet} of case {case.id!r}: found {short_repr(text)}, wanted true or false")
     return None if text is None else text == "true"

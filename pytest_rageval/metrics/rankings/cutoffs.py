@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import update_wrapper
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.rankings.relevance import UNKNOWN_RELEVANT
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
@@ -63,6 +63,6 @@ def cut(name: str, head: str, measure: Measure) -> Metric:
     if cutoff != name and measure.cuts and _CUTOFF.fullmatch(cutoff) and int(cutoff) <= DEEPEST:
         return measure.metric(name, int(cutoff))
     if not measure.cuts:
-        raise SettingError(f"metric {found(name)} takes no cutoff; write {head}")
+        raise SettingError(f"metric {short_repr(name)} takes no cutoff; write {head}")
     advice = f"write {head}@K with a whole number K from 1 to {DEEPEST}, as in {head}@10"
-    raise SettingError(f"metric {found(name)} has no valid cutoff; {advice}")
+    raise SettingError(f"metric {short_repr(name)} has no valid cutoff; {advice}")

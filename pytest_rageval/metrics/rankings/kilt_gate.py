@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.rankings.evidence_ranks import NOT_IN_CORPUS
 from pytest_rageval.metrics.rankings.pages import page_r_precision
 from pytest_rageval.model.metric import Metric
@@ -19,10 +19,12 @@ def gated_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
     """Return the metric ``kilt:METRIC`` for a METRIC whose higher values are better."""
     inner = name.removeprefix(f"{head}:")
     if inner in ("", name):
-        raise SettingError(f"metric {found(name)} gates no metric; write {head}:METRIC, as in {head}:token_f1")
+        raise SettingError(f"metric {short_repr(name)} gates no metric; write {head}:METRIC, as in {head}:token_f1")
     metric = get(inner)
     if not metric.higher_is_better:
-        raise SettingError(f"metric {found(name)} would reward missing evidence, as 0 is the best {inner}; remove it")
+        raise SettingError(
+            f"metric {short_repr(name)} would reward missing evidence, as 0 is the best {inner}; remove it"
+        )
 
     def gated(sample: Sample) -> Score:
         """Score an answer by another metric, if its evidence was retrieved first.

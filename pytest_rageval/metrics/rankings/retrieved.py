@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable
 from typing import cast
 
-from pytest_rageval.errors import CaseError, found
+from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
@@ -43,7 +43,9 @@ def scored(ranking: Ranking) -> dict[str, float]:
     scores = {name: float(score) for name, score in scores.items()}
     for name, score in scores.items():
         if not math.isfinite(score):
-            raise CaseError("bad_ranking", f"the score of {found(name)} is {score}, wanted a finite number or None")
+            raise CaseError(
+                "bad_ranking", f"the score of {short_repr(name)} is {score}, wanted a finite number or None"
+            )
     return scores
 
 
@@ -70,5 +72,7 @@ def _twice(ids: tuple[str, ...]) -> str:
     first: dict[str, int] = {}
     for rank, name in enumerate(ids, 1):
         if first.setdefault(name, rank) != rank:
-            return f"the ranking has the document {found(name)} at ranks {first[name]} and {rank}, wanted each once"
+            return (
+                f"the ranking has the document {short_repr(name)} at ranks {first[name]} and {rank}, wanted each once"
+            )
     raise AssertionError("no document stands there twice")

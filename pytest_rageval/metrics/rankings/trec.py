@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from pytest_rageval.errors import CaseError, MissingDependencyError, found
+from pytest_rageval.errors import CaseError, MissingDependencyError, short_repr
 from pytest_rageval.metrics.rankings.relevance import judgement_sets
 from pytest_rageval.metrics.rankings.retrieved import by_rank, scored
 from pytest_rageval.model.outcome import Score
@@ -84,7 +84,7 @@ def _grades(judged: Mapping[str, int]) -> dict[str, int]:
     qrels = {name: max(int(grade), 0) for name, grade in judged.items()}
     for name, grade in qrels.items():
         if grade > GREATEST:
-            problem = f"the grade of {found(name)} is {found(grade)}, wanted one of at most {GREATEST:,}"
+            problem = f"the grade of {short_repr(name)} is {short_repr(grade)}, wanted one of at most {GREATEST:,}"
             raise CaseError("bad_qrels", problem)
     return qrels
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.rankings.cutoffs import cut
 from pytest_rageval.metrics.rankings.ranking import MEASURES
 from pytest_rageval.metrics.rankings.retrieved import NO_RANKING, by_rank
@@ -38,7 +38,7 @@ def erag_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
     family = name.removeprefix(f"{head}:").partition("@")[0]
     if family not in _MEASURES:
         advice = f"write {head}:MEASURE, as {head}:P@5, with one of {', '.join(_MEASURES)}"
-        raise SettingError(f"metric {found(name)} judges by no measure of rankings; {advice}")
+        raise SettingError(f"metric {short_repr(name)} judges by no measure of rankings; {advice}")
     graded = _ANY_LABELS.get(family)
     if graded is None:
         TREC_EVAL.prepare()

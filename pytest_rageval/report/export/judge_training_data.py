@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_rageval.analysis.people.labelled_answers import Labelled
 from pytest_rageval.datasets.labels import Label
-from pytest_rageval.errors import DataError, found
+from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.replies import fold_label
 from pytest_rageval.judges.values import worth_of
@@ -69,5 +69,5 @@ def _as_judge(label: Label, judge: PromptedJudge) -> str | int:
         expected = f"one of its labels {', '.join(worth.values)}"
     else:
         expected = f"a step of its scale {worth.scale[0]}..{worth.scale[1]}"
-    problem = f"the label {found(label.text)} is not to be told as a verdict of {judge.name}, wanted {expected}"
+    problem = f"the label {short_repr(label.text)} is not to be told as a verdict of {judge.name}, wanted {expected}"
     raise DataError(label.where, problem)

@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.errors import DataError, SettingError, found
+from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.folders import regular, whole_files
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.stored_json import parse_json
@@ -73,7 +73,7 @@ def read_baseline(path: Path) -> Snapshot:
     version = plain.get("schema") if isinstance(plain, dict) else None
     if version not in READABLE:
         expected = f"wanted {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
-        raise DataError(str(path), f"the baseline's schema is {found(version)}, {expected}")
+        raise DataError(str(path), f"the baseline's schema is {short_repr(version)}, {expected}")
     try:
         return snapshot_of(plain, path.name)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:

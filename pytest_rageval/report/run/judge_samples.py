@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_rageval.errors import SettingError, found
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.codec import decode_instance
@@ -38,6 +38,8 @@ def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
     missing = [name for name in outcome.supplied if name not in pool]
     if missing:
         problem = f"was supplied to the case {outcome.case_id!r}, and the case has no such passage"
-        raise SettingError(f"the results contradict themselves: {found(missing[0])} {problem}; run the tests again")
+        raise SettingError(
+            f"the results contradict themselves: {short_repr(missing[0])} {problem}; run the tests again"
+        )
     supplied = tuple(pool[name] for name in outcome.supplied) or None
     return Sample(Case(outcome.case_id, instance, supplied, outcome.facets), outcome.answer or Answer(""))
