@@ -64,8 +64,8 @@ class LocalEmbedder:
         except (OSError, ValueError):
             raise SettingError(
                 f"rag_embedder_model cannot load the model {short_repr(model)}, not a folder beside the ini file and "
-                "not in the cache of Hugging Face; set it to the folder of a sentence-transformers model, or download the "
-                f"model first: hf download {ascii_safe(model)}"
+                "not in the cache of Hugging Face; set it to the folder of a sentence-transformers model, or download "
+                f"the model first: hf download {ascii_safe(model)}"
             ) from None
 
     def _vectors(self, texts: list[str]) -> tuple[tuple[float, ...], ...]:

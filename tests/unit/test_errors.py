@@ -15,6 +15,7 @@ from pytest_rageval.errors import (
     UnscoredError,
     ascii_safe,
     did_you_mean,
+    short_repr,
 )
 
 HOSTILE = "a\x1b[31mred\x1b[0m\r\n\u202ecba\u200b\x00\x9b\ud800"

@@ -66,8 +66,7 @@ class Asker(ABC, Generic[B, R]):
 
     Attributes:
         succeeded: whether the backend has ever replied.
-        refused: the first refusal (``auth``, ``not_found``), if it came before any reply; then every later call fails
-            with it, and none is sent.
+        refused: the first refusal (``auth``, ``not_found``) before any reply; no later call is sent, each fails with it.
     """
 
     KIND: ClassVar[str]
