@@ -66,7 +66,7 @@ class Asker(ABC, Generic[B, R]):
 
     Attributes:
         succeeded: whether the backend has ever replied.
-        refused: the first refusal (``auth``, ``not_found``) before any reply; no later call is sent, each fails with it.
+        refused: the first refusal (``auth``, ``not_found``) before any reply; no later call is sent, all fail with it.
     """
 
     KIND: ClassVar[str]
