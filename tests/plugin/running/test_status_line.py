@@ -22,7 +22,7 @@ HASTY = """
     import time
     import pytest
     import pytest_rageval.hooks.reporting.status_line
-    pytest_rageval.hooks.reporting.status_line.AFTER = 0
+    pytest_rageval.hooks.reporting.status_line.DELAY_S = 0
 
     def say(query):
         word, _, rest = query.question.partition(" ")
