@@ -158,9 +158,9 @@ class Project:
         if json_path is not None:
             (self.path / json_path).unlink(missing_ok=True)
             args = (*args, "--rag-json", json_path)
-        if not any(arg.startswith("--reruns") for arg in args):
-            args = ("-p", "no:rerunfailures", *args)  # each session with it keeps a socket of this process open
-        args = (*QUIET, *(() if randomly else ("-p", "no:randomly")), *args)
+        reruns = any(arg.startswith("--reruns") for arg in args)
+        args = (*(() if randomly else ("-p", "no:randomly")), *args)
+        args = (*QUIET, *(() if reruns else ("-p", "no:rerunfailures")), *args)  # it leaves a socket open each session
         run = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
         result = run(*args)
         return Run(result, self.read(json_path))
