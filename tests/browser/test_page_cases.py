@@ -148,6 +148,7 @@ def test_rows_of_one_case_are_told_apart(opened: Opener) -> None:
     page.locator("#cases").get_by_label("State").select_option("failed")
     page.get_by_text("1 case of 9").wait_for()
     page.locator(".row").click()
+    shows(page, outcomes[0]["nodeid"])
     assert page.locator("h3 .state").all_inner_texts() == ["scored", "test failed"]
 
 

@@ -114,7 +114,7 @@ def undrawn(screen: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-n2",)], ids=str)
 def test_it_tells_how_the_session_stands_and_leaves_no_trace(project: Project, args: tuple[str, ...]) -> None:
-    found = seen(slow(project, QUESTIONS, 0.02), "--no-summary", *args, rows=40)
+    found = seen(slow(project, QUESTIONS, 0.02), "--no-summary", *args, rows=40, columns=200)
     assert found.drawn
     assert re.fullmatch(r"rag: \d+(\+\d+)?/12( · \d errors?)?( · \d+ \w+ left)?( · accuracy \d\.\d\d)?",
                         found.drawn[-1])  # fmt: skip
@@ -124,7 +124,7 @@ def test_it_tells_how_the_session_stands_and_leaves_no_trace(project: Project, a
         assert sum(line.startswith("rag: ") for line in screen) <= 1
     assert any("[100%]" in line for line in found.last)
     if "-n2" not in args:
-        plain = seen(project, "--no-summary", *args, rows=40, env={"CI": "1"})
+        plain = seen(project, "--no-summary", *args, rows=40, columns=200, env={"CI": "1"})
         assert "rag: " not in plain.sent
         assert "\x1b[J" not in plain.sent
         assert undrawn(found.last) == undrawn(plain.last)
