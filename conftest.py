@@ -12,10 +12,10 @@ import numpy as np  # noqa: F401 - pytester forgets what a run inside imports fi
 import pytest
 
 if TYPE_CHECKING:
-    from openai_server import OpenAIServer
+    from support.servers.openai_server import OpenAIServer
 
+pytest.register_assert_rewrite("support")
 ROOT = Path(__file__).parent
-sys.path.insert(0, str(ROOT / "tests" / "servers"))  # for tests of every folder to import from
 sys.dont_write_bytecode = False  # a thousand runs inside, each of which would compile anew what it imports
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -61,7 +61,7 @@ def fixtures_dir() -> Path:
 @pytest.fixture
 def openai_server() -> Iterator[OpenAIServer]:
     """Return a started loopback server that speaks the OpenAI protocol; set what it shall do on it."""
-    from openai_server import OpenAIServer
+    from support.servers.openai_server import OpenAIServer
 
     with OpenAIServer() as server:
         yield server

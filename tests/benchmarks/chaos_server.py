@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
-from openai_replies import completion, error, last_user
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.servers.openai_replies import completion, error, last_user
 
 __all__ = ["FAULTS", "MAX_REPLY_BYTES", "ChaosServer"]
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "servers"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from openai_server import OpenAIServer
+from support.servers.openai_server import OpenAIServer
 
 __all__ = ["KINDS", "Trial", "trial"]
 

@@ -1,7 +1,3 @@
-"""Fixtures of the tests of pages; they stand in `pages`, whose names tests import."""
+"""Fixtures of the tests of pages; `support.browser` defines them."""
 
-import pytest
-
-pytest.register_assert_rewrite("pages", "shown_cells")
-
-from pages import chromium, golden, opened  # noqa: E402, F401
+from support.browser.opened_pages import chromium, golden, opened  # noqa: F401

@@ -6,8 +6,8 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pages import Opener, violations
-from written import NOISE, TOWN, case, failed, instance, outcome, results
+from support.browser.opened_pages import Opener, violations
+from support.browser.written_reports import NOISE, TOWN, case, failed, instance, outcome, results
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Opener
-from shown_cells import cells_of, choose, rows_of, same
-from written import NOISE, case, failed, outcome, results
+from support.browser.opened_pages import Opener
+from support.browser.shown_cells import cells_of, choose, rows_of, same
+from support.browser.written_reports import NOISE, case, failed, outcome, results
 
 from pytest_rageval.analysis.baseline.paired import paired
 from pytest_rageval.analysis.matrix import macro_average

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import Opener
-from written import TOWN, case, gate, outcome, results
+from support.browser.opened_pages import Opener
+from support.browser.written_reports import TOWN, case, gate, outcome, results
 
 PLACES = """links => links.map(each => each.getAttribute("href").slice(1)).filter(each => !each.startsWith("case="))"""
 OVERFLOWS = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"

@@ -6,8 +6,8 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pages import Opener
-from written import gate, instance, outcome, results
+from support.browser.opened_pages import Opener
+from support.browser.written_reports import gate, instance, outcome, results
 
 from pytest_rageval.report.html.page import write_html
 

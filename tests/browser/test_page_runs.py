@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from pages import Opener
-from shown_cells import cells_of, choose, rows_of, same
-from written import NOISE, TOWN, Row, case, failed, gate, instance, outcome, results
+from support.browser.opened_pages import Opener
+from support.browser.shown_cells import cells_of, choose, rows_of, same
+from support.browser.written_reports import NOISE, TOWN, Row, case, failed, gate, instance, outcome, results
 
 from pytest_rageval.model.codec import without_texts
 from pytest_rageval.report.files.read_results import run_of

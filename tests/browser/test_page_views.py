@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 from jsonschema import Draft202012Validator
-from pages import Opener, violations
-from written import gate, instance, outcome, results
+from support.browser.opened_pages import Opener, violations
+from support.browser.written_reports import gate, instance, outcome, results
 
 from pytest_rageval.analysis.statistics import wilson_interval
 from pytest_rageval.report.files.results_json import schema

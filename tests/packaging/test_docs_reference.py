@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from readme_blocks import ROOT
+from support.projects.readme_blocks import ROOT
 
 GENERATE = ROOT / "docs" / "generate.py"
 

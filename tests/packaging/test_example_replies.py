@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from example_judge import EXAMPLE, reply
+from support.servers.example_judge import EXAMPLE, reply
 
 RECORDED = [json.loads(line) for file in EXAMPLE.glob("cassettes/*") for line in file.read_bytes().splitlines()]
 

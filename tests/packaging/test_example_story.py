@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from readme_blocks import ROOT, all_blocks, blocks_of, renew, steps_of, stories_of
+from support.projects.readme_blocks import ROOT, all_blocks, blocks_of, renew, steps_of, stories_of
 
 EXAMPLE = ROOT / "example_project"
 BLOCKS = [

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from readme_blocks import (
+from support.projects.readme_blocks import (
     PAGES,
     ROOT,
     Block,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from readme_blocks import all_blocks, examples_of, lay_out
+from support.projects.readme_blocks import all_blocks, examples_of, lay_out
 
 from pytest_rageval.cli import main
 

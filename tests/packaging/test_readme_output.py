@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from readme_blocks import (
+from support.projects.readme_blocks import (
     ROOT,
     Block,
     all_blocks,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project
-from refusals import refused
+from support.projects.rag_project import Mode, Project
+from support.projects.refused_projects import refused
 
 CASE = {"id": "q1", "question": "Who?", "answers": ["Ann"]}
 FILES = {"ok.jsonl": '{"id": "a", "text": "A."}\n', "docs/a.md": "# A\n"}

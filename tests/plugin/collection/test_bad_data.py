@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rag_project import Project
-from refusals import refused
+from support.projects.rag_project import Project
+from support.projects.refused_projects import refused
 
 TEST = """
     from pytest_rageval import rag_case

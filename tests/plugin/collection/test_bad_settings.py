@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Project
-from refusals import refused
+from support.projects.rag_project import Project
+from support.projects.refused_projects import refused
 
 TEST = """
     from pytest_rageval import rag_case

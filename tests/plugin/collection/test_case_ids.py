@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from rag_project import Project, cases
+from support.projects.rag_project import Project, cases
 from test_multiplying import names
 
 ODD = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Project, Row, cases
+from support.projects.rag_project import Project, Row, cases
 from test_multiplying import names
 
 ROWS: list[Row] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rag_project import RUNS, SAYS, Mode, Project, Run, case
+from support.projects.rag_project import RUNS, SAYS, Mode, Project, Run, case
 
 ESC, BELL, RIGHT_TO_LEFT, CSI = "\x1b[31mred\x1b]0;title\x07", "\x07", "\u202egnp.exe\u2066", "\x9b31m"
 EVIL = f"{ESC}{BELL}{RIGHT_TO_LEFT}{CSI}"

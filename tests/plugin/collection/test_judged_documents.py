@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Mode, Project, case
-from refusals import refused
+from support.projects.rag_project import Mode, Project, case
+from support.projects.refused_projects import refused
 
 CORPUS = "# Warranty\n\nA kettle has two years.\n\n## Parcels\n\nThey leave on Mondays."
 TEST = """

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from rag_project import QUIET, Project
+from support.projects.rag_project import QUIET, Project
 
 REGISTERS = """
     from pytest_rageval import Instance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rag_project import Mode, Project, cases
+from support.projects.rag_project import Mode, Project, cases
 from test_multiplying import names
 
 COUNTING = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, cases
+from support.projects.rag_project import Mode, Project, cases
 
 from pytest_rageval.hooks.collect.marker_expressions import terms_of
 

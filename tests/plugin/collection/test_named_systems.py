@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from rag_project import Mode, Project, cases
+from support.projects.rag_project import Mode, Project, cases
 
 SYSTEM = """
     from pathlib import Path

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, cases
-from refusals import refused
+from support.projects.rag_project import Mode, Project, cases
+from support.projects.refused_projects import refused
 from test_multiplying import names
 
 OWN = """

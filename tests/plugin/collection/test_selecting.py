@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from rag_project import Mode, Project, Run, cases
+from support.projects.rag_project import Mode, Project, Run, cases
 from test_multiplying import names
 
 TOPICS = ("Funds", "Funds", "Bonds", "Funds", "Bonds", "Cash")

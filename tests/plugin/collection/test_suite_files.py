@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from rag_project import SAYS, Mode, Project, cases
-from refusals import refused
+from support.projects.rag_project import SAYS, Mode, Project, cases
+from support.projects.refused_projects import refused
 from test_multiplying import names
 
 SUITE = """

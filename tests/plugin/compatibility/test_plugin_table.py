@@ -6,12 +6,12 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-import plugin_checks as checks
 import pytest
-import suite_files as files
-from compatibility_project import Ran, Row, Suite
 from packaging.requirements import Requirement
-from rag_project import Project
+from support.projects import plugin_checks as checks
+from support.projects import suite_files as files
+from support.projects.compatibility_project import Ran, Row, Suite
+from support.projects.rag_project import Project
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from index_projects import built, corpus, rageval, shop
-from rag_project import Project
+from support.projects.index_projects import built, corpus, rageval, shop
+from support.projects.rag_project import Project
 
 REGISTERED = """
     from pytest_rageval import Answer, Ranking

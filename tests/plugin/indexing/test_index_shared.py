@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from index_projects import QUICK, built, corpus, shop
-from rag_project import Mode, Project
+from support.projects.index_projects import QUICK, built, corpus, shop
+from support.projects.rag_project import Mode, Project
 
 
 @pytest.fixture(autouse=True)

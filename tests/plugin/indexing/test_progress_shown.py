@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 
 import pytest
-from index_projects import COUNTED, QUICK, RAGEVAL, shop
-from rag_project import Project
+from support.projects.index_projects import COUNTED, QUICK, RAGEVAL, shop
+from support.projects.rag_project import Project
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 

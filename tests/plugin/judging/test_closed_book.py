@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Project, case
-from scripted_projects import NOTED, asked_of, conftest, contents, refused, values
+from support.projects.rag_project import Project, case
+from support.projects.scripted_projects import NOTED, asked_of, conftest, contents, refused, values
 
 KNOWS = """
     @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Mode, Project, case
-from scripted_projects import NOTED, asked_of, conftest, refused, values
+from support.projects.rag_project import Mode, Project, case
+from support.projects.scripted_projects import NOTED, asked_of, conftest, refused, values
 
 import pytest_rageval.analysis.correlation
 import pytest_rageval.metrics.rankings.utility

@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rag_project import Mode, Project, case
-from scripted_projects import NOTED, SAYS_WHAT_IT_IS_TOLD, asked_of, conftest, contents, judged, values
+from support.projects.rag_project import Mode, Project, case
+from support.projects.scripted_projects import (
+    NOTED,
+    SAYS_WHAT_IT_IS_TOLD,
+    asked_of,
+    conftest,
+    contents,
+    judged,
+    values,
+)
 
 from pytest_rageval.llm.client.retry import RetryPolicy
 

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from rag_project import Mode, Project, case
-from scripted_projects import judged, values
+from support.projects.rag_project import Mode, Project, case
+from support.projects.scripted_projects import judged, values
 
 from pytest_rageval.cli import main
 

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, case
-from scripted_projects import NOTED, SAYS_WHAT_IT_IS_TOLD, asked_of, conftest, contents, judged, refused, values
+from support.projects.rag_project import Mode, Project, case
+from support.projects.scripted_projects import (
+    NOTED,
+    SAYS_WHAT_IT_IS_TOLD,
+    asked_of,
+    conftest,
+    contents,
+    judged,
+    refused,
+    values,
+)
 
 POLITE = """
     def pytest_rageval_register(registry):

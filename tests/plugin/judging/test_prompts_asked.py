@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Project, case
-from scripted_projects import NOTED, Asked, asked_of, conftest, judged, refused, values
+from support.projects.rag_project import Project, case
+from support.projects.scripted_projects import NOTED, Asked, asked_of, conftest, judged, refused, values
 
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from textwrap import dedent
 
-from rag_project import Project, Row
-from scripted_projects import JUDGE, NOTED, asked_of, conftest, values
+from support.projects.rag_project import Project, Row
+from support.projects.scripted_projects import JUDGE, NOTED, asked_of, conftest, values
 
 FIVE = ["hallucination", "accuracy_judged", "completeness", "utilization", "numerical_accuracy"]
 PASSAGES = [{"id": "d1", "text": "The castle has two towers and a gate.", "role": "positive"}]

@@ -6,8 +6,8 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from rag_project import RUNS, Mode, Project, Run, bare, case, cases
-from scripted_projects import NOTED, asked_of, conftest
+from support.projects.rag_project import RUNS, Mode, Project, Run, bare, case, cases
+from support.projects.scripted_projects import NOTED, asked_of, conftest
 
 FLAKY = """
     from pathlib import Path

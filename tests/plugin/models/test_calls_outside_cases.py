@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from model_projects import KEY, asks, loaded, numbered, recordings, stop  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Mode, Project, case
+from support.projects.model_projects import KEY, asks, loaded, numbered, recordings, stop  # noqa: F401
+from support.projects.rag_project import Mode, Project, case
+from support.servers.openai_server import OpenAIServer
 
 from pytest_rageval.cli import main
 

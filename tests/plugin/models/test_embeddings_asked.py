@@ -7,9 +7,19 @@ import os
 from collections.abc import Sequence
 
 import pytest
-from model_projects import KEY, NO_PARAMS, Params, bodies, loaded, numbered, recordings, rows, stop  # noqa: F401
-from openai_server import Fault, OpenAIServer
-from rag_project import Mode, Project, Row
+from support.projects.model_projects import (  # noqa: F401
+    KEY,
+    NO_PARAMS,
+    Params,
+    bodies,
+    loaded,
+    numbered,
+    recordings,
+    rows,
+    stop,
+)
+from support.projects.rag_project import Mode, Project, Row
+from support.servers.openai_server import Fault, OpenAIServer
 
 from pytest_rageval.cli import main
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from model_projects import asks, bodies, loaded  # noqa: F401
-from openai_replies import last_user
-from openai_server import OpenAIServer
-from rag_project import Project, Row
+from support.projects.model_projects import asks, bodies, loaded  # noqa: F401
+from support.projects.rag_project import Project, Row
+from support.servers.openai_replies import last_user
+from support.servers.openai_server import OpenAIServer
 
 
 def server_judge(openai_server: OpenAIServer) -> list[str]:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from model_projects import KEY, bodies, loaded, recordings, stop  # noqa: F401
-from openai_replies import text_of
-from openai_server import Fault, OpenAIServer
-from rag_project import SAYS, Mode, Project, Run, bare, case
+from support.projects.model_projects import KEY, bodies, loaded, recordings, stop  # noqa: F401
+from support.projects.rag_project import SAYS, Mode, Project, Run, bare, case
+from support.servers.openai_replies import text_of
+from support.servers.openai_server import Fault, OpenAIServer
 
 from pytest_rageval.cli import main
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from model_projects import KEY, PRICES, asks, bodies, loaded, rows  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Mode, Project, case
+from support.projects.model_projects import KEY, PRICES, asks, bodies, loaded, rows  # noqa: F401
+from support.projects.rag_project import Mode, Project, case
+from support.servers.openai_server import OpenAIServer
 
 from pytest_rageval.model.phrases import REJECTION_SENTENCE
 from pytest_rageval.testbeds.plain import PLAIN

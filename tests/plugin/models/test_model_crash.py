@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from model_projects import asked, asks, loaded, numbered, stop  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Project
+from support.projects.model_projects import asked, asks, loaded, numbered, stop  # noqa: F401
+from support.projects.rag_project import Project
+from support.servers.openai_server import OpenAIServer
 
 
 def test_a_case_of_a_model_that_dies_in_a_hook_is_paid_once(project: Project, openai_server: OpenAIServer) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from model_projects import BLOCKED, KEY, asks, loaded, numbered, rows, table  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Mode, Project, case
+from support.projects.model_projects import BLOCKED, KEY, asks, loaded, numbered, rows, table  # noqa: F401
+from support.projects.rag_project import Mode, Project, case
+from support.servers.openai_server import OpenAIServer
 
 PRICED = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
 """Params of calls that may cost ten cents each."""

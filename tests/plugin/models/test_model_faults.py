@@ -7,10 +7,10 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from model_projects import BLOCKED, asked, asks, bodies, loaded, numbered, rows  # noqa: F401
-from openai_replies import last_user
-from openai_server import Fault, OpenAIServer
-from rag_project import Project
+from support.projects.model_projects import BLOCKED, asked, asks, bodies, loaded, numbered, rows  # noqa: F401
+from support.projects.rag_project import Project
+from support.servers.openai_replies import last_user
+from support.servers.openai_server import Fault, OpenAIServer
 
 PASSING = [
     Fault("status", 429, 0.05), Fault("status", 500), Fault("status", 503), Fault("status", 408),

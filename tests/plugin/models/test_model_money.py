@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from model_projects import BLOCKED, PRICES, asks, bodies, loaded, numbered, refused, rows  # noqa: F401
-from openai_server import Fault, OpenAIServer
-from rag_project import Project
+from support.projects.model_projects import BLOCKED, PRICES, asks, bodies, loaded, numbered, refused, rows  # noqa: F401
+from support.projects.rag_project import Project
+from support.servers.openai_server import Fault, OpenAIServer
 
 TEN_WORDS = "It is in Paris as all of us do know"
 DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}

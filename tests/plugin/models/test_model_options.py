@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from model_projects import asks, rows
-from rag_project import Project
+from support.projects.model_projects import asks, rows
+from support.projects.rag_project import Project
 
 OPTIONS = {
     "a line of params": (["-o", "rag_model_params=seed"], "rag_model_params has the line 'seed'; write 'name = value'"),

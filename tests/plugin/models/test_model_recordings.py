@@ -9,9 +9,21 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from model_projects import FILE, KEY, PRICES, asked, asks, bodies, loaded, numbered, recordings, rows, stop  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Project
+from support.projects.model_projects import (  # noqa: F401
+    FILE,
+    KEY,
+    PRICES,
+    asked,
+    asks,
+    bodies,
+    loaded,
+    numbered,
+    recordings,
+    rows,
+    stop,
+)
+from support.projects.rag_project import Project
+from support.servers.openai_server import OpenAIServer
 
 WATCHES = """
     import sys

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from model_projects import FILE, asks, loaded, numbered, recordings, refused, rows, stop  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Mode, Project
+from support.projects.model_projects import FILE, asks, loaded, numbered, recordings, refused, rows, stop  # noqa: F401
+from support.projects.rag_project import Mode, Project
+from support.servers.openai_server import OpenAIServer
 
 from pytest_rageval.cli import main
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from model_projects import asks, loaded, rows  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Project
+from support.projects.model_projects import asks, loaded, rows  # noqa: F401
+from support.projects.rag_project import Project
+from support.servers.openai_server import OpenAIServer
 
 
 def test_a_model_that_echoes_a_key_scores_live_as_it_does_replayed(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from model_projects import loaded, recordings, rows  # noqa: F401
-from rag_project import Mode, Project
+from support.projects.model_projects import loaded, recordings, rows  # noqa: F401
+from support.projects.rag_project import Mode, Project
 
 CONFTEST = """
     import pytest

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from model_projects import asks, loaded, numbered, refused, table  # noqa: F401
-from openai_server import OpenAIServer
-from rag_project import Project
+from support.projects.model_projects import asks, loaded, numbered, refused, table  # noqa: F401
+from support.projects.rag_project import Project
+from support.servers.openai_server import OpenAIServer
 
 NOWHERE = "http://127.0.0.1:9/v1"
 DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}

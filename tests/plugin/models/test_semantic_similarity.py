@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rag_project import Project, cases
+from support.projects.rag_project import Project, cases
 
 from pytest_rageval.retrieval import local_embedder
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from model_projects import refused, rows
-from rag_project import Mode, Project
+from support.projects.model_projects import refused, rows
+from support.projects.rag_project import Mode, Project
 
 import pytest_rageval.llm.recorded_functions.recorded  # noqa: F401 - what a run within this process imports first, it also takes away
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from rag_project import RIGHT, WRONG, Project, cases
+from support.projects.rag_project import RIGHT, WRONG, Project, cases
 
 pytest.importorskip("allure_pytest")
 

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import pytest
-from rag_project import QUIET, Project, Row, case
+from support.projects.rag_project import QUIET, Project, Row, case
 
 PAGES = {
     "visit.md": "# Visit\n\nThe museum opens at 9:00.\n\n# Prices\n\nA ticket costs 12 euros.\n",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import RIGHT, RUNS, WRONG, Mode, Project, case, cases
+from support.projects.rag_project import RIGHT, RUNS, WRONG, Mode, Project, case, cases
 
 RATES = """
     from pytest_rageval import rag_case

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from rag_project import RIGHT, SAYS, WRONG, Mode, Project, Row, case
+from support.projects.rag_project import RIGHT, SAYS, WRONG, Mode, Project, Row, case
 
 from pytest_rageval.cli import main
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from rag_project import Project, case
+from support.projects.rag_project import Project, case
 
 N = 8
 CORPUS = [{"id": f"p{at}", "text": f"The dish {at} costs {at + 10} euros."} for at in range(N)]

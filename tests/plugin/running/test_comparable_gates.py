@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rag_project import RUNS, Mode, Project, Row, Run, case
+from support.projects.rag_project import RUNS, Mode, Project, Row, Run, case
 
 from pytest_rageval.cli import main
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rag_project import Mode, Project, Row
+from support.projects.rag_project import Mode, Project, Row
 
 TOLD = """
     import asyncio, json, pytest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_project import Project, case, cases
+from support.projects.rag_project import Project, case, cases
 
 SLEEPS = """
     import asyncio

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from rag_project import RIGHT, WRONG, Mode, Project, Row, case
+from support.projects.rag_project import RIGHT, WRONG, Mode, Project, Row, case
 
 from pytest_rageval.cli import main
 

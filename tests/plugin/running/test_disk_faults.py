@@ -6,7 +6,7 @@ import json
 import os
 
 import pytest
-from rag_project import RIGHT, Mode, Project, cases, validate
+from support.projects.rag_project import RIGHT, Mode, Project, cases, validate
 
 RECORDED = """
     import os

@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from rag_project import QUIET, RIGHT, SAYS, WRONG, Project, cases
+from support.projects.rag_project import QUIET, RIGHT, SAYS, WRONG, Project, cases
 
 TESTS = """
     from pytest_rageval import rag_case

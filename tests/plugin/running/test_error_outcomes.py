@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import RAISES, RIGHT, RUNS, WRONG, Mode, Project, case, cases
+from support.projects.rag_project import RAISES, RIGHT, RUNS, WRONG, Mode, Project, case, cases
 
 GATES = "gates=['accuracy >= 0.5', 'error_rate <= 0.25', 'n >= 1']"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_project import RIGHT, WRONG, Mode, Project, Run, cases
+from support.projects.rag_project import RIGHT, WRONG, Mode, Project, Run, cases
 
 BOTH = """
     from pytest_rageval import rag_case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rag_project import Project, case
+from support.projects.rag_project import Project, case
 
 README = Path(__file__).resolve().parents[3] / "README.md"
 

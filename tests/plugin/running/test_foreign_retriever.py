@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Project, case
+from support.projects.rag_project import Project, case
 
 ASKED = [case("q1", "What is the warranty of a kettle?", "two years")]
 CONFTEST = """

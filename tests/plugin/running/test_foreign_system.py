@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import langchain_core.runnables  # noqa: F401 - pytester forgets what a run imports, and this takes seconds
 import pytest
-from rag_project import Project, case
+from support.projects.rag_project import Project, case
 
 CHAIN = """
     from langchain_core.documents import Document

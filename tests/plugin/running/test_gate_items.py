@@ -6,7 +6,7 @@ import re
 from textwrap import dedent
 
 import pytest
-from rag_project import RAISES, RIGHT, SAYS, WRONG, Project, Run, cases
+from support.projects.rag_project import RAISES, RIGHT, SAYS, WRONG, Project, Run, cases
 
 HELD, MISSED = "accuracy >= 0.5", "accuracy >= 0.9"
 BOTH = f"""

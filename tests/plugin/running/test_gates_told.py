@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from rag_project import RAISES, RIGHT, RUNS, WRONG, Mode, Project, case, cases
+from support.projects.rag_project import RAISES, RIGHT, RUNS, WRONG, Mode, Project, case, cases
 
 HELD = "accuracy >= 0.5"
 MISSED = "accuracy >= 99%"

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rag_project import Project, cases
+from support.projects.rag_project import Project, cases
 
 from pytest_rageval.cli import main
 

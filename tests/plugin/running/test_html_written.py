@@ -10,7 +10,7 @@ from base64 import b64decode
 from typing import Any
 
 import pytest
-from rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, cases
+from support.projects.rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, cases
 
 TELLS = """
     def pytest_unconfigure(config):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rag_project import Project
+from support.projects.rag_project import Project
 
 from pytest_rageval.cli import main
 

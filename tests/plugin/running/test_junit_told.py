@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rag_project import RAISES, RIGHT, RUNS, SAYS, WRONG, Mode, Project, case, cases
+from support.projects.rag_project import RAISES, RIGHT, RUNS, SAYS, WRONG, Mode, Project, case, cases
 
 SCHEMA = Path(__file__).parents[3] / "fixtures" / "junit" / "xunit2.xsd"
 GATED = 'gates=["accuracy >= 0.5"]'

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from look_ahead_project import PLAIN, WATCHED, paris, peak, questions, seen
-from rag_project import RUNS, Project, case
+from support.projects.look_ahead_project import PLAIN, WATCHED, paris, peak, questions, seen
+from support.projects.rag_project import RUNS, Project, case
 
 SCRIPTED = """
     import io

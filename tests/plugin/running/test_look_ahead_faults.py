@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import pytest
-from look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions
-from rag_project import MODES, Mode, Project, bare, case
+from support.projects.look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions
+from support.projects.rag_project import MODES, Mode, Project, bare, case
 
 FAULTY = {
     "raises": [*paris(3), case("bad", "raise it"), *paris(10, 4)],

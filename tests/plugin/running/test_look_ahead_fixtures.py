@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from look_ahead_project import paris
-from rag_project import MODES, Mode, Project
+from support.projects.look_ahead_project import paris
+from support.projects.rag_project import MODES, Mode, Project
 
 PROFILE = """
     import asyncio

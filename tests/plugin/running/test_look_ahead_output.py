@@ -8,8 +8,8 @@ import sys
 from typing import Any
 
 import pytest
-from look_ahead_project import paris
-from rag_project import Mode, Project, Run
+from support.projects.look_ahead_project import paris
+from support.projects.rag_project import Mode, Project, Run
 
 LOUD = """
     import asyncio

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions, seen
-from rag_project import RUNS, Mode, Project, bare, case
+from support.projects.look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions, seen
+from support.projects.rag_project import RUNS, Mode, Project, bare, case
 
 MIXED = """
     import pytest

@@ -7,8 +7,8 @@ import signal
 import time
 
 import pytest
-from look_ahead_project import WATCHED, forget, paris, peak, questions, seen
-from rag_project import RUNS, Mode, Project, case
+from support.projects.look_ahead_project import WATCHED, forget, paris, peak, questions, seen
+from support.projects.rag_project import RUNS, Mode, Project, case
 
 USED = WATCHED.replace("else rest", "else Answer(rest, usage=Usage(10, 2, 0.5))")
 """The same, and its answers say what they took."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions
-from rag_project import Project, case
+from support.projects.look_ahead_project import PLAIN, WATCHED, forget, paris, peak, questions
+from support.projects.rag_project import Project, case
 
 TWO = """
     import time

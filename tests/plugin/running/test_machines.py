@@ -13,7 +13,7 @@ from subprocess import PIPE, Popen
 
 import execnet
 import pytest
-from rag_project import RIGHT, Project, bare, cases
+from support.projects.rag_project import RIGHT, Project, bare, cases
 
 SERVER = Path(execnet.__file__).parent / "script" / "socketserver.py"
 GATES = "gates=['accuracy >= 0.5', 'error_rate <= 0.5']"

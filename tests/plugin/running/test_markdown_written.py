@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rag_project import Project, cases
+from support.projects.rag_project import Project, cases
 
 from pytest_rageval.cli import main
 from pytest_rageval.report.export import step_summary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import RAISES, RIGHT, WRONG, Project, case
+from support.projects.rag_project import RAISES, RIGHT, WRONG, Project, case
 
 from pytest_rageval.cli import main
 

@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 
 import pytest
-from rag_project import RIGHT, WRONG, Project, cases
+from support.projects.rag_project import RIGHT, WRONG, Project, cases
 
 needs_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="mlflow, of the extra mlflow, is not installed")
 

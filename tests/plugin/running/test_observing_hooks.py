@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, cases
+from support.projects.rag_project import RAISES, RIGHT, SAYS, WRONG, Mode, Project, cases
 
 OBSERVES = """
     import json

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rag_project import Mode, Project, bare, cases
-from resume_project import asked, folders, resume
+from support.projects.rag_project import Mode, Project, bare, cases
+from support.projects.resume_project import asked, folders, resume
 
 ASYNC = """
     import asyncio

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from rag_project import RIGHT, RUNS, SAYS, WRONG, Mode, Project, Row, Run, case
-from resume_project import SAYS as STOPS
-from resume_project import resume, stop
+from support.projects.rag_project import RIGHT, RUNS, SAYS, WRONG, Mode, Project, Row, Run, case
+from support.projects.resume_project import SAYS as STOPS
+from support.projects.resume_project import resume, stop
 
 GATE, CELL = "accuracy >= 0.9", "accuracy[topic=Funds] >= 0.9"
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from rag_project import RIGHT, WRONG, Project, cases
+from support.projects.rag_project import RIGHT, WRONG, Project, cases
 
 from pytest_rageval.cli import main
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent, indent
 
 import pytest
-from rag_project import RIGHT, WRONG, Project, cases
+from support.projects.rag_project import RIGHT, WRONG, Project, cases
 
 HEAD = """
 import pytest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Project, Row, case
+from support.projects.rag_project import Project, Row, case
 
 RETRIEVES = """
     import pytest

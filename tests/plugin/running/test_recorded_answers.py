@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from rag_project import RIGHT, Mode, Project, Row, cases
+from support.projects.rag_project import RIGHT, Mode, Project, Row, cases
 
 RATES = """
     from pytest_rageval import rag_case

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Project, cases
+from support.projects.rag_project import Project, cases
 
 
 def written(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from rag_project import RAISES, RIGHT, WRONG, Mode, Project, bare, cases
+from support.projects.rag_project import RAISES, RIGHT, WRONG, Mode, Project, bare, cases
 
 GATES = "gates=['accuracy >= 0.5', 'error_rate <= 0']"
 NOISE = """

@@ -12,8 +12,8 @@ from shutil import rmtree
 from xml.etree import ElementTree
 
 import pytest
-from rag_project import RAISES, RIGHT, WRONG, Mode, Project, bare, cases
-from resume_project import BERN, SAYS, TEST, asked, folders, resume, stop
+from support.projects.rag_project import RAISES, RIGHT, WRONG, Mode, Project, bare, cases
+from support.projects.resume_project import BERN, SAYS, TEST, asked, folders, resume, stop
 
 
 def ended_tests(path: Path) -> set[tuple[str, ...]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rag_project import RIGHT, WRONG, Project, cases
-from resume_project import SAYS, TEST, asked, folders, resume, stop
+from support.projects.rag_project import RIGHT, WRONG, Project, cases
+from support.projects.resume_project import SAYS, TEST, asked, folders, resume, stop
 
 
 def _changed(project: Project, old: str, new: str, name: str = "test_it.py") -> None:

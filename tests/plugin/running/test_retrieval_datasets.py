@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Project
+from support.projects.rag_project import Project
 
 RUNS = """
     from pytest_rageval import rag_case

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_project import Mode, Project, case
+from support.projects.rag_project import Mode, Project, case
 
 QRELS = {"d1": 1}
 ASKED = [case("q1", "What is the warranty of a kettle?", "two years", qrels=QRELS), case("q2", "Who?", qrels=QRELS)]

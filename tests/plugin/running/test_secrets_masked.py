@@ -6,7 +6,7 @@ import json
 from textwrap import dedent
 
 import pytest
-from rag_project import MODES, SAYS, Mode, Project, cases
+from support.projects.rag_project import MODES, SAYS, Mode, Project, cases
 
 KEY = "sk-a+b(c)[d]*e?f.g-0123456789"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_project import RAISES, RIGHT, WRONG, Project, Row, case
+from support.projects.rag_project import RAISES, RIGHT, WRONG, Project, Row, case
 
 
 def _rows(*questions: str, topic: str) -> list[Row]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from rag_project import Mode, Project, Row, Run, case
+from support.projects.rag_project import Mode, Project, Row, Run, case
 
 from pytest_rageval.corpora.chunking import parse_chunking
 

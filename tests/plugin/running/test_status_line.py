@@ -14,7 +14,7 @@ from struct import pack
 
 import pyte
 import pytest
-from rag_project import QUIET, RUNS, Project, case
+from support.projects.rag_project import QUIET, RUNS, Project, case
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 

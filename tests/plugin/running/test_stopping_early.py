@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from rag_project import RAISES, RIGHT, WRONG, Mode, Process, Project, case, cases
+from support.projects.rag_project import RAISES, RIGHT, WRONG, Mode, Process, Project, case, cases
 
 GATED = """
     from pytest_rageval import rag_case

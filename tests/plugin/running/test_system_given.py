@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rag_project import RUNS, Mode, Project, case, cases
+from support.projects.rag_project import RUNS, Mode, Project, case, cases
 
 SHAPES = {
     "function": "def answer(query):\n    return 'Paris'\n\nMADE = answer",

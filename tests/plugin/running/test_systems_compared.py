@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_project import RIGHT, RUNS, Mode, Project, cases
+from support.projects.rag_project import RIGHT, RUNS, Mode, Project, cases
 
 DESKS = """
     def paris(query):

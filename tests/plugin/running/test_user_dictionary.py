@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rag_project import Mode, Project, case
+from support.projects.rag_project import Mode, Project, case
 
 from pytest_rageval.text.words import words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
-from rag_project import Project, case
+from support.projects.rag_project import Project, case
 
 from pytest_rageval.retrieval import dense
 from pytest_rageval.retrieval.encoder import SentenceEncoder

@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from rag_project import RIGHT, Mode, Project, case, cases
+from support.projects.rag_project import RIGHT, Mode, Project, case, cases
 
 CRASHES = """
     import os

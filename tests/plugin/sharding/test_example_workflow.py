@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rag_project import Project, cases
+from support.projects.rag_project import Project, cases
 
 from pytest_rageval.cli import main
 from pytest_rageval.report.export.markdown import MARKER

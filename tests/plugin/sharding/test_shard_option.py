@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rag_project import RUNS, Mode, Project, Row, Run, case, cases, validate
+from support.projects.rag_project import RUNS, Mode, Project, Row, Run, case, cases, validate
 
 from pytest_rageval.cli import main
 

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from rag_project import Project, validate
-from sharded_project import EVERYTHING, merged, prepare, shards, timeless
+from support.projects.rag_project import Project, validate
+from support.projects.sharded_project import EVERYTHING, merged, prepare, shards, timeless
 
 from pytest_rageval.cli import main
 

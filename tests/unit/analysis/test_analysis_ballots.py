@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outcome_samples import outcome
+from support.samples.outcome_samples import outcome
 
 from pytest_rageval.analysis.people.vote_agreement import Ballots, Pairs, ballots_of
 from pytest_rageval.model.outcome import Outcome, Score

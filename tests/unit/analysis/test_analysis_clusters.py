@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from outcome_samples import failed, outcome, repeats, skipped
+from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import Cell, cell_of, difference_of
 from pytest_rageval.analysis.clusters import by_case, case_names

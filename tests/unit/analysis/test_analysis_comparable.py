@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from measured_samples import TESTBED, measured
-from outcome_samples import failed, outcome, skipped
+from support.samples.measured_samples import TESTBED, measured
+from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.baseline.comparable import Held, held_cases, share_of
 from pytest_rageval.analysis.baseline.measured import Measured, measured_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from measured_samples import TESTBED, measured, snapshot
+from support.samples.measured_samples import TESTBED, measured, snapshot
 
 from pytest_rageval.analysis.baseline.comparison import Compared, Comparison, compare, difference
 from pytest_rageval.analysis.baseline.measured import Measured

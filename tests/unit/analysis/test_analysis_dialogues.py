@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from outcome_samples import failed, outcome, skipped
+from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.dialogues import Dialogues, dialogues_of
 from pytest_rageval.analysis.gates import parse_gate

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from outcome_samples import failed, outcome
+from support.samples.outcome_samples import failed, outcome
 
 from pytest_rageval.analysis.people.agreement import Rating
 from pytest_rageval.analysis.people.labelled_answers import Matched, Scored, compared, matched, scored

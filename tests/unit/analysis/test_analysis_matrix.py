@@ -4,7 +4,7 @@ import random
 import time
 from dataclasses import replace
 
-from outcome_samples import failed, outcome, repeats, skipped
+from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, Cell, cell_of, difference_of
 from pytest_rageval.analysis.matrix import distinct, matrix_of, present

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from outcome_samples import failed, outcome, repeats, skipped
+from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.baseline.measured import Measured, measured_of
 from pytest_rageval.model.outcome import Score

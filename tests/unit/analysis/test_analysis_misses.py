@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from outcome_samples import failed, outcome, skipped
+from support.samples.outcome_samples import failed, outcome, skipped
 
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.missed import missed

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from measured_samples import measured
+from support.samples.measured_samples import measured
 
 from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, pair_up

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from measured_samples import measured
-from outcome_samples import outcome, repeats
+from support.samples.measured_samples import measured
+from support.samples.outcome_samples import outcome, repeats
 
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.baseline.regression import ALPHA_PER, Against, AlphaPer, Policy, regressions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import stdev
 
 import pytest
-from outcome_samples import outcome, repeats, skipped
+from support.samples.outcome_samples import outcome, repeats, skipped
 
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.repeats import Repeats, repeats_of

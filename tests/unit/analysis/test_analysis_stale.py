@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from outcome_samples import outcome, repeats
+from support.samples.outcome_samples import outcome, repeats
 
 from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.baseline.stale import has_stale_score

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from outcome_samples import outcome
+from support.samples.outcome_samples import outcome
 
 from pytest_rageval.analysis.units import links_of, units_of, units_of_outcomes
 from pytest_rageval.model.outcome import Outcome

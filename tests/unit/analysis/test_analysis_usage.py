@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from outcome_samples import failed, outcome, repeats, skipped
+from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import GAIN, Cell, cell_of
 from pytest_rageval.analysis.decisions.decide import evaluate

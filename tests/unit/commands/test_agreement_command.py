@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labelled_runs import error_of, outcome_of, output_of, write_labels, write_run
+from support.samples.labelled_runs import error_of, outcome_of, output_of, write_labels, write_run
 
 RUN = [outcome_of(f"q{at}", accuracy=float(at % 2), token_f1=at / 10, AP=1.0) for at in range(10)]
 

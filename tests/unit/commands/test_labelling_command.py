@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from labelled_runs import error_of, outcome_of, output_of, write_labels, write_run
+from support.samples.labelled_runs import error_of, outcome_of, output_of, write_labels, write_run
 
 from pytest_rageval.datasets.sheets import read_sheet
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take, written
+from support.samples.run_samples_stored import FORMULA, PLAIN, STARTED, stored, stored_run, take, written
 
 from pytest_rageval.cli import main
 from pytest_rageval.model.answer import Answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from run_samples_stored import stored
+from support.samples.run_samples_stored import stored
 
 from pytest_rageval.cli import main
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from attack_texts import ATTACKS
-from judge_samples import sample
+from support.samples.attack_texts import ATTACKS
+from support.samples.judge_samples import sample
 
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.metrics import BUILTIN

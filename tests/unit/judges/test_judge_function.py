@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judge_samples import sample
+from support.samples.judge_samples import sample
 
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.judges.function import FunctionJudge

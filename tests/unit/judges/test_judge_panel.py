@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judge_samples import POLITE, STARS, sample
+from support.samples.judge_samples import POLITE, STARS, sample
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.judges.function import FunctionJudge

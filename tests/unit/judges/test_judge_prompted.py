@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from judge_samples import POLITE, STARS, ask, reply, sample
+from support.samples.judge_samples import POLITE, STARS, ask, reply, sample
 
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.judges.prompted import PromptedJudge

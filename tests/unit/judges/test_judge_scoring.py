@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 import pytest
-from judge_samples import POLITE, STARS, sample
+from support.samples.judge_samples import POLITE, STARS, sample
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.judges.function import FunctionJudge

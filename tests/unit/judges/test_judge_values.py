@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judge_samples import POLITE, STARS
+from support.samples.judge_samples import POLITE, STARS
 
 from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.values import NUMBERS, Worth, worth_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lint_samples import of, record
+from support.samples.lint_samples import of, record
 
 from pytest_rageval import Finding, Instance, lint
 from pytest_rageval.datasets import Loader

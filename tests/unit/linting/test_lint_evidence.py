@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lint_samples import found_by, record
+from support.samples.lint_samples import found_by, record
 
 from pytest_rageval.model.evidence import EvidenceUnit
 

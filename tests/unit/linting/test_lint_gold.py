@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from lint_samples import found_by, of, record
+from support.samples.lint_samples import found_by, of, record
 
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.model.case import Gold, Passage

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from lint_samples import found_by, of, record
+from support.samples.lint_samples import found_by, of, record
 
 from pytest_rageval.model.case import Passage
 

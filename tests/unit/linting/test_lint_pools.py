@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from lint_samples import found_by, of, record
+from support.samples.lint_samples import found_by, of, record
 
 from pytest_rageval.model.case import Instance, Passage
 

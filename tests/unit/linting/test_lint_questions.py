@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from lint_samples import found_by, record
+from support.samples.lint_samples import found_by, record
 
 from pytest_rageval.linting.questions import near_duplicate_question
 from pytest_rageval.linting.subject import Subject

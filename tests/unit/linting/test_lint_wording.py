@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from lint_samples import found_by, record
+from support.samples.lint_samples import found_by, record
 
 from pytest_rageval.datasets.topics import TOPICS
 from pytest_rageval.linting.wording import affirms

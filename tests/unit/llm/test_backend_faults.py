@@ -10,8 +10,8 @@ from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 
 import pytest
-from backend_cases import PLAIN, Backend, each_backend, openai_backends, used
-from openai_server import Fault, OpenAIServer
+from support.samples.backend_cases import PLAIN, Backend, each_backend, openai_backends, used
+from support.servers.openai_server import Fault, OpenAIServer
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.backends.litellm_backend import LiteLLM

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from openai_server import OpenAIServer, shares
+from support.servers.openai_server import OpenAIServer, shares
 
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError

@@ -13,9 +13,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from backend_cases import Backend as ModelBackend
-from backend_cases import openai_backends, used
-from openai_server import Fault, OpenAIServer, embedding
+from support.samples.backend_cases import Backend as ModelBackend
+from support.samples.backend_cases import openai_backends, used
+from support.servers.openai_server import Fault, OpenAIServer, embedding
 
 from pytest_rageval.errors import ModelError, SystemContractError
 from pytest_rageval.llm.backends.named_model import NamedModel

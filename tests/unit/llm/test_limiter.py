@@ -4,7 +4,7 @@ import asyncio
 import random
 
 import pytest
-from virtual_time import run_virtually
+from support.samples.virtual_time import run_virtually
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.client.rate_limiter import Limiter, Turn

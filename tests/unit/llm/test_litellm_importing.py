@@ -37,7 +37,7 @@ for thread in threads:
 during = len(connected)
 
 import asyncio
-from openai_server import OpenAIServer
+from support.servers.openai_server import OpenAIServer
 from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.llm.backends.prices import count_tokens
 

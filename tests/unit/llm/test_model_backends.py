@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 import pytest
-from backend_cases import Backend, each_backend, openai_backends, used
-from openai_server import OpenAIServer
+from support.samples.backend_cases import Backend, each_backend, openai_backends, used
+from support.servers.openai_server import OpenAIServer
 
 from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel

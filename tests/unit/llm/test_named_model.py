@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backend_cases import used
-from openai_server import OpenAIServer
+from support.samples.backend_cases import used
+from support.servers.openai_server import OpenAIServer
 
 from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.llm.backends.litellm_import import litellm

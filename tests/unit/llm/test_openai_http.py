@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backend_cases import used
-from openai_server import Fault, OpenAIServer
+from support.samples.backend_cases import used
+from support.servers.openai_server import Fault, OpenAIServer
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.backends.openai_http import OpenAIHTTP

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Sequence
 
 import pytest
-from virtual_time import run_virtually
+from support.samples.virtual_time import run_virtually
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.client.rate_limiter import Limiter

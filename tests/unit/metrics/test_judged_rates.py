@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.metrics.answers.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.answers.containment import ACCURACY, HAS_ANSWER, SLOT_RECALL
 from pytest_rageval.model.case import Gold

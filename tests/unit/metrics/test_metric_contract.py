@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metric_samples import sample, slots
+from support.samples.metric_samples import sample, slots
 
 from pytest_rageval.metrics import BUILTIN, FAMILIES
 from pytest_rageval.model.case import Gold

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.answers.counterfactual import ERROR_CORRECTION_RATE, ERROR_DETECTION_RATE, FAKE_ANSWER_RATE
 from pytest_rageval.model.answer import Answer

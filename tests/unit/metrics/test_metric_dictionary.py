@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.answers.rouge import ROUGE_1
 from pytest_rageval.metrics.answers.squad import TOKEN_F1

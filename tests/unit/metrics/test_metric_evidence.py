@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from metric_samples import slots
-from ranking_samples import ranking, retrieved
+from support.samples.metric_samples import slots
+from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.model.answer import Answer

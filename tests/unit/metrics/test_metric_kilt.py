@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from metric_samples import sample, slots, value
-from ranking_samples import ranking, retrieved
+from support.samples.metric_samples import sample, slots, value
+from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError

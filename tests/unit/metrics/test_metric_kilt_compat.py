@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.answers.squad import EXACT_MATCH, TOKEN_F1
 from pytest_rageval.metrics.published.kilt_compat import (

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from metric_samples import slots
+from support.samples.metric_samples import slots
 
 from pytest_rageval.metrics.shared.matching import contains, fold, meets, occurrences, slot_hits
 

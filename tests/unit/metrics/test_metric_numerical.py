@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.metrics.judges.numerical import NUMERICAL_ACCURACY, NUMERICAL_JUDGE

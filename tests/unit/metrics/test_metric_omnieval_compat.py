@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from metric_samples import value
-from ranking_samples import ranking, retrieved
+from support.samples.metric_samples import value
+from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.metrics.published.omnieval_compat import OMNIEVAL_MAP_COMPAT

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from metric_samples import value
-from ranking_samples import ranking, retrieved
+from support.samples.metric_samples import value
+from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError, SettingError

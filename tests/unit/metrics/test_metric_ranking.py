@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from metric_samples import value
-from ranking_samples import ranking, retrieved
+from support.samples.metric_samples import value
+from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, UnknownNameError

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.answers.rejection import CORRECT_WITHOUT_EVIDENCE, OVER_REJECTION_RATE, REJECTION_RATE
 

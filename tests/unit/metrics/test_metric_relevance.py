@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_samples import slots, value
+from support.samples.metric_samples import slots, value
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import CaseError

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.metrics.answers.rouge import ROUGE_1, ROUGE_2, ROUGE_L
 from pytest_rageval.model.metric import Metric

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from metric_samples import sample, slots, value
+from support.samples.metric_samples import sample, slots, value
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.metrics.answers.semantic import SEMANTIC_SIMILARITY

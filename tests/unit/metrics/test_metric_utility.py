@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from ranking_samples import ranking, retrieved
+from support.samples.ranking_samples import ranking, retrieved
 
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError
 from pytest_rageval.judges.scoring import as_metric

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from run_samples import NOISE
+from support.samples.run_samples import NOISE
 
 from pytest_rageval.analysis.matrix import Matrix, matrix_of
 from pytest_rageval.analysis.metric_info import MetricInfo

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
-from run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
+from support.samples.run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
+from support.samples.run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.report.export.mlflow.names import metric_name

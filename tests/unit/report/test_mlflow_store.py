@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_samples import FINISHED, finished_run
+from support.samples.run_samples import FINISHED, finished_run
 
 from pytest_rageval.errors import MissingDependencyError, SettingError
 from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password

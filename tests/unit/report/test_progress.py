@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from run_samples import NOISE, PLAIN, outcome, plan
+from support.samples.run_samples import NOISE, PLAIN, outcome, plan
 
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Score

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from run_samples import FINISHED, NOISE, PLAIN, finished_run, outcome
+from support.samples.run_samples import FINISHED, NOISE, PLAIN, finished_run, outcome
 
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome, Score

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from run_samples import FINISHED, STARTED
+from support.samples.run_samples import FINISHED, STARTED
 from wcwidth import wcswidth
 
 from pytest_rageval.model.answer import Answer, Step, Usage

@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from run_samples import NOISE, plan
+from support.samples.run_samples import NOISE, plan
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.outcome import Outcome

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import jsonschema
-from run_samples import FINISHED, STARTED
+from support.samples.run_samples import FINISHED, STARTED
 from wcwidth import wcswidth
 
 from pytest_rageval.analysis.metric_info import MetricInfo

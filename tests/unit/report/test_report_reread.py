@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
+from support.samples.run_samples import FINISHED, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.calls import Calls

@@ -7,7 +7,18 @@ from typing import Any
 
 import jsonschema
 import pytest
-from run_samples import FINISHED, MARK, NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
+from support.samples.run_samples import (
+    FINISHED,
+    MARK,
+    NOISE,
+    PLAIN,
+    STARTED,
+    finished_run,
+    instance,
+    outcome,
+    plan,
+    take,
+)
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.calls import Calls

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from run_samples import NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
+from support.samples.run_samples import NOISE, PLAIN, STARTED, finished_run, instance, outcome, plan, take
 
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 from pytest_rageval.model.outcome import Score

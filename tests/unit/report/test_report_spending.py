@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from run_samples import FINISHED, NOISE, PLAIN, STARTED, outcome, plan, take
+from support.samples.run_samples import FINISHED, NOISE, PLAIN, STARTED, outcome, plan, take
 
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls

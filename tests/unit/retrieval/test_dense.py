@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vector_making import WordEncoder, sentences
+from support.samples.vector_making import WordEncoder, sentences
 
 from pytest_rageval.errors import CaseError, DataError, MissingDependencyError, SettingError
 from pytest_rageval.model.case import Passage

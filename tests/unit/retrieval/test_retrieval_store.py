@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import index_building
 import pytest
-from index_building import MADE_OF
+from support.samples import index_building
+from support.samples.index_building import MADE_OF
 
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.retrieval.index_store import FACTS, IndexStore, name_of, stored

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vector_making import WordEncoder, sentences
+from support.samples.vector_making import WordEncoder, sentences
 
 from pytest_rageval.retrieval import vector_store
 from pytest_rageval.retrieval.build_context import RetrieverParts

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, cast
 
-from openai_replies import completion, embedding, embeddings, error, last_user, texts_of
+from support.servers.openai_replies import completion, embedding, embeddings, error, last_user, texts_of
 
 __all__ = ["Fault", "OpenAIServer", "Seen", "embedding", "shares"]
 

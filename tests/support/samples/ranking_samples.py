@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from metric_samples import slots
-
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Gold, Instance
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.sample import Sample
+from support.samples.metric_samples import slots
 
 NOTHING: Mapping[str, int] = {}
 

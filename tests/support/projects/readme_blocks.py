@@ -19,7 +19,7 @@ __all__ = [
     "section_commands", "steps_of", "stories_of",
 ]  # fmt: skip
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 """The pages whose blocks are read."""

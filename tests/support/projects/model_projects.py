@@ -10,9 +10,6 @@ from typing import Any
 
 import filelock  # noqa: F401
 import pytest
-from openai_replies import last_user
-from openai_server import OpenAIServer
-from rag_project import Project, Row, Run
 
 # What a run within this process imports first, it also takes away; two runs would mix two copies of one class.
 import pytest_rageval.engine.estimate
@@ -27,6 +24,9 @@ import pytest_rageval.llm.client.embedder
 import pytest_rageval.llm.recordings.cassettes
 import pytest_rageval.systems.closed_book  # noqa: F401
 from pytest_rageval.llm.backends.named_model import preload
+from support.projects.rag_project import Project, Row, Run
+from support.servers.openai_replies import last_user
+from support.servers.openai_server import OpenAIServer
 
 NO_PARAMS: Mapping[str, object] = MappingProxyType({})
 FILE = "cassettes/model-openai--m.jsonl"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rag_project import Project, Run, bare
 
 import pytest_rageval.hooks.config.model_clients
 
@@ -17,6 +16,7 @@ import pytest_rageval.llm.client.chat
 import pytest_rageval.metrics.judges.rgb_judged
 import pytest_rageval.systems.loading  # noqa: F401
 from pytest_rageval.cli import main
+from support.projects.rag_project import Project, Run, bare
 
 RATE = "rejection_rate_judged"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rag_project import Project, Run
+from support.projects.rag_project import Project, Run
 
 SAYS = """
     import os

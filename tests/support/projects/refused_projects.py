@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from rag_project import Project, Run
 
 import pytest_rageval.hooks.collect.session
 import pytest_rageval.model.metric  # what a run within this process imports first, it also takes away  # noqa: F401
+from support.projects.rag_project import Project, Run
 
 NOISE = ("Traceback", "INTERNALERROR", "crashed", "PluggyTeardownRaisedWarning", "Exception", "= rag =", " passed")
 

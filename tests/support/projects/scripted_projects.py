@@ -7,7 +7,6 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from rag_project import Project, Row, Run
 
 import pytest_rageval.hooks.config.model_clients
 
@@ -19,6 +18,7 @@ import pytest_rageval.llm.client.chat
 import pytest_rageval.llm.recordings.cassettes
 import pytest_rageval.metrics.judges.rgb_judged
 import pytest_rageval.systems.closed_book  # noqa: F401
+from support.projects.rag_project import Project, Row, Run
 
 Asked = list[dict[str, Any]]
 

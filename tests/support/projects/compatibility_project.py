@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rag_project import Project, Run, cases
-from suite_files import CONFTEST, LISTENER, SUITE, SYSTEM, TESTS
+
+from support.projects.rag_project import Project, Run, cases
+from support.projects.suite_files import CONFTEST, LISTENER, SUITE, SYSTEM, TESTS
 
 FAILED_GATE = "test_it.py::test_capital[gate: accuracy >= 0.9]"
 PASSED_GATE = "test_it.py::test_capital[gate: accuracy >= 0.5]"

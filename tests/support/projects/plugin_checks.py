@@ -7,8 +7,16 @@ import json
 import re
 from typing import Any
 
-from compatibility_project import ERRORS, FAILED_CASE, FAILED_GATE, MISSED_CASE, PASSED_GATE, Ran, Suite
-from rag_project import cases
+from support.projects.compatibility_project import (
+    ERRORS,
+    FAILED_CASE,
+    FAILED_GATE,
+    MISSED_CASE,
+    PASSED_GATE,
+    Ran,
+    Suite,
+)
+from support.projects.rag_project import cases
 
 SLOW = """
     import time

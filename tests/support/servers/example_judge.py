@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from openai_replies import last_user, text_of
-from openai_server import OpenAIServer
+sys.path.insert(0, str(Path(__file__).parents[2]))  # run as a script
+
+from support.servers.openai_replies import last_user, text_of
+from support.servers.openai_server import OpenAIServer
 
 __all__ = ["reply", "verdict"]
 
-EXAMPLE = Path(__file__).parents[2] / "example_project"
+EXAMPLE = Path(__file__).parents[3] / "example_project"
 ERRS = 19  # one verdict of so many is wrong on purpose
 FEW, MOST = 0.3, 0.7  # below: the worst label; from: the best
 LADDERS = (("wrong", "partly_right", "right"), ("none", "some", "all"), ("wrong", "right"))

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from rag_project import QUIET, Project, case
+from support.projects.rag_project import QUIET, Project, case
 
 __all__ = ["QUICK", "RAGEVAL", "built", "corpus", "rageval", "shop"]
 

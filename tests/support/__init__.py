@@ -1,0 +1,1 @@
+"""What tests share: projects to run, servers to call, pages to open, sample values."""

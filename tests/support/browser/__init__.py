@@ -1,0 +1,1 @@
+"""Report pages in a real browser."""

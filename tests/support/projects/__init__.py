@@ -1,0 +1,1 @@
+"""Projects that tests write to disk and run pytest in."""

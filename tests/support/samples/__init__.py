@@ -1,0 +1,1 @@
+"""Sample values for unit tests."""
