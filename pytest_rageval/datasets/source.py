@@ -81,10 +81,14 @@ def place_below(rootdir: Path, started: Path, place: str) -> str:
         place: ``file:line``.
     """
     name, _, line = place.rpartition(":")
+    path = _path_below(rootdir, started, name)
+    return f"{path}:{line}" if path and line.isdigit() else ""
+
+
+@lru_cache(maxsize=64)
+def _path_below(rootdir: Path, started: Path, name: str) -> str:
     path = Path(os.path.normpath(started / name))
-    if not line.isdigit() or not path.is_relative_to(rootdir):
-        return ""
-    return f"{path.relative_to(rootdir).as_posix()}:{line}"
+    return path.relative_to(rootdir).as_posix() if path.is_relative_to(rootdir) else ""
 
 
 def read_text(path: Path) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -35,10 +36,12 @@ _QUERY = re.compile(
 
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
 
-Environment = tuple[tuple[str, str], ...]
+_CHANGING = "PYTEST_CURRENT_TEST"
+"""The variable that pytest sets for each phase of a test; it is no secret."""
 
 _patterns: tuple[str, ...] = ()
-_decoded: tuple[Mapping[object, object], Environment] = ({}, ())
+_known: tuple[Mapping[object, object], tuple[str, ...], _Secrets] | None = None
+"""The raw environment, the patterns and the secrets of the last call."""
 
 
 class _Secrets(NamedTuple):
@@ -70,12 +73,12 @@ def mask(text: str) -> str:
     PASSWD or CREDENTIAL when the value has 8 characters or more and is no plain word, no number and no existing path.
     It is found across line breaks and percent-encoded. In a secret with several lines, each long line is masked alone.
     """
-    return _mask_with(text, _secrets(_environment(), _patterns))
+    return _mask_with(text, _in_force())
 
 
 def masked(value: Any) -> Any:
     """Return a JSON value with `mask` applied to every text in it, the keys of its objects among them."""
-    secrets = _secrets(_environment(), _patterns)
+    secrets = _in_force()
     return _map_texts(value, lambda text: _mask_with(text, secrets)) if secrets.names else value
 
 
@@ -84,45 +87,55 @@ def redact(text: str) -> str:
 
     These are user, password and keys in an address, and either end of a secret that ``...`` abbreviates.
     """
-    return _redact_with(text, _secrets(_environment(), _patterns))
+    return _redact_with(text, _in_force())
 
 
 def redacted(value: Any) -> Any:
-    """Return a JSON value with `redact` applied to every text in it, the keys of its objects among them."""
-    secrets = _secrets(_environment(), _patterns)
+    """Return a JSON value with `redact` applied to every text in it, the keys of its objects among them.
+
+    For speed, a value whose JSON shows no sign of a secret, which is nearly every value, is returned as it is.
+    """
+    secrets = _in_force()
+    if not _is_suspicious(_to_json(value), secrets):
+        return value
     return _map_texts(value, lambda text: _redact_with(text, secrets))
 
 
 def redacted_json(value: Any) -> str:
-    """Return a JSON value as one line of JSON, masked as `redacted` does.
-
-    For speed, a line without any sign of a secret, which is nearly every line, is not searched text by text.
-    """
+    """Return a JSON value as one line of JSON, masked as `redacted` does."""
     line = _to_json(value)
-    secrets = _secrets(_environment(), _patterns)
-    suspicious = any(hint in line for hint in secrets.json_hints) or ("..." in line and secrets.names)
-    if suspicious or ("://" in line and (_QUERY.search(line) or _USER_INFO.search(line))):
+    secrets = _in_force()
+    if _is_suspicious(line, secrets):
         return _to_json(_map_texts(value, lambda text: _redact_with(text, secrets)))
     return line
 
 
-def _environment() -> Environment:
-    """Return the decoded environment, cached until it changes: decoding takes as long as the masking."""
-    global _decoded
+def _is_suspicious(line: str, secrets: _Secrets) -> bool:
+    """Return whether a line of JSON may hold what `redact` masks."""
+    if any(hint in line for hint in secrets.json_hints) or ("..." in line and secrets.names):
+        return True
+    return "://" in line and (_QUERY.search(line) or _USER_INFO.search(line)) is not None
+
+
+def _in_force() -> _Secrets:
+    """Return the secrets of the environment as it is now, cached until it changes."""
+    global _known
     raw = getattr(os.environ, "_data", None)
-    if isinstance(raw, dict):
+    if isinstance(raw, dict):  # decoding takes longer than the masking
         raw = raw.copy()
-        known, decoded = _decoded
-        if raw == known:
-            return decoded
+        raw.pop(os.environ.encodekey(_CHANGING), None)
+        if _known is not None and raw == _known[0] and _patterns == _known[1]:
+            return _known[2]
+    secrets = _secrets(_variables(), _patterns)
+    if isinstance(raw, dict):
+        _known = raw, _patterns, secrets
+    return secrets
+
+
+def _variables() -> tuple[tuple[str, str], ...]:
     while True:
-        try:
-            items = tuple(os.environ.items())
-        except (KeyError, RuntimeError):  # another thread has changed it, as pytest does at each test
-            continue
-        if isinstance(raw, dict):
-            _decoded = raw, items
-        return items
+        with suppress(KeyError, RuntimeError):  # another thread has changed it, as pytest does at each test
+            return tuple((name, value) for name, value in os.environ.items() if name != _CHANGING)
 
 
 def _redact_with(text: str, secrets: _Secrets) -> str:
@@ -143,7 +156,7 @@ def _without_ends(text: str, secrets: _Secrets) -> str:
 
 
 @lru_cache(maxsize=4)
-def _secrets(environment: Environment, patterns: tuple[str, ...]) -> _Secrets:
+def _secrets(environment: tuple[tuple[str, str], ...], patterns: tuple[str, ...]) -> _Secrets:
     names: dict[str, str] = {}
     for name, value in sorted(environment):
         has_pattern = any(fnmatchcase(name, pattern) for pattern in patterns)

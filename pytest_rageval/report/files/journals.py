@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,17 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.run_folder import JOURNAL
 
-__all__ = ["JournaledCall", "in_flight", "journal_path", "journal_paths", "journals_of", "open_cases", "read_journal"]
+__all__ = [
+    "JournaledCall", "has_cut_calls", "in_flight", "journal_path", "journal_paths", "open_cases",
+    "process_of", "read_journal",
+]  # fmt: skip
 
 SUFFIX = ".jsonl"
 
 RUNS = b'{"runs": '
 """Start of the line that names the test that a process runs."""
+
+_START_OR_END = re.compile(rb'\{"(?P<word>start|end)": (?P<number>\d+)(?P<cancelled>, "cancelled")?')
 
 State = Literal["waiting", "running", "ended", "failed", "cancelled", "unsent"]
 
@@ -55,9 +61,9 @@ def journal_path(folder: Path, process: str) -> Path:
     return folder / f"{JOURNAL}{process}{SUFFIX}"
 
 
-def journals_of(folder: Path) -> dict[str, list[JournaledCall]]:
-    """Return process -> its calls, for each process of a run with a journal."""
-    return {path.name[len(JOURNAL) : -len(SUFFIX)]: read_journal(path) for path in journal_paths(folder)}
+def process_of(path: Path) -> str:
+    """Return the process that wrote a journal, as `journal_path` takes it."""
+    return path.name[len(JOURNAL) : -len(SUFFIX)]
 
 
 def journal_paths(folder: Path) -> list[Path]:
@@ -78,6 +84,25 @@ def read_journal(path: Path) -> list[JournaledCall]:
     except OSError:
         pass
     return list(calls.values())
+
+
+def has_cut_calls(path: Path) -> bool:
+    """Return whether a journal has a call that did not end, or that was cancelled.
+
+    It reads only the start of each line, which is far faster than `read_journal`.
+    """
+    opened: set[bytes] = set()
+    with suppress(OSError), path.open("rb") as stream:
+        for line in stream:
+            if (match := _START_OR_END.match(line)) is None:
+                continue
+            if match["word"] == b"start":
+                opened.add(match["number"])
+            elif match["cancelled"]:
+                return True
+            elif line.endswith(b"\n"):
+                opened.discard(match["number"])
+    return bool(opened)
 
 
 def open_cases(path: Path) -> tuple[str, ...]:

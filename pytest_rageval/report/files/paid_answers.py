@@ -11,7 +11,15 @@ from typing import Any
 
 from pytest_rageval.llm.client.earlier_calls import SYSTEM
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.report.files.journals import JournaledCall, in_flight, journal_path, journals_of, read_journal
+from pytest_rageval.report.files.journals import (
+    JournaledCall,
+    has_cut_calls,
+    in_flight,
+    journal_path,
+    journal_paths,
+    process_of,
+    read_journal,
+)
 
 __all__ = ["Paid", "paid_by", "paid_of", "paid_since", "unclaimed_of"]
 
@@ -44,8 +52,8 @@ def paid_of(folder: Path, reported: Collection[str], without: Collection[str] = 
         reported: node ids of its reported cases.
         without: processes to leave out.
     """
-    known = [calls for process, calls in journals_of(folder).items() if process not in without]
-    each = [_paid(calls, reported) for calls in known]
+    paths = [path for path in journal_paths(folder) if process_of(path) not in without]
+    each = [_paid(read_journal(path), reported) for path in paths]
     return Paid(
         tuple(row for paid in each for row in paid.rows),
         tuple(spent for paid in each for spent in paid.spent),
@@ -67,9 +75,9 @@ def unclaimed_of(folder: Path, reported: Collection[str], counted: Collection[st
         counted: processes that already counted their calls, except calls of systems without a reply.
     """
     on_their_way = 0
-    for process, calls in journals_of(folder).items():
-        if process in counted:
-            on_their_way += sum(call.kind == SYSTEM for call in _on_their_way(calls))
+    for path in journal_paths(folder):
+        if process_of(path) in counted and has_cut_calls(path):
+            on_their_way += sum(call.kind == SYSTEM for call in _on_their_way(read_journal(path)))
     cut = Calls(on_their_way=on_their_way)
     return paid_of(folder, reported, counted).calls + cut
 
