@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.settings import Options
-from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.ability import ability_named
@@ -52,7 +52,8 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
             )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
         testbed.compute(name, metric)
-    _complete_labels(testbed, cases, catalog, where)
+    _check_inputs(testbed, where)
+    _cross_check_labels(testbed, cases, catalog, where)
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
@@ -75,16 +76,22 @@ def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingE
     return SettingError(f"{where} is {short_repr(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
 
 
-def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
-    """If metrics use document labels, check the kind of label and add metrics that cross-check the labels."""
+def _check_inputs(testbed: Testbed, where: str) -> None:
+    """Check that the metrics of a testbed can use the inputs that they need."""
+    metrics = tuple(testbed.metrics.values())
+    try:
+        for each in inputs_of(metrics):
+            each.check(metrics)
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from error
+
+
+def _cross_check_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
+    """If metrics use document labels, add metrics that cross-check the labels."""
     if all(metric.labels == "none" for metric in testbed.metrics.values()):
         return
     from pytest_rageval.metrics.rankings.pages import evidence_sets
 
-    try:
-        downstream_of(testbed.metrics.values())
-    except SettingError as error:
-        raise SettingError(f"{where}: {error}") from error
     testbed.compute("answer_in_context", catalog.metrics.get("answer_in_context", where))
     if any(evidence_sets(case) for case in cases):
         testbed.compute("page_Rprec", catalog.metrics.get("page_Rprec", where))

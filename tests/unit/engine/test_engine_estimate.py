@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.engine.asking import Task
-from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, Planned, Pricing, estimates
+from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, estimates
+from pytest_rageval.engine.planned import Planned, Pricing
+from pytest_rageval.engine.task import Task
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
 from pytest_rageval.metrics.answers.containment import ACCURACY
