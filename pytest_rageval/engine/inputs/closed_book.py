@@ -36,7 +36,7 @@ def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
 
 CLOSED_BOOK = ScoringInput(
     "closed_book",
-    needed_by=lambda metric: metric.closed_book,
     ask_ahead=_ask_ahead,
+    needed_by=lambda metric: metric.closed_book,
     estimate=_estimate,
 )

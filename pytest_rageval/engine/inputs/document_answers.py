@@ -118,9 +118,9 @@ def _why(name: str) -> str:
 
 LABELS = ScoringInput(
     "labels",
-    needed_by=lambda metric: metric.labels != "none",
-    ask=_ask,
     ask_ahead=_ask_ahead,
+    ask=_ask,
+    needed_by=lambda metric: metric.labels != "none",
     estimate=_estimate,
     check=downstream_of,
     finish=_labels,

@@ -24,7 +24,7 @@ async def _ask_ahead(context: Context) -> Mapping[str, Sequence[float]] | None:
 
 VECTORS = ScoringInput(
     "vectors",
-    needed_by=lambda metric: metric.texts is not None,
     ask_ahead=_ask_ahead,
+    needed_by=lambda metric: metric.texts is not None,
     embeds=True,
 )

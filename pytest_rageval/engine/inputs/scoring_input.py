@@ -83,8 +83,8 @@ class ScoringInput:
 
     Attributes:
         name: the field of `Sample` that holds it, else its key in ``sample.inputs``.
-        needed_by: whether a metric reads it; metrics may also name it in ``needs``.
         ask_ahead: asks for it on the event loop. None instead of a reply leaves it out of the sample.
+        needed_by: whether a metric reads it that does not name it in ``needs``.
         ask: does the same in the test's thread.
         estimate: returns the calls that a planned task would make for it.
         check: raises `SettingError` if the metrics of a testbed cannot use it.
@@ -94,8 +94,8 @@ class ScoringInput:
     """
 
     name: str
-    needed_by: Callable[[Metric], bool]
     ask_ahead: Callable[[Context], Awaitable[object]]
+    needed_by: Callable[[Metric], bool] = lambda metric: False
     ask: Callable[[Context], object] | None = None
     estimate: Callable[[Planned, Prompts], Iterable[PlannedCall]] = lambda planned, prompts: ()
     check: Callable[[Collection[Metric]], object] = lambda metrics: None

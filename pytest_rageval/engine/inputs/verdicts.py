@@ -102,8 +102,8 @@ def _judges(metrics: Iterable[Metric]) -> list[Judge]:
 
 VERDICTS = ScoringInput(
     "verdicts",
-    needed_by=lambda metric: metric.judge is not None,
     ask_ahead=_ask_ahead,
+    needed_by=lambda metric: metric.judge is not None,
     estimate=_estimate,
     runs_own_code=_runs_own_code,
 )

@@ -63,7 +63,7 @@ def check(metrics: Collection[Metric]) -> None:
         raise SettingError("same_words needs accuracy beside it")
 
 
-WORDING = ScoringInput("wording", lambda metric: False, ask_ahead, estimate=estimate, check=check)
+WORDING = ScoringInput("wording", ask_ahead, estimate=estimate, check=check)
 
 
 def same_words(sample: Sample) -> Score:
@@ -202,6 +202,11 @@ def test_a_metric_that_needs_an_unknown_input_cannot_be_registered() -> None:
     Catalog().metrics.register("mine", Metric("mine", same_words, needs=("verdicts", "closed_book")))
 
 
+def test_built_in_metrics_name_inputs_that_are_declared() -> None:
+    metrics = Catalog().metrics
+    assert {need for name in metrics for need in metrics.get(name).needs} <= {each.name for each in INPUTS}
+
+
 def test_metrics_need_the_inputs_that_they_read() -> None:
     def needed(*metrics: Metric) -> list[str]:
         return [each.name for each in inputs_of(metrics)]
@@ -212,6 +217,7 @@ def test_metrics_need_the_inputs_that_they_read() -> None:
     assert needed(ACCURACY_JUDGED) == ["verdicts"]
     assert needed(SEMANTIC_SIMILARITY, CLOSED_BOOK_ACCURACY, ACCURACY_JUDGED) == ["verdicts", "closed_book", "vectors"]
     assert needed(Metric("mine", same_words, needs=("closed_book",))) == ["closed_book"]
+    assert Metric("mine", same_words, needs=("closed_book",)).downstream
 
 
 def test_a_sample_takes_an_input_into_its_field_or_into_inputs() -> None:
