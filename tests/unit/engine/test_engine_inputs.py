@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -23,6 +24,11 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.collect.metrics_and_gates import complete
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.llm.backends.scripted import ScriptedLLM
+from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.earlier_calls import EarlierCalls
+from pytest_rageval.llm.client.journal import Journal
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
 from pytest_rageval.metrics.answers.containment import ACCURACY
@@ -31,11 +37,13 @@ from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGED
 from pytest_rageval.metrics.rankings.utility import erag_metric
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.chat import Message
+from pytest_rageval.model.chat import ChatModel, Message
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
 from pytest_rageval.model.sample import Sample
+from pytest_rageval.report.files.journals import journal_path
+from pytest_rageval.report.files.paid_answers import paid_of
 from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.threads import Bound
 from pytest_rageval.testbeds.settings import parse_settings
@@ -86,7 +94,7 @@ def register(monkeypatch: pytest.MonkeyPatch, declared: ScoringInput) -> None:
     monkeypatch.setattr(pytest_rageval.engine.inputs, "INPUTS", (*INPUTS, declared))
 
 
-def desk(loop: LoopThread, llm: ScriptedLLM | None = None, *, light: bool = False) -> Desk:
+def desk(loop: LoopThread, llm: ChatModel | None = None, *, light: bool = False) -> Desk:
     answerer = SystemAnswerer(lambda query: Answer("Paris"), "mine", loop, Bound(1), light=light)
     return Desk(answerer, Sources(loop, judge=llm), RGB_MARKERS)
 
@@ -107,6 +115,22 @@ def test_a_registered_input_is_asked_in_turn_and_ahead_and_reaches_the_sample(
         assert dict(sample.inputs) == {"wording": "It lies in Paris."}
         assert Runner(RGB_MARKERS).run(TASK, asked).scores["same_words"] == Score(1.0)
     assert [tuple(sent.messages) for sent in llm.requests] == [request("Paris")] * 2
+
+
+def test_a_resumed_run_takes_over_the_replies_for_an_input(
+    loop: LoopThread, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    register(monkeypatch, WORDING)
+
+    def asked(process: str, llm: ScriptedLLM, rows: Sequence[Mapping[str, Any]]) -> Asked:
+        judge = Client(llm, name="scripted", kind="judge", limiter=Limiter(9), retry=RetryPolicy())
+        journal = Journal(journal_path(tmp_path, process), EarlierCalls(rows))
+        return replace(desk(loop, judge), journal=journal).ask(TASK, Meter())
+
+    asked("first", ScriptedLLM("It lies in Paris."), ())
+    again = ScriptedLLM("never asked")
+    assert asked("second", again, paid_of(tmp_path, ()).rows).inputs == {"wording": "It lies in Paris."}
+    assert again.requests == ()
 
 
 def test_without_its_model_the_sample_lacks_the_input(loop: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
