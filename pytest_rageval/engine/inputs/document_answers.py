@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,14 @@ def _labels(
     }
 
 
+def _cross_checks(cases: Collection[Case]) -> Iterator[str]:
+    from pytest_rageval.metrics.rankings.pages import evidence_sets
+
+    yield "answer_in_context"
+    if any(evidence_sets(case) for case in cases):
+        yield "page_Rprec"
+
+
 def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
     """Yield the calls from single documents; our systems make none if the testbed supplies the passages."""
     from pytest_rageval.systems.prompting import messages_for
@@ -123,5 +131,6 @@ LABELS = ScoringInput(
     needed_by=lambda metric: metric.labels != "none",
     estimate=_estimate,
     check=downstream_of,
+    cross_checks=_cross_checks,
     finish=_labels,
 )

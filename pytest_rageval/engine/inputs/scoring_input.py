@@ -88,6 +88,7 @@ class ScoringInput:
         ask: does the same in the test's thread.
         estimate: returns the calls that a planned task would make for it.
         check: raises `SettingError` if the metrics of a testbed cannot use it.
+        cross_checks: returns the metrics to compute in addition for these cases, which show whether it can be trusted.
         finish: returns what metrics read, from a reply; it may score other answers to the question.
         embeds: whether it asks the embedding model.
         runs_own_code: whether it awaits a user's code for these metrics, also when all model calls are replayed.
@@ -99,6 +100,7 @@ class ScoringInput:
     ask: Callable[[Context], object] | None = None
     estimate: Callable[[Planned, Prompts], Iterable[PlannedCall]] = lambda planned, prompts: ()
     check: Callable[[Collection[Metric]], object] = lambda metrics: None
+    cross_checks: Callable[[Collection[Case]], Iterable[str]] = lambda cases: ()
     finish: Callable[[Any, Task, Callable[[Case, Answer, Metric], Score]], object] = _unchanged
     embeds: bool = False
     runs_own_code: Callable[[Collection[Metric]], bool] = lambda metrics: False

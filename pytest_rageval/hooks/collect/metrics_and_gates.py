@@ -52,8 +52,7 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
             )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
         testbed.compute(name, metric)
-    _check_inputs(testbed, where)
-    _cross_check_labels(testbed, cases, catalog, where)
+    _complete_inputs(testbed, cases, catalog, where)
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
@@ -76,25 +75,17 @@ def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingE
     return SettingError(f"{where} is {short_repr(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
 
 
-def _check_inputs(testbed: Testbed, where: str) -> None:
-    """Check that the metrics of a testbed can use the inputs that they need."""
+def _complete_inputs(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
+    """Check that a testbed's metrics can use the inputs that they need, and add metrics that cross-check the inputs."""
     metrics = tuple(testbed.metrics.values())
+    needed = inputs_of(metrics)
     try:
-        for each in inputs_of(metrics):
+        for each in needed:
             each.check(metrics)
     except SettingError as error:
         raise SettingError(f"{where}: {error}") from error
-
-
-def _cross_check_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
-    """If metrics use document labels, add metrics that cross-check the labels."""
-    if all(metric.labels == "none" for metric in testbed.metrics.values()):
-        return
-    from pytest_rageval.metrics.rankings.pages import evidence_sets
-
-    testbed.compute("answer_in_context", catalog.metrics.get("answer_in_context", where))
-    if any(evidence_sets(case) for case in cases):
-        testbed.compute("page_Rprec", catalog.metrics.get("page_Rprec", where))
+    for name in (name for each in needed for name in each.cross_checks(cases)):
+        testbed.compute(name, catalog.metrics.get(name, where))
 
 
 def _known_values(conditions: Mapping[str, str], cases: Sequence[Case]) -> str:

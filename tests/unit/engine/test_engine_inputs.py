@@ -219,6 +219,12 @@ def test_an_input_that_a_testbed_cannot_use_is_refused_at_collection(monkeypatch
     assert not collected("accuracy").embeds
 
 
+def test_a_testbed_also_computes_the_metrics_that_cross_check_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, replace(WORDING, cross_checks=lambda cases: ["exact_match"] if CASE in cases else []))
+    assert [*collected("accuracy", "same_words").metrics] == ["accuracy", "same_words", "exact_match"]
+    assert [*collected("accuracy").metrics] == ["accuracy"]
+
+
 def test_a_metric_that_needs_an_unknown_input_cannot_be_registered() -> None:
     problem = r"its needs name the unknown scoring input 'verdict'; did you mean 'verdicts'\?$"
     with pytest.raises(SettingError, match=problem):
