@@ -117,6 +117,15 @@ def test_without_a_model_judges_that_need_one_are_not_asked(loop: LoopThread) ->
         assert asked.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
+def test_a_judge_that_waits_for_something_else_has_a_loop_in_a_replay(loop: LoopThread) -> None:
+    async def waits(sample: Sample) -> float:
+        await asyncio.sleep(0)
+        return 1.0
+
+    for asked in both(loop, replace(desk(loop), replays=True), judged(FunctionJudge("mine", waits))):
+        assert asked.inputs["verdicts"] == {"mine": Verdict(1.0)}
+
+
 class Notes:
     """A judge that says for which repeat it is asked, and has another order."""
 

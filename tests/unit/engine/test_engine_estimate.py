@@ -184,6 +184,13 @@ def test_every_vote_of_a_panel_is_counted() -> None:
     assert (other.what, other.model, other.cases, other.calls) == ("tone", "k", 2, None)
 
 
+def test_calls_of_the_sessions_model_stand_before_those_of_judges() -> None:
+    worth = erag_metric("erag:P@5", "erag", lambda name: ACCURACY)
+    metrics = (metric_of(Judged()), CLOSED_BOOK_ACCURACY, worth, ACCURACY)
+    found = estimates([planned(model=priced(), judge=priced(name="j"), metrics=metrics, supplied=None)], PROMPTS)
+    assert [each.what for each in found] == ["answer", "each document", "closed book", "tone"]
+
+
 def test_without_a_judge_model_no_judge_is_asked() -> None:
     (found,) = estimates([planned(1, "x", "none", metrics=(metric_of(Judged()),))], PROMPTS)
     assert found.what == "answer"

@@ -42,7 +42,7 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
 from pytest_rageval.model.sample import Sample
-from pytest_rageval.report.files.journals import journal_path
+from pytest_rageval.report.files.journals import journal_path, read_journal
 from pytest_rageval.report.files.paid_answers import paid_of
 from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.threads import Bound
@@ -131,6 +131,10 @@ def test_a_resumed_run_takes_over_the_replies_for_an_input(
     again = ScriptedLLM("never asked")
     assert asked("second", again, paid_of(tmp_path, ()).rows).inputs == {"wording": "It lies in Paris."}
     assert again.requests == ()
+    calls = {call.number: call for call in read_journal(journal_path(tmp_path, "first"))}
+    assert [(call.kind, call.within and calls[call.within].kind) for call in calls.values()] == [
+        ("judging", 0), ("judge", "judging"),
+    ]  # fmt: skip
 
 
 def test_without_its_model_the_sample_lacks_the_input(loop: LoopThread, monkeypatch: pytest.MonkeyPatch) -> None:
