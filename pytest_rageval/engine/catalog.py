@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import short_repr
+from pytest_rageval.errors import did_you_mean, short_repr
 from pytest_rageval.registry import Registry
 
 if TYPE_CHECKING:
@@ -68,4 +68,16 @@ def _metric_problem(name: str, value: object) -> str | None:
 
     if not isinstance(value, Metric):
         return f'{short_repr(value)} is no Metric; wrap the function: Metric("{name}", function)'
-    return None if value.name == name else f"the Metric is named {short_repr(value.name)}; give both one name"
+    if value.name != name:
+        return f"the Metric is named {short_repr(value.name)}; give both one name"
+    return _unknown_need(value) if value.needs else None
+
+
+def _unknown_need(metric: Metric) -> str | None:
+    from pytest_rageval.engine.inputs import INPUTS
+
+    known = [each.name for each in INPUTS]
+    unknown = next((name for name in metric.needs if name not in known), None)
+    if unknown is None:
+        return None
+    return f"its needs name the unknown scoring input {short_repr(unknown)}; {did_you_mean(unknown, known)}"

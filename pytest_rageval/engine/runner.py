@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_rageval.engine.asking import Asked, Examined, Task
-from pytest_rageval.engine.document_answers import Reading
+from pytest_rageval.engine.asking import Asked, Inputs
+from pytest_rageval.engine.inputs import inputs_named
+from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.metrics.rankings.answer_seen import answer_seen
-from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS
 from pytest_rageval.model.answer import Answer
@@ -69,11 +69,13 @@ class Runner:
             raise CaseError("metric_error", message)
         return score
 
-    def sample(self, task: Task, examined: Examined, answer: Answer) -> Sample:
-        """Return the input of the metrics; the downstream metric of ``task`` labels the documents."""
-        labels = None if examined.readings is None else self._labels(task, examined.readings)
-        return Sample(
-            task.case, answer, self._markers, examined.verdicts, examined.closed_book, labels, examined.vectors
+    def sample(self, task: Task, inputs: Inputs, answer: Answer) -> Sample:
+        """Return what the metrics of ``task`` read."""
+        sample = Sample(task.case, answer, self._markers)
+        if not inputs:
+            return sample
+        return sample.with_inputs(
+            {each.name: each.finish(inputs[each.name], task, self._score_other) for each in inputs_named(inputs)}
         )
 
     def _outcome(self, task: Task, asked: Asked) -> Outcome:
@@ -98,16 +100,11 @@ class Runner:
             return outcome
         return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
 
-    def _labels(self, task: Task, readings: Mapping[str, Reading]) -> dict[str, Score]:
-        metric = downstream_of(task.metrics)
-        labels: dict[str, Score] = {}
-        for name, reading in readings.items():
-            alone = None if reading.answer is None else Sample(reading.case, reading.answer, self._markers)
-            labels[name] = NO_TEXTS if alone is None else self.score(alone, metric)
-        return labels
+    def _score_other(self, case: Case, answer: Answer, metric: Metric) -> Score:
+        return self.score(Sample(case, answer, self._markers), metric)
 
     def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> None:
-        sample = self.sample(task, asked.examined, answer)
+        sample = self.sample(task, asked.inputs, answer)
         for metric in task.metrics:
             scores[metric.name] = self.score(sample, metric)
 

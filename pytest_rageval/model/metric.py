@@ -28,6 +28,7 @@ class Metric:
         of: what a value measures: the answer, the retrieval, or both.
         labels: which ``sample.labels`` ``compute`` can read: none, only labels 0 and 1, or any in ``0..1``.
         texts: returns the texts whose embeddings ``compute`` reads in ``sample.vectors``; None if it reads none.
+        needs: names of scoring inputs that ``compute`` reads and that no other attribute asks for.
     """
 
     name: str
@@ -40,11 +41,7 @@ class Metric:
     of: Literal["answer", "retrieval", "both"] = "answer"
     labels: Literal["none", "binary", "any"] = "none"
     texts: Callable[[Sample], Sequence[str]] | None = None
-
-    @property
-    def asks(self) -> bool:
-        """Whether ``compute`` needs the reply of a judge, a model or the system about an answer."""
-        return self.judge is not None or self.closed_book or self.labels != "none" or self.texts is not None
+    needs: tuple[str, ...] = ()
 
     @property
     def judge_asked(self) -> Judge | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
@@ -15,6 +16,7 @@ from pytest_rageval.model.verdict import Verdict
 __all__ = ["Sample"]
 
 _NO_VERDICTS: Mapping[str, Verdict] = MappingProxyType({})
+_NO_INPUTS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Sample:
         labels: id of each retrieved document -> the score of the answer from this document alone, by the testbed's
             downstream metric; None if no metric needs it or no system can be asked.
         vectors: text -> its embedding, for the texts that the session's metrics need; None without an embedding model.
+        inputs: name -> value of the inputs that have no field of their own and that the session's metrics need.
     """
 
     case: Case
@@ -39,3 +42,10 @@ class Sample:
     closed_book: Answer | None = None
     labels: Mapping[str, Score] | None = None
     vectors: Mapping[str, Sequence[float]] | None = None
+    inputs: Mapping[str, Any] = field(default_factory=lambda: _NO_INPUTS)
+
+    def with_inputs(self, values: Mapping[str, Any]) -> Sample:
+        """Return this sample with values of inputs, each in the field with its name or else in ``inputs``."""
+        fields = {name: value for name, value in values.items() if name in self.__dataclass_fields__}
+        rest = {name: value for name, value in values.items() if name not in fields}
+        return replace(self, **fields, inputs=rest or self.inputs)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.settings import Options
-from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.ability import ability_named
@@ -52,7 +52,7 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
             )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
         testbed.compute(name, metric)
-    _complete_labels(testbed, cases, catalog, where)
+    _complete_inputs(testbed, cases, catalog, where)
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
@@ -75,19 +75,17 @@ def no_such_cluster(cluster: str, where: str, cases: Iterable[Case]) -> SettingE
     return SettingError(f"{where} is {short_repr(cluster)}, a facet that no case has; {did_you_mean(cluster, known)}")
 
 
-def _complete_labels(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
-    """If metrics use document labels, check the kind of label and add metrics that cross-check the labels."""
-    if all(metric.labels == "none" for metric in testbed.metrics.values()):
-        return
-    from pytest_rageval.metrics.rankings.pages import evidence_sets
-
+def _complete_inputs(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, where: str) -> None:
+    """Check that a testbed's metrics can use the inputs that they need, and add metrics that cross-check the inputs."""
+    metrics = tuple(testbed.metrics.values())
+    needed = inputs_of(metrics)
     try:
-        downstream_of(testbed.metrics.values())
+        for each in needed:
+            each.check(metrics)
     except SettingError as error:
         raise SettingError(f"{where}: {error}") from error
-    testbed.compute("answer_in_context", catalog.metrics.get("answer_in_context", where))
-    if any(evidence_sets(case) for case in cases):
-        testbed.compute("page_Rprec", catalog.metrics.get("page_Rprec", where))
+    for name in (name for each in needed for name in each.cross_checks(cases)):
+        testbed.compute(name, catalog.metrics.get(name, where))
 
 
 def _known_values(conditions: Mapping[str, str], cases: Sequence[Case]) -> str:

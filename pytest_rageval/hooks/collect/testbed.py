@@ -91,8 +91,10 @@ class Testbed:
 
     @property
     def embeds(self) -> bool:
-        """Whether a metric compares embeddings and so needs the embedding model."""
-        return any(metric.texts is not None for metric in self.metrics.values())
+        """Whether a metric needs the embedding model."""
+        from pytest_rageval.engine.inputs import inputs_of
+
+        return any(each.embeds for each in inputs_of(self.metrics.values()))
 
     def compute(self, name: str, metric: Metric) -> None:
         """Add a metric, unless the testbed already computes it."""

@@ -196,8 +196,8 @@ def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
     config = session.config
     if REFUSED in config.stash or config.option.collectonly or config.option.rag_dry_run:
         return
-    users = (item for item in items if ENTRY in item.stash and item.stash[ENTRY].testbed.embeds)
-    if all(overridden(EMBEDDER, item) is not None for item in users):
+    first = {item.stash[ENTRY].testbed: item for item in reversed(items) if ENTRY in item.stash}
+    if all(overridden(EMBEDDER, item) is not None for testbed, item in first.items() if testbed.embeds):
         return
     _or_refuse(session, lambda: config.stash[COLLECTED].models.own_embedder())
 

@@ -12,7 +12,7 @@ from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import MODELS, overridden, reaches
 
 if TYPE_CHECKING:
-    from pytest_rageval.engine.estimate import Asks, Planned, Pricing
+    from pytest_rageval.engine.planned import Asks, Planned, Pricing
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
 
@@ -21,8 +21,8 @@ __all__ = ["first_items", "own_systems", "planned_of", "unseen_systems"]
 
 def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Planned]:
     """Return the planned model calls of each case, with tokenizers and prices."""
-    from pytest_rageval.engine.asking import Task
-    from pytest_rageval.engine.estimate import Planned
+    from pytest_rageval.engine.planned import Planned
+    from pytest_rageval.engine.task import Task
 
     priced = cache(partial(_pricing, collected))
     names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
@@ -122,7 +122,7 @@ def _pricing(collected: Collected, fixture: str, name: str | None) -> Pricing | 
     """Return the tokenizer and prices of a model with the parameters of a fixture; None without a name."""
     if name is None:
         return None
-    from pytest_rageval.engine.estimate import Pricing
+    from pytest_rageval.engine.planned import Pricing
     from pytest_rageval.llm.backends.prices import Prices, count_tokens
 
     params = collected.models.setting(fixture).params

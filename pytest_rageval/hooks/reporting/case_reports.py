@@ -154,8 +154,8 @@ def _ended_early(item: pytest.Item, entry: Entry, report: pytest.TestReport) -> 
     """Return the outcome of a case that was not asked: its test was skipped, or its setup failed."""
     from dataclasses import replace
 
-    from pytest_rageval.engine.asking import Task
     from pytest_rageval.engine.runner import outcome_of
+    from pytest_rageval.engine.task import Task
     from pytest_rageval.errors import CaseError
 
     case = item.config.stash[COLLECTED].session_case(entry)

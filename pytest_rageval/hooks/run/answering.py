@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 from pytest_rageval.analysis.decisions.unscored import NOT_ASKED
-from pytest_rageval.engine.asking import Asked, Desk, Task
+from pytest_rageval.engine.asking import Asked, Desk
 from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
+from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of, describe, frames_of_users
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY

@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
-from pytest_rageval.engine.asking import Asked, Desk, Task
+from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.runner import Runner, as_asked
+from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope
-from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -148,11 +149,12 @@ class RagResult:
     def _score(self, name: str) -> Score:
         if name not in self.outcome.scores:
             metric = self._metrics.get(name, "rag")
-            task, examined, answer = self._task, self._asked.examined, self.answer
-            if metric.labels != "none":
-                downstream_of((*task.metrics, metric))  # raises for an unreadable metric before any call
-            if self._desk is not None and metric.asks:
-                examined = self._desk.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
-            score = self._runner.score(self._runner.sample(task, examined, answer), metric)
+            task, inputs, answer = self._task, self._asked.inputs, self.answer
+            needed = inputs_of((metric,))
+            for each in needed:
+                each.check((*task.metrics, metric))  # before any call
+            if self._desk is not None and needed:
+                inputs = self._desk.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
+            score = self._runner.score(self._runner.sample(task, inputs, answer), metric)
             self._outcome = replace(self._outcome, scores={**self._outcome.scores, name: score})
         return self.outcome.scores[name]

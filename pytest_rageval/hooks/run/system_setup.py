@@ -13,8 +13,9 @@ import pytest
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
 from pytest_rageval.engine.conversations import Conversations, RecordedConversations
-from pytest_rageval.engine.document_answers import Readings
+from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer
 from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.vectors import Vectors
@@ -121,29 +122,27 @@ class Desks:
 
     def _desk(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
         llm, judge = (self._model(request, fixture) for fixture in MODELS)
-        closed_book = None
-        if llm is not None:
-            from pytest_rageval.systems.closed_book import build as build_closed_book
-
-            system = build_closed_book(SystemParts(llm=llm, prompts=self._models.prompts))
-            closed_book = SystemAnswerer(system, "closed_book", self._loop)
         answerer = self._answerer(request, entry, llm, _digest(origin))
         panelists = {name: self._models.named("rag_judge", name) for name in self._collected.options.panelists}
+        sources = Sources(
+            loop=self._loop,
+            system=OnceCache(answerer) if isinstance(answerer, SystemAnswerer) else None,
+            llm=llm,
+            judge=judge,
+            vectors=self._vectors_of(self._embedder(request)) if entry.testbed.embeds else None,
+            prompts=self._models.prompts,
+            panels=self._collected.panels,
+            panelists={**panelists, "rag_judge": judge},
+        )
         return Desk(
             answerer=answerer,
-            loop=self._loop,
+            sources=sources,
             markers=self._collected.options.markers,
-            judge=judge,
-            closed_book=closed_book,
-            readings=Readings(answerer) if isinstance(answerer, SystemAnswerer) else None,
-            vectors=self._vectors_of(self._embedder(request)) if entry.testbed.embeds else None,
             conversations=self._conversations(answerer, origin) if isinstance(answerer, SystemAnswerer) else None,
             cassettes=self._models.cassettes,
             replays=self._replays,
             loading=self._models.loading,
             journal=self._journal,
-            panels=self._collected.panels,
-            panelists={**panelists, "rag_judge": judge},
             metered=llm is not None or judge is not None or bool(panelists) or self._models.cassettes is not None,
         )
 

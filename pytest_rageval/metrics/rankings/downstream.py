@@ -17,7 +17,7 @@ def downstream_of(metrics: Iterable[Metric]) -> Metric:
         SettingError: ``metrics`` has no such metric, or one of them cannot use its labels.
     """
     listed = list(metrics)
-    labelled = [metric for metric in listed if metric.labels != "none"]
+    labelled = [metric for metric in listed if metric.labels != "none" or "labels" in metric.needs]
     label = next((m for m in listed if m.downstream and m.judge is None and m.higher_is_better), None)
     if label is None:
         advice = "add one that no judge gives, as token_f1"

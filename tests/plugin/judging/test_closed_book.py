@@ -97,6 +97,26 @@ def test_cases_are_told_apart_by_whether_the_model_knew(project: Project) -> Non
     assert [[cell["mean"] for cell in row] for row in matrix["cells"]] == [[1.0, 0.0], [1.0, 0.0]]
 
 
+CHANGED = """
+    from pytest_rageval import Metric, Score
+
+    def changed(sample):
+        return Score(float("Paris" in sample.answer.text and "Paris" not in sample.closed_book.text))
+
+    def pytest_rageval_register(registry):
+        registry.metrics.register("changed", Metric("changed", changed, needs=("closed_book",)))
+"""
+
+
+def test_a_users_metric_names_the_inputs_that_it_reads(project: Project) -> None:
+    _project(project, [], KNOWS + CHANGED)
+    project.file("test_it.py", TEST.replace("GATES", "[]").replace(', "closed_book_accuracy"', ', "changed"'))
+    run = project.run()
+    assert values(run, "changed") == {"france": 0.0, "gaul": 1.0, "hard": 0.0, "wrong": 0.0}
+    conftest(project, NOTED, KNOWS, CHANGED.replace('needs=("closed_book",)', 'needs=("closedbook",)'))
+    assert "its needs name the unknown scoring input 'closedbook'; did you mean 'closed_book'?" in refused(project)
+
+
 NO_MODEL = """
     @pytest.fixture(scope="session")
     def rag_system():

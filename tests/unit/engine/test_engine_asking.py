@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.asking import Asked, Desk, Task
+from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, ModelError
 from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.panel import Panel
@@ -74,9 +76,8 @@ async def mine(query: Query) -> Answer:
 
 def desk(loop: LoopThread, llm: ScriptedLLM | None = None, system: object = mine) -> Desk:
     answerer = SystemAnswerer(system, "mine", loop, Bound(2))  # type: ignore[arg-type]
-    judge = None if llm is None else client(llm)
-    closed_book = None if llm is None else SystemAnswerer(mine, "closed_book", loop)
-    return Desk(answerer, loop, RGB_MARKERS, judge, closed_book)
+    model = None if llm is None else client(llm)
+    return Desk(answerer, Sources(loop, llm=model, judge=model), RGB_MARKERS)
 
 
 @pytest.mark.parametrize("ahead", [False, True], ids=["in turn", "ahead"])
@@ -103,18 +104,26 @@ def test_ahead_and_in_turn_come_to_the_same(loop: LoopThread) -> None:
     for asked in (in_turn, ahead):
         assert asked.error is None
         assert asked.answer is not None
-        assert asked.examined.closed_book is not None
-        assert asked.answer.text == asked.examined.closed_book.text == "Paris"
-        assert dict(asked.examined.verdicts) == {"a": Verdict("yes"), "b": Verdict("yes")}
-        assert asked.calls == Calls(3, 0, 3, 12, 4, 1.0, 1.0)
-    assert len(llm.requests) == 4
+        assert (asked.answer.text, asked.inputs["closed_book"].text) == ("Paris", "so")
+        assert asked.inputs["verdicts"] == {"a": Verdict("yes"), "b": Verdict("yes")}
+        assert asked.calls == Calls(4, 0, 4, 13, 5, 1.25, 1.25)
+    assert len(llm.requests) == 6
 
 
 def test_without_a_model_judges_that_need_one_are_not_asked(loop: LoopThread) -> None:
     function = FunctionJudge("mine", lambda sample: True)
     for asked in both(loop, desk(loop), judged(Asks("a"), function)):
-        assert set(asked.examined.verdicts) == {"mine"}
+        assert set(asked.inputs["verdicts"]) == {"mine"}
         assert asked.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
+
+
+def test_a_judge_that_waits_for_something_else_has_a_loop_in_a_replay(loop: LoopThread) -> None:
+    async def waits(sample: Sample) -> float:
+        await asyncio.sleep(0)
+        return 1.0
+
+    for asked in both(loop, replace(desk(loop), replays=True), judged(FunctionJudge("mine", waits))):
+        assert asked.inputs["verdicts"] == {"mine": Verdict(1.0)}
 
 
 class Notes:
@@ -138,9 +147,9 @@ def test_a_panel_votes_in_turn_and_no_two_repeats_share_a_recording(loop: LoopTh
     one, two = client(ScriptedLLM({"enot": "2", "": "1"}, usage=Usage(1, 1, 0.25))), client(ScriptedLLM("2"))
     panel = Panel(("one", "two", "nobody"), "majority", repeat=2, swapped=True)
     panelists = {"one": one, "two": two, "nobody": None}
-    made = replace(desk(loop), panels={"tone": panel}, panelists=panelists)
+    made = replace(desk(loop), sources=Sources(loop, panels={"tone": panel}, panelists=panelists))
     for asked in both(loop, made, judged(judge)):
-        verdict = asked.examined.verdicts["tone"]
+        verdict = asked.inputs["verdicts"]["tone"]
         assert [(vote.model, vote.repeat, vote.swapped, vote.verdict.label) for vote in verdict.votes] == [
             ("one", 1, False, "1"), ("one", 2, False, "1"), ("one", 1, True, "2"),
             ("two", 1, False, "2"), ("two", 2, False, "2"), ("two", 1, True, "2"),
@@ -155,7 +164,8 @@ def test_a_panel_votes_in_turn_and_no_two_repeats_share_a_recording(loop: LoopTh
 
 def test_a_label_that_has_no_value_has_no_mean(loop: LoopThread) -> None:
     panelists = {"one": client(ScriptedLLM("so")), "two": client(ScriptedLLM("so"))}
-    made = replace(desk(loop), panels={"a": Panel(("one", "two"), "mean")}, panelists=panelists)
+    panels = {"a": Panel(("one", "two"), "mean")}
+    made = replace(desk(loop), sources=Sources(loop, panels=panels, panelists=panelists))
     for asked in both(loop, made, judged(Asks("a"))):
         assert asked.error is not None
         assert (asked.error.kind, asked.answer is None) == ("judge_error", False)
@@ -176,7 +186,7 @@ def test_a_judge_that_fails_keeps_the_answer_and_the_cost(loop: LoopThread, erro
         assert asked.answer is not None
         assert asked.error is not None
         assert asked.error.kind == kind
-        assert dict(asked.examined.verdicts) == {}
+        assert dict(asked.inputs) == {}
         assert asked.calls is not None
         assert asked.calls.calls == 2
 
@@ -210,6 +220,6 @@ def test_only_overlapping_systems_go_ahead(loop: LoopThread) -> None:
     light = SystemAnswerer(lambda query: "", "mine", loop, Bound(1), light=True)
     sync = SystemAnswerer(lambda query: "", "mine", loop, Bound(1))
     assert desk(loop).goes_ahead(plain)
-    assert not Desk(light, loop, RGB_MARKERS).goes_ahead(plain)
-    assert Desk(light, loop, RGB_MARKERS).goes_ahead(task)
-    assert not Desk(sync, loop, RGB_MARKERS).goes_ahead(task)
+    assert not Desk(light, Sources(loop), RGB_MARKERS).goes_ahead(plain)
+    assert Desk(light, Sources(loop), RGB_MARKERS).goes_ahead(task)
+    assert not Desk(sync, Sources(loop), RGB_MARKERS).goes_ahead(task)

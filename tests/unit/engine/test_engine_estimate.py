@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.engine.asking import Task
-from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, Planned, Pricing, estimates
+from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, estimates
+from pytest_rageval.engine.planned import Planned, Pricing
+from pytest_rageval.engine.task import Task
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
 from pytest_rageval.metrics.answers.containment import ACCURACY
@@ -181,6 +182,13 @@ def test_every_vote_of_a_panel_is_counted() -> None:
     assert (one.prompt_tokens, one.completion_tokens) == (600, 60)
     assert one.cost_usd == pytest.approx(1.2)
     assert (other.what, other.model, other.cases, other.calls) == ("tone", "k", 2, None)
+
+
+def test_calls_of_the_sessions_model_stand_before_those_of_judges() -> None:
+    worth = erag_metric("erag:P@5", "erag", lambda name: ACCURACY)
+    metrics = (metric_of(Judged()), CLOSED_BOOK_ACCURACY, worth, ACCURACY)
+    found = estimates([planned(model=priced(), judge=priced(name="j"), metrics=metrics, supplied=None)], PROMPTS)
+    assert [each.what for each in found] == ["answer", "each document", "closed book", "tone"]
 
 
 def test_without_a_judge_model_no_judge_is_asked() -> None:

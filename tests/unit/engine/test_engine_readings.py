@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
-from pytest_rageval.engine.asking import Asked, Desk, Task
-from pytest_rageval.engine.document_answers import Readings
+from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.runner import Runner
+from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.metrics.answers.containment import ACCURACY
@@ -79,7 +81,7 @@ class Reader:
 
 def desk(loop: LoopThread | NoLoop, system: Any, most: int = 2) -> Desk:
     answerer = SystemAnswerer(system, "mine", loop, Bound(most))
-    return Desk(answerer, loop, RGB_MARKERS, readings=Readings(answerer))  # type: ignore[arg-type]
+    return Desk(answerer, Sources(loop, OnceCache(answerer)), RGB_MARKERS)
 
 
 def task(*metrics: Metric, case: Case = CASE) -> Task:
@@ -217,4 +219,4 @@ def test_a_duplicate_document_is_an_error_before_any_call(loop: LoopThread) -> N
 def test_metrics_without_labels_ask_nothing(loop: LoopThread) -> None:
     reader = Reader()
     asked = desk(loop, reader.answer).ask(task(ACCURACY), Meter())
-    assert (reader.alone, asked.examined.readings) == ([], None)
+    assert (reader.alone, dict(asked.inputs)) == ([], {})

@@ -9,9 +9,11 @@ from typing import Any, cast
 import pytest
 
 from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
-from pytest_rageval.engine.asking import Desk, Task
+from pytest_rageval.engine.asking import Desk
+from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
+from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, SystemContractError
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer, Usage
@@ -55,7 +57,7 @@ class Says:
 
 def run(task: Task, answerer: Answerer, markers: Markers = RGB_MARKERS) -> Outcome:
     """Ask and score a task in this thread."""
-    return Runner(markers).run(task, Desk(answerer, LoopThread(), markers).ask(task, Meter()))
+    return Runner(markers).run(task, Desk(answerer, Sources(LoopThread()), markers).ask(task, Meter()))
 
 
 def plain(query: Query) -> str:

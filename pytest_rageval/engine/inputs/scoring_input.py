@@ -1,0 +1,106 @@
+"""The declaration of a scoring input: what metrics read in addition to a case and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.engine.loop import LoopThread, NoLoop
+from pytest_rageval.engine.once_cache import OnceCache
+from pytest_rageval.engine.planned import Planned, PlannedCall
+from pytest_rageval.engine.task import Task
+from pytest_rageval.engine.vectors import Vectors
+from pytest_rageval.judges.panel import Panel
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.chat import ChatModel
+    from pytest_rageval.systems.prompting import Prompts
+
+__all__ = ["Context", "ScoringInput", "Sources"]
+
+_NO_PANELS: Mapping[str, Panel] = MappingProxyType({})
+_NO_PANELISTS: Mapping[str, ChatModel | None] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a scoring input can ask; None stands for what the session does not have.
+
+    Attributes:
+        loop: runs coroutines.
+        system: asks the system under test, each question only once; None if its answers are recorded.
+        llm: the model of the session.
+        judge: the model that judges ask.
+        vectors: gives the embeddings of texts.
+        prompts: the prompts of our systems.
+        panels: name of a judge -> the panel that votes instead of ``judge``.
+        panelists: name of a panel's model -> the model; None if it is unavailable.
+    """
+
+    loop: LoopThread | NoLoop
+    system: OnceCache | None = None
+    llm: ChatModel | None = None
+    judge: ChatModel | None = None
+    vectors: Vectors | None = None
+    prompts: Prompts | None = None
+    panels: Mapping[str, Panel] = field(default_factory=lambda: _NO_PANELS)
+    panelists: Mapping[str, ChatModel | None] = field(default_factory=lambda: _NO_PANELISTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """An answer about which inputs are asked.
+
+    Attributes:
+        task: the case with its metrics.
+        sample: the case and its answer, without inputs.
+        sources: what can be asked.
+    """
+
+    task: Task
+    sample: Sample
+    sources: Sources
+
+
+def _unchanged(reply: object, task: Task, score: object) -> object:
+    return reply
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringInput:
+    """What metrics read in addition to a case and its answer, such as the verdicts of judges.
+
+    An input without ``ask`` comes from models: it is asked on the event loop, for generated answers only, and a system
+    that answers in no time is asked ahead because of it. An input with ``ask`` comes from the system under test: it is
+    asked in the way in which the system answers.
+
+    Attributes:
+        name: the field of `Sample` that holds it, else its key in ``sample.inputs``.
+        ask_ahead: asks for it on the event loop. None instead of a reply leaves it out of the sample.
+        needed_by: whether a metric reads it that does not name it in ``needs``.
+        ask: does the same in the test's thread.
+        estimate: returns the calls that a planned task would make for it.
+        check: raises `SettingError` if the metrics of a testbed cannot use it.
+        cross_checks: returns the metrics to compute in addition for these cases, which show whether it can be trusted.
+        finish: returns what metrics read, from a reply; it may score other answers to the question.
+        embeds: whether it asks the embedding model.
+        runs_own_code: whether it awaits a user's code for these metrics, also when all model calls are replayed.
+    """
+
+    name: str
+    ask_ahead: Callable[[Context], Awaitable[object]]
+    needed_by: Callable[[Metric], bool] = lambda metric: False
+    ask: Callable[[Context], object] | None = None
+    estimate: Callable[[Planned, Prompts], Iterable[PlannedCall]] = lambda planned, prompts: ()
+    check: Callable[[Collection[Metric]], object] = lambda metrics: None
+    cross_checks: Callable[[Collection[Case]], Iterable[str]] = lambda cases: ()
+    finish: Callable[[Any, Task, Callable[[Case, Answer, Metric], Score]], object] = _unchanged
+    embeds: bool = False
+    runs_own_code: Callable[[Collection[Metric]], bool] = lambda metrics: False

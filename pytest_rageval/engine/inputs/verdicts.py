@@ -1,0 +1,109 @@
+"""The scoring input ``verdicts``: each judge's verdict on an answer, or that of a panel that votes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput
+from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
+from pytest_rageval.engine.tracebacks import or_case_error
+from pytest_rageval.errors import CaseError
+from pytest_rageval.judges.panel import Panel, decided, values_of
+from pytest_rageval.llm.client.usage_meter import SCOPE, current
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+from pytest_rageval.model.verdict import Verdict, Vote
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.chat import ChatModel
+    from pytest_rageval.systems.prompting import Prompts
+
+__all__ = ["ASSUMED_ANSWER", "VERDICTS"]
+
+ASSUMED_ANSWER = "word " * 100
+"""Placeholder for the answer in a judge's prompt, for an estimate."""
+
+
+async def _ask_ahead(context: Context) -> Mapping[str, Verdict]:
+    """Return name of a judge -> its verdict, for each judge of the metrics that can be asked."""
+    sources, sample = context.sources, context.sample
+    verdicts: dict[str, Verdict] = {}
+    for judge in _judges(context.task.metrics):
+        panel = sources.panels.get(judge.name)
+        if panel is not None:
+            verdicts[judge.name] = await _panel_verdict(judge, panel, sources.panelists, sample)
+        elif sources.judge is not None or not getattr(judge, "needs_model", True):
+            verdicts[judge.name] = await _verdict(judge, sources.judge, sample)
+    return verdicts
+
+
+async def _verdict(judge: Judge, model: ChatModel | None, sample: Sample) -> Verdict:
+    """Return a judge's verdict; its exceptions become a `CaseError`."""
+    verdict = judge.ask(sample, model)  # type: ignore[arg-type] # a judge without a model needs none
+    return await or_case_error(verdict, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
+
+
+async def _panel_verdict(
+    judge: Judge, panel: Panel, panelists: Mapping[str, ChatModel | None], sample: Sample
+) -> Verdict:
+    """Return the verdict of a panel's votes; ask for them one after the other.
+
+    Each repeat has separate recordings, also across repeats of the case.
+    """
+    scope, votes = current(), []
+    for name, repeat, swapped in panel.ballots():
+        voter: Judge = judge.swapped if swapped else judge  # type: ignore[attr-defined] # see panel.fitted
+        model = panelists[name]
+        outer = SCOPE.set(replace(scope, repeat=(scope.repeat - 1) * panel.repeat + repeat))
+        try:
+            verdict = Verdict(problem="judge_unavailable") if model is None else await _verdict(voter, model, sample)
+        finally:
+            SCOPE.reset(outer)
+        votes.append(Vote(name, verdict, repeat, swapped))
+    try:
+        return decided(votes, panel.rule or "majority", values_of(judge))
+    except ValueError as fault:
+        raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
+
+
+def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
+    task = planned.task
+    for judge in _judges(task.metrics):
+        voters = [(model, times) for model, times in _voters(planned, judge.name) if model is not None]
+        if not voters or not getattr(judge, "needs_model", True):
+            continue
+        make_messages = getattr(judge, "messages", None)
+        messages = None if make_messages is None else make_messages(Sample(task.case, Answer(ASSUMED_ANSWER)))
+        for model, times in voters:
+            yield PlannedCall(judge.name, model, messages, final=False, times=times)
+
+
+def _voters(planned: Planned, name: str) -> list[tuple[Pricing | str | None, int]]:
+    """Return the models of a judge and their numbers of calls; a swapped prompt counts like the normal one."""
+    if name not in planned.panels:
+        return [(planned.judge, 1)]
+    panel = planned.panels[name]
+    return [(planned.panelists[model], panel.votes_each) for model in panel.models]
+
+
+def _runs_own_code(metrics: Collection[Metric]) -> bool:
+    """Return whether a judge is a user's code; a judge with ``messages`` only asks a model."""
+    return not all(hasattr(judge, "messages") for judge in _judges(metrics))
+
+
+def _judges(metrics: Iterable[Metric]) -> list[Judge]:
+    """Return the judges of metrics, each once."""
+    return list({metric.judge.name: metric.judge for metric in metrics if metric.judge is not None}.values())
+
+
+VERDICTS = ScoringInput(
+    "verdicts",
+    ask_ahead=_ask_ahead,
+    needed_by=lambda metric: metric.judge is not None,
+    estimate=_estimate,
+    runs_own_code=_runs_own_code,
+)
