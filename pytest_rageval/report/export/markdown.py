@@ -139,7 +139,7 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
 
 
 def _sections(run: Run) -> Iterator[Part]:
-    """Yield the tables of the sections without a form of their own."""
+    """Yield the tables of the sections."""
     for section in declared():
         for table in section.tables_of(run) if section.in_markdown else ():
             rows = [[plain(text) for text in row] for row in table.rows]

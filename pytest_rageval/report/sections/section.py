@@ -13,7 +13,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections import BUILTIN
 from pytest_rageval.report.text.lines import Line
 
-__all__ = ["ALWAYS", "SECTIONS", "Drawing", "Screen", "Section", "Table", "declared", "encode_sections", "in_order"]
+__all__ = ["ALWAYS", "Drawing", "Screen", "Section", "Table", "declared", "encode_sections", "in_order"]
 
 Row = TypeVar("Row")
 
@@ -55,7 +55,7 @@ class Screen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A part of the terminal's summary with a form of its own; the other reports have code of their own for it.
+    """A part of the terminal's summary that is no table; the other reports have their own code for it.
 
     Attributes:
         lines: yield its lines.
@@ -120,16 +120,16 @@ class Section(Generic[Row]):
         return [self.row(**{key: _frozen(value) for key, value in each.items()}) for each in plain]
 
 
-SECTIONS: Registry[Section[Any] | Drawing] = Registry("section", BUILTIN)
+_SECTIONS: Registry[Section[Any] | Drawing] = Registry("section", BUILTIN)
 
 
 def in_order() -> list[Section[Any] | Drawing]:
     """Return all parts of the summary, in its order."""
-    return [SECTIONS.get(name) for name in BUILTIN]
+    return [_SECTIONS.get(name) for name in BUILTIN]
 
 
 def declared() -> list[Section[Any]]:
-    """Return the sections without a form of their own, in order."""
+    """Return the sections that are declared as tables, in order."""
     return [each for each in in_order() if isinstance(each, Section)]
 
 
