@@ -13,7 +13,7 @@ from pytest_rageval.hooks.config.model_clients import KINDS
 from pytest_rageval.hooks.prepare.model_calls import first_items, planned_of
 from pytest_rageval.llm.backends.prices import Prices
 from pytest_rageval.llm.client.chat import Client
-from pytest_rageval.report.sections.unseen_calls import UNSEEN
+from pytest_rageval.report.run.unseen_calls import UNSEEN
 from pytest_rageval.report.text.lines import few_of
 
 if TYPE_CHECKING:

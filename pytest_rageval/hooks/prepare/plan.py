@@ -16,7 +16,7 @@ from pytest_rageval.hooks.prepare.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.prepare.recorded_answers import unused_answers
 from pytest_rageval.hooks.prepare.run_settings import testbed_settings
 from pytest_rageval.model.case import Case
-from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan, Unseen
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.testbeds.expand import shortfalls
 from pytest_rageval.testbeds.ids import digest
@@ -66,7 +66,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.alpha, plan.inconclusive, plan.updates = setting.alpha, setting.inconclusive, setting.update
     plan.partial_gates = collected.options.partial_gates
     plan.min_compared, plan.deselected = setting.min_compared, deselected_of_baseline(collected, chosen)
-    plan.alpha_per, plan.unseen = setting.alpha_per, collected.unseen
+    plan.alpha_per, plan.unseen = setting.alpha_per, Unseen(collected.unseen)
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())

@@ -35,7 +35,7 @@ from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.unfailable_gates import never_failing
-from pytest_rageval.report.sections.unseen_calls import unseen_at_end, unseen_at_start
+from pytest_rageval.report.run.unseen_calls import note_unseen, unseen_at_start
 from pytest_rageval.report.text.lines import counted
 
 __all__ = ["Recorder"]
@@ -140,8 +140,7 @@ class Recorder:
                 nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
         self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
-        budget = self.options.budget_usd is not None
-        self.run.plan.notes += tuple(unseen_at_end(self.run.plan, self.run.ordered(), budget=budget))
+        note_unseen(self.run.plan, self.run.ordered(), budget=self.options.budget_usd is not None)
         self.run.weigh_judges()
         self.run.evaluate_gates()
 

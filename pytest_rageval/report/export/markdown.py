@@ -15,10 +15,11 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.verdict import verdict_of
 from pytest_rageval.report.sections.comparison import causes_text, change_text
+from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
-from pytest_rageval.report.sections.repeats import NAMED, repeats_of
-from pytest_rageval.report.terminal.summary import counts_text
+from pytest_rageval.report.sections.repeats import NAMED, repeat_labels
+from pytest_rageval.report.sections.section import declared
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 
 __all__ = ["MARKER", "MOST", "markdown_of"]
@@ -106,8 +107,9 @@ def _change(each: Compared, comparison: Comparison) -> str:
 
 def _repeats(run: Run) -> Iterator[str]:
     """Yield the repeats of each testbed and system, as list items."""
-    repeats = list(repeats_of(run))
-    for label, each in repeats[:FEW_ROWS]:
+    repeats = run.repeats()
+    labels = repeat_labels(repeats, run.plan.testbeds)
+    for label, each in list(zip(labels, repeats, strict=True))[:FEW_ROWS]:
         counts = f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats"
         counts += f", {len(each.always_missed)} never pass"
         yield f"- {plain(f'{label} {each.metric}: {counts}')}"
@@ -133,6 +135,16 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
         rows = [[plain(text) for text in row] for row in matrix_rows(matrix)]
         title = f"{matrix_title(matrix)} - {matrix_legend(matrix)}"
         yield Part(title, rows, at > 0 or len(rows) > FEW_ROWS, range(1, len(rows[0])))
+    yield from _sections(run)
+
+
+def _sections(run: Run) -> Iterator[Part]:
+    """Yield the tables of the sections."""
+    for section in declared():
+        for table in section.tables_of(run) if section.in_markdown else ():
+            rows = [[plain(text) for text in row] for row in table.rows]
+            notes = [note.text for note in table.notes]
+            yield Part(table.heading, rows, len(rows) > FEW_ROWS, range(1, len(rows[0])), notes)
 
 
 def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:

@@ -45,12 +45,14 @@ class Part:
         rows: rows of Markdown cells, the head first.
         folded: whether it is folded at first.
         numbers: indexes of the columns that are aligned right.
+        notes: sentences below the table, as plain text.
     """
 
     title: str
     rows: Sequence[Row]
     folded: bool
     numbers: range
+    notes: Sequence[str] = ()
 
 
 def plain(text: str) -> str:
@@ -97,6 +99,11 @@ def _render(part: Part, room: int) -> str:
         if len(text) + len(line) + TAIL > room:
             return f"{text}\n{counted(len(rows) - at, 'more row')} did not fit here.\n{closing}" if at else ""
         text += line
+    for at, note in enumerate(part.notes):
+        paragraph = f"\n{plain(note)}\n"
+        if len(text) + len(paragraph) + TAIL > room:
+            return f"{text}\n{counted(len(part.notes) - at, 'more note')} did not fit here.\n{closing}"
+        text += paragraph
     return text + closing
 
 

@@ -9,7 +9,7 @@ from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.report.files.baseline_file import snapshot_to_plain
-from pytest_rageval.report.files.matrix_json import encode_units, pair_of
+from pytest_rageval.report.run.cell_json import encode_units, pair_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import Matrix
-from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.model.facets import above
+from pytest_rageval.report.run.cell_json import encode_cell
 
-__all__ = ["cases_of", "encode_cell", "encode_matrix", "encode_units", "pair_of"]
+__all__ = ["encode_matrix"]
 
 
 def encode_matrix(matrix: Matrix) -> dict[str, Any]:
@@ -50,24 +50,3 @@ def _encode_groups(matrix: Matrix) -> dict[str, Any]:
 
 def _encode_cells(cells: Sequence[Cell | None]) -> list[dict[str, Any] | None]:
     return [None if cell is None else encode_cell(cell) for cell in cells]
-
-
-def encode_cell(cell: Cell) -> dict[str, Any]:
-    """Return a cell; its mean is None if no case has a value."""
-    plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": pair_of(cell.ci95)}
-    return plain | cases_of(cell.n_cases) | encode_units(cell.n_units, cell.unit)
-
-
-def cases_of(n_cases: int | None) -> dict[str, int]:
-    """Return the number of cases if ``n`` also counts their repeats, else an empty mapping."""
-    return {} if n_cases is None else {"n_cases": n_cases}
-
-
-def encode_units(n_units: int | None, unit: str) -> dict[str, int | str]:
-    """Return the number of independent units and what joins their cases; empty if all cases are independent."""
-    return {} if n_units is None else {"n_units": n_units, "unit": unit}
-
-
-def pair_of(interval: Interval | None) -> list[float] | None:
-    """Return an interval as a list."""
-    return None if interval is None else [interval[0], interval[1]]

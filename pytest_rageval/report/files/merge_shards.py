@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.report.run.plan import DIGEST, TO_AGREE, Plan, Shard
+from pytest_rageval.report.run.plan import DIGEST, TO_AGREE, Plan, Shard, Unseen
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.unseen_calls import note_unseen
 
 __all__ = ["NO_TESTS", "Part", "merge_parts"]
 
 OF_THE_MACHINE = ("python", "pytest", "pytest-xdist")
 """Versions that may differ between shards, because they decide no score."""
-
-COUNTS = re.compile(r"(.*?: )([0-9]+) of ([0-9]+)( answers of .+)")
-"""A note that counts answers."""
 
 NO_TESTS, SOME_FAILED = 5, 1  # of pytest's exit statuses
 
@@ -62,6 +59,7 @@ def merge_parts(parts: Sequence[Part]) -> Run:
     whole.texts = all(run.texts for run in runs)
     whole.failed = tuple(sorted({nodeid for run in runs for nodeid in run.failed}))
     whole.baseline, whole.settings = runs[0].baseline, runs[0].settings
+    note_unseen(whole.plan, whole.ordered(), budget=any(run.plan.unseen.budget for run in runs))
     whole.weigh_judges()
     gates = whole.evaluate_gates()
     statuses = [run.exitstatus for run in runs if run.exitstatus != NO_TESTS] or [NO_TESTS]
@@ -70,7 +68,7 @@ def merge_parts(parts: Sequence[Part]) -> Run:
 
 
 def _plan(parts: Sequence[Part]) -> Plan:
-    """Return the plan of all shards, with the cases in data order."""
+    """Return the plan of all shards, with the cases in data order, without notes that count a shard's answers."""
     plans = [part.run.plan for part in parts]
     placed = [
         (place is None, place or 0, nodeid, planned)
@@ -80,22 +78,9 @@ def _plan(parts: Sequence[Part]) -> Plan:
     return replace(
         plans[0],
         cases={nodeid: planned for _, _, nodeid, planned in sorted(placed)},
-        notes=_notes(note for plan in plans for note in plan.notes),
+        notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes if note not in plan.unseen.notes)),
+        unseen=Unseen({system: shown for plan in plans for system, shown in plan.unseen.systems.items()}),
         shard=None,
-    )
-
-
-def _notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return each note once; add up the counts (``3 of 4 answers``) of notes that are otherwise equal."""
-    counts: dict[tuple[str, str], tuple[int, int]] = {}
-    for note in notes:
-        counted = COUNTS.fullmatch(note)
-        before, part, all_of, after = counted.groups() if counted else (note, "0", "0", "")
-        key = before, after
-        first, second = counts.get(key, (0, 0))
-        counts[key] = first + int(part), second + int(all_of)
-    return tuple(
-        f"{before}{part} of {whole}{after}" if after else before for (before, after), (part, whole) in counts.items()
     )
 
 

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.labelled_answers import stand_in
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.facets import DIALOGUE
-from pytest_rageval.report.run.plan import TO_AGREE, Plan, Shard, TestbedPlan
+from pytest_rageval.report.run.plan import TO_AGREE, Plan, Shard, TestbedPlan, Unseen
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
@@ -106,6 +106,7 @@ def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
         labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
         identity=plain.get("dealt", {}).get("identity", {}),
+        unseen=_unseen(plain.get("dealt", {}).get("unseen", {})),
     )
 
 
@@ -114,12 +115,14 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
     plan = run.plan
     places = dict(zip(plan.cases, shard.places, strict=True))
     nodes = [*(outcome.nodeid for outcome in run.ordered()), *(node for node in plan.cases if node not in run.outcomes)]
-    dealt = {
+    dealt: dict[str, Any] = {
         "cases": shard.cases,
         "selection": shard.selection,
         "places": [places.get(node) for node in nodes],
         "identity": {kind: dict(plan.identity.get(kind, {})) for kind in TO_AGREE},
     }
+    if plan.unseen.systems:
+        dealt["unseen"] = asdict(plan.unseen) | {"notes": list(plan.unseen.notes)}
     if not plan.least_kappas:
         return dealt
     labels = [asdict(label) | {"where": PurePath(label.where).name} for label in plan.labels]
@@ -128,6 +131,10 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
         answers = [outcome.answer and stand_in(outcome.answer.text) for outcome in run.ordered()]
         dealt = dealt | {"answers": answers}
     return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas)}
+
+
+def _unseen(plain: Mapping[str, Any]) -> Unseen:
+    return Unseen(**{**plain, "notes": tuple(plain.get("notes", ()))})
 
 
 def _shard(results: Mapping[str, Any]) -> Shard | None:

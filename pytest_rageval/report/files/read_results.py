@@ -7,18 +7,17 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pytest_rageval.analysis.deployment import Stage
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
-from pytest_rageval.model.facts import RETRIEVE
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.files.plan_json import decode_plan
-from pytest_rageval.report.files.sections_json import decode_trust
 from pytest_rageval.report.files.stored_types import check_types
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.sections.deployment import DEPLOYMENT, Deployment
+from pytest_rageval.report.sections.judge_trust import TRUST
 
 __all__ = ["run_of"]
 
@@ -55,12 +54,9 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     }
     run.unclaimed = Calls(**unclaimed)
     _ = run.unclaimed + Calls()  # raises if a count is not a number
-    deployment = results.get("deployment", {"retrievers": [], "stages": []})
-    run.retrievers = [each["facts"] for each in deployment["retrievers"]]
-    stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in deployment["stages"]]
-    queries = [(each["name"], each["queries"]) for each in deployment["retrievers"] if each["queries"] is not None]
-    run.measured = stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in queries}
-    run.trusts = [decode_trust(each) for each in results.get("trust", ())]
+    for deployment in DEPLOYMENT.stored(results) or [Deployment([], [], {})]:
+        run.retrievers, run.measured = deployment.retrievers, (deployment.stages, deployment.queries)
+    run.trusts = list(TRUST.stored(results))
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     run.evaluate_gates()

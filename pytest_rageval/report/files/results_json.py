@@ -8,24 +8,25 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
-from pytest_rageval.analysis.deployment import Stage, queries_of_each
-from pytest_rageval.analysis.people.vote_agreement import Ballots, Pairs
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.facts import RETRIEVE, retriever_of
 from pytest_rageval.report.files.comparison_json import encode_comparison, encode_regression
-from pytest_rageval.report.files.matrix_json import cases_of, encode_matrix, encode_units, pair_of
+from pytest_rageval.report.files.matrix_json import encode_matrix
 from pytest_rageval.report.files.plan_json import encode_plan, encode_testbed
-from pytest_rageval.report.files.sections_json import encode_dialogues, encode_repeats, encode_trust
+from pytest_rageval.report.run.cell_json import cases_of, encode_units, pair_of
 from pytest_rageval.report.run.gate_results import NamedGate, reason_of
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
+from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.totals import totals_of
 from pytest_rageval.report.run.versions import versions
+from pytest_rageval.report.sections.section import encode_sections
 
 __all__ = ["SCHEMA", "encode_gate", "encode_run", "encode_usage", "results_of", "schema", "versions_of"]
 
 SCHEMA = 1
 """The supported version of results.json."""
+
+_FIRST = ("dialogues", "trust", "ballots", "differences")
+"""Keys that only some runs have, and that come before other such keys."""
 
 
 def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) -> dict[str, Any]:
@@ -39,13 +40,8 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
     """
     outcomes = run.ordered()
     matrices = [encode_matrix(matrix) for matrix in run.matrices(choice)]
-    deployment = _encode_deployment(run)
-    ballots = [_encode_ballots(each) for each in run.ballots()]
     differences = [encode_matrix(matrix) for matrix in run.differences(choice)]
-    repeats = [encode_repeats(each) for each in run.repeats()]
-    trust = [encode_trust(each) for each in run.trusts]
-    dialogues = [encode_dialogues(each) for each in run.dialogues()]
-    correlations = [_encode_correlated(each) for each in run.correlations()]
+    optional = {"differences": differences, **encode_sections(run), **dict(encode_comparison(run, choice))}
     return {
         "schema": SCHEMA,
         "run": encode_run(run, run_id, finished),
@@ -58,20 +54,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "matrix": matrices[0] if matrices else None,
         "matrices": matrices + [encode_matrix(matrix) for matrix in run.gains(choice)],
         "usage": encode_usage(run.calls()),
-    } | {
-        key: value
-        for key, value in (
-            ("dialogues", dialogues),
-            ("trust", trust),
-            ("ballots", ballots),
-            ("differences", differences),
-            ("repeats", repeats),
-            ("correlations", correlations),
-            ("deployment", deployment),
-            *encode_comparison(run, choice),
-        )
-        if value
-    }
+    } | {key: optional[key] for key in dict.fromkeys((*_FIRST, *optional)) if optional.get(key)}
 
 
 def encode_run(run: Run, run_id: str, finished: datetime) -> dict[str, Any]:
@@ -143,52 +126,3 @@ def encode_usage(calls: Calls) -> dict[str, Any]:
         return plain
     at_least = {name: value for name, value in asdict(calls).items() if plain[name] is None and value is not None}
     return plain | {"on_their_way": calls.on_their_way, "at_least": at_least}
-
-
-def _encode_ballots(ballots: Ballots) -> dict[str, Any]:
-    return {
-        "metric": ballots.metric,
-        "models": list(ballots.models),
-        "votes": ballots.n_votes,
-        "unread": ballots.n_unread,
-        "answers": ballots.n_answers,
-        "split": ballots.split,
-        "two_judges": _encode_pairs(ballots.judges),
-        "asked_again": _encode_pairs(ballots.repeats),
-        "swapped": _encode_pairs(ballots.swapped),
-    }
-
-
-def _encode_pairs(pairs: Pairs) -> dict[str, Any]:
-    return {"share": pairs.share, "n": pairs.n}
-
-
-def _encode_deployment(run: Run) -> dict[str, Any]:
-    """Return the times of retrievers and stages; empty if no system retrieved and no retriever reported facts."""
-    stages, queries = run.times()
-    if not run.retrievers and all(stage.stage != RETRIEVE for stage in stages):
-        return {}
-    return {
-        "retrievers": [
-            {"name": retriever_of(facts), "facts": dict(facts), "queries": _encode_times(times)}
-            for facts, times in zip(run.retrievers, queries_of_each(run.retrievers, queries), strict=True)
-        ],
-        "stages": [{"system": stage.name, "stage": stage.stage, "seconds": _encode_times(stage)} for stage in stages],
-    }
-
-
-def _encode_times(stage: Stage | None) -> dict[str, Any] | None:
-    return None if stage is None else {"n": stage.n, "p50_s": stage.p50_s, "p95_s": stage.p95_s}
-
-
-def _encode_correlated(each: Correlated) -> dict[str, Any]:
-    correlation = each.correlation
-    return {
-        "testbed": each.testbed,
-        "system": each.system,
-        "retrieval": each.retrieval,
-        "downstream": each.downstream,
-        "n": correlation.n,
-        "tau_b": {"value": correlation.tau_b, "ci95": pair_of(correlation.tau_b_ci95)},
-        "rho": {"value": correlation.rho, "ci95": pair_of(correlation.rho_ci95)},
-    } | ({"reason": correlation.reason} if correlation.reason else {})

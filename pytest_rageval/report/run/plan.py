@@ -17,7 +17,7 @@ from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan"]
+__all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan", "Unseen"]
 
 DIGEST = "sha256:"
 """Prefix of an identity value that is a digest, because the value itself is long or private."""
@@ -88,6 +88,21 @@ class Shard:
         return f"shard {self.number} of {self.of}"
 
 
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Systems whose model calls a budget or a gate on cost may not see.
+
+    Attributes:
+        systems: system -> its name or fixture in the user's words.
+        budget: whether a budget bounds the session.
+        notes: the warnings of them at the end of the session; the plan's notes include them.
+    """
+
+    systems: Mapping[str, str] = field(default_factory=dict)
+    budget: bool = False
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Plan:
     """The testbeds and the selected cases of a session.
@@ -118,7 +133,7 @@ class Plan:
         deselected: baseline cases that the session left out, as indexes into the baseline.
         partial: node id of a gate with a fixed bound -> which part of its cases is selected, if not all are.
         partial_gates: what happens to these gates: ``skip``, ``decide`` or ``fail``.
-        unseen: system with model calls that may not be recorded -> the user's reason for it.
+        unseen: systems with model calls that may not be seen.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -145,7 +160,7 @@ class Plan:
     deselected: tuple[int, ...] = ()
     partial: Mapping[str, SelectedPart] = field(default_factory=dict)
     partial_gates: PartPolicy = "skip"
-    unseen: Mapping[str, str] = field(default_factory=dict)
+    unseen: Unseen = field(default_factory=Unseen)
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
@@ -184,7 +199,7 @@ class Plan:
             deselected=tuple(plain["deselected"]),
             partial={node: SelectedPart(*part) for node, part in plain["partial"].items()},
             partial_gates=plain["partial_gates"],
-            unseen=plain["unseen"],
+            unseen=Unseen(**{**plain["unseen"], "notes": tuple(plain["unseen"]["notes"])}),
         )
 
     @property

@@ -1,1 +1,21 @@
-"""The sections of the summary: one module a section."""
+"""The sections of the summary: one module a section, in the order of `BUILTIN`."""
+
+from __future__ import annotations
+
+__all__ = ["BUILTIN"]
+
+BUILTIN: dict[str, str] = {
+    "counts": "pytest_rageval.report.sections.counts:COUNTS",
+    "matrices": "pytest_rageval.report.sections.matrices:MATRICES",
+    "curves": "pytest_rageval.report.sections.curves:CURVES",
+    "dialogues": "pytest_rageval.report.sections.conversations:CONVERSATIONS",
+    "comparison": "pytest_rageval.report.sections.comparison:COMPARISON",
+    "trust": "pytest_rageval.report.sections.judge_trust:TRUST",
+    "ballots": "pytest_rageval.report.sections.judge_votes:BALLOTS",
+    "repeats": "pytest_rageval.report.sections.repeats:REPEATS",
+    "correlations": "pytest_rageval.report.sections.correlations:CORRELATIONS",
+    "deployment": "pytest_rageval.report.sections.deployment:DEPLOYMENT",
+    "gates": "pytest_rageval.report.sections.gates:GATES",
+    "warnings": "pytest_rageval.report.sections.warnings:WARNINGS",
+}
+"""Section -> ``"module:attribute"`` of its `Section` or `Drawing`, in the order of the summary."""

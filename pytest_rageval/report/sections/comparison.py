@@ -8,11 +8,13 @@ from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.failure_cause import CAUSES, Cause
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment
 from pytest_rageval.report.text.tables import table
 
 __all__ = [
-    "ALL_NOISE", "NO_PAIR", "cases_by_kind", "cases_text", "causes_text", "change_columns", "change_text",
+    "ALL_NOISE", "COMPARISON", "NO_PAIR", "cases_by_kind", "cases_text", "causes_text", "change_columns", "change_text",
     "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "unchanged_text", "verdict_lines",
 ]  # fmt: skip
 
@@ -20,6 +22,16 @@ NO_PAIR = "nothing to compare: no case of this run is in the baseline with a sco
 ALL_NOISE = "no change that can be told from noise"
 UNCHANGED = "no score changed"
 NAMED = 10  # broken or fixed cases that are listed
+
+
+def _lines(run: Run, screen: Screen) -> Iterator[Line]:
+    comparison = run.comparison(screen.choice)
+    if comparison is not None:
+        failed = any(gate.result.regressed for gate in run.gates)
+        yield from comparison_lines(comparison, screen.width, run.plan.alpha, failed=failed)
+
+
+COMPARISON = Drawing(_lines)
 
 
 def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed: bool = False) -> Iterator[Line]:

@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.model.facets import sort_key
+from pytest_rageval.report.run.cell_json import decode_cell, encode_cell
+from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.text.lines import Line
-from pytest_rageval.report.text.tables import labels_of, table
+from pytest_rageval.report.sections.section import Section, Table
+from pytest_rageval.report.text.tables import labels_of
 
-__all__ = ["CONVERSATIONS", "dialogue_columns", "dialogue_lines"]
+__all__ = ["CONVERSATIONS"]
 
-CONVERSATIONS = "conversations - mean of their means; whole: no turn misses; rounds: mean (n)"
-"""The heading of the section."""
+TITLE = "conversations - mean of their means; whole: no turn misses; rounds: mean (n)"
 
 
-def dialogue_lines(run: Run, width: int) -> Iterator[Line]:
+def _tables(dialogues: Sequence[Dialogues], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table of conversations, as wholes and by round, with a row for each testbed and system."""
-    dialogues = run.dialogues()
-    if not dialogues:
-        return
-    labels = labels_of([(run.plan.testbeds[each.testbed].name, each.system) for each in dialogues])
-    yield Line("")
-    yield Line(CONVERSATIONS)
-    yield from table(["testbed", *labels], dialogue_columns(dialogues), width)
-
-
-def dialogue_columns(dialogues: Sequence[Dialogues]) -> list[list[str]]:
-    """Return the columns of the table with their heads, without the column of labels."""
     rounds = sorted({name for each in dialogues for name, _ in each.rounds}, key=sort_key)
     cells = [dict(each.rounds) for each in dialogues]
-    return [
+    columns = [
+        ["testbed", *labels_of([(testbeds[each.testbed].name, each.system) for each in dialogues])],
         ["metric", *(each.metric for each in dialogues)],
         ["dialogues", *(str(each.n) for each in dialogues)],
         ["mean", *(_share(each.mean) for each in dialogues)],
         ["whole", *(_whole(each) for each in dialogues)],
         *([f"round {name}", *(_cell(each.get(name)) for each in cells)] for name in rounds),
+    ]
+    yield Table(TITLE, columns)
+
+
+def _encode(dialogues: Sequence[Dialogues]) -> list[dict[str, Any]]:
+    return [
+        asdict(each) | {"rounds": [{"round": name, **encode_cell(cell)} for name, cell in each.rounds]}
+        for each in dialogues
+    ]
+
+
+def _decode(plain: Sequence[Mapping[str, Any]]) -> list[Dialogues]:
+    return [
+        Dialogues(**{**each, "rounds": tuple((at["round"], decode_cell(at)) for at in each["rounds"])})
+        for each in plain
     ]
 
 
@@ -54,3 +62,16 @@ def _cell(cell: Cell | None) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+CONVERSATIONS = Section(
+    "dialogues",
+    Dialogues,
+    Run.dialogues,
+    _tables,
+    encode=_encode,
+    decode=_decode,
+    verbosity=0,
+    in_markdown=False,
+    top_level=True,
+)

@@ -2,44 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.report.run.cell_json import pair_of
+from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.summary_data import shows_correlations
+from pytest_rageval.report.run.summary_data import Correlated, shows_correlations
+from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import Line, interval
-from pytest_rageval.report.text.tables import MOST, table
+from pytest_rageval.report.text.tables import MOST, labels_of
 
-__all__ = ["correlation_lines"]
+__all__ = ["CORRELATIONS"]
+
+TITLE = "correlations of retrieval with answers - Kendall's tau-b, Spearman's rho [95 %]"
 
 WHY = {"too_few": "n < 3", "constant": "one is constant"}
 """Why a correlation is undefined."""
 
 
-def correlation_lines(run: Run, width: int) -> Iterator[Line]:
+def _tables(correlated: Sequence[Correlated], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table of the correlations of each testbed with an ``erag:`` metric."""
-    testbeds = {key for key, testbed in run.plan.testbeds.items() if shows_correlations(testbed)}
-    every = [each for each in run.correlations() if each.testbed in testbeds] if testbeds else []
+    every = [each for each in correlated if shows_correlations(testbeds[each.testbed])]
     shown = every[:MOST]
     if not shown:
         return
-    several = len({each.system for each in shown}) > 1
-    names = [run.plan.testbeds[each.testbed].name for each in shown]
-    labels = [f"{name} ({each.system})" if several else name for name, each in zip(names, shown, strict=True)]
     correlations = [each.correlation for each in shown]
     columns = [
+        ["testbed", *labels_of([(testbeds[each.testbed].name, each.system) for each in shown])],
         ["retrieval", *(each.retrieval for each in shown)],
         ["answer", *(each.downstream for each in shown)],
         ["n", *(str(each.n) for each in correlations)],
         ["tau-b", *("undefined" if e.tau_b is None else _estimate(e.tau_b, e.tau_b_ci95) for e in correlations)],
         ["rho", *(WHY[e.reason or ""] if e.rho is None else _estimate(e.rho, e.rho_ci95) for e in correlations)],
     ]
-    yield Line("")
-    yield Line("correlations of retrieval with answers - Kendall's tau-b, Spearman's rho [95 %]")
-    yield from table(["testbed", *labels], columns, width)
-    if len(every) > MOST:
-        yield Line(f"... {len(every) - MOST} more in results.json")
+    more = len(every) - MOST
+    yield Table(TITLE, columns, [Line(f"... {more} more in results.json")] if more > 0 else ())
 
 
 def _estimate(value: float, ci95: Interval | None) -> str:
     return f"{value:+.2f} {interval(ci95)}"
+
+
+def _encode(correlated: Sequence[Correlated]) -> list[dict[str, Any]]:
+    return [_encode_row(each) for each in correlated]
+
+
+def _encode_row(each: Correlated) -> dict[str, Any]:
+    correlation = each.correlation
+    return {
+        "testbed": each.testbed,
+        "system": each.system,
+        "retrieval": each.retrieval,
+        "downstream": each.downstream,
+        "n": correlation.n,
+        "tau_b": {"value": correlation.tau_b, "ci95": pair_of(correlation.tau_b_ci95)},
+        "rho": {"value": correlation.rho, "ci95": pair_of(correlation.rho_ci95)},
+    } | ({"reason": correlation.reason} if correlation.reason else {})
+
+
+CORRELATIONS = Section(
+    "correlations",
+    Correlated,
+    Run.correlations,
+    _tables,
+    encode=_encode,
+    shown_for=shows_correlations,
+    in_markdown=False,
+    on_page=False,
+    top_level=True,
+)

@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from pytest_rageval.analysis.deployment import RECALL, Stage, queries_of_each, settings_of
 from pytest_rageval.model.facts import RETRIEVE, Facts, retriever_of
+from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.text.lines import Line
-from pytest_rageval.report.text.tables import ABSENT, table
+from pytest_rageval.report.sections.section import Section, Table
+from pytest_rageval.report.text.tables import ABSENT
 
-__all__ = ["deployment_lines"]
+__all__ = ["DEPLOYMENT", "Deployment"]
+
+RETRIEVERS = "retrievers - seconds; what the index takes on disk, and of a process' memory"
 
 
-def deployment_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a table of the retrievers that report facts, and one of the stages of systems that retrieve."""
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The cost of retrieval in a run.
+
+    Attributes:
+        retrievers: the facts that each retriever reports of itself.
+        stages: the stages of each system.
+        queries: retriever -> its queries.
+    """
+
+    retrievers: list[Facts]
+    stages: list[Stage]
+    queries: dict[str, Stage]
+
+
+def _compute(run: Run) -> list[Deployment]:
+    """Return nothing if no system retrieved and no retriever reported facts."""
     stages, queries = run.times()
-    if run.retrievers:
-        yield Line("")
-        yield Line("retrievers - seconds; what the index takes on disk, and of a process' memory")
-        head, *columns = map(list, zip(*_weights(run.retrievers, queries), strict=True))  # one column per retriever
-        yield from table(head, columns, width)
-    retrieving = {stage.name for stage in stages if stage.stage == RETRIEVE}
-    stages = [stage for stage in stages if stage.name in retrieving]
-    if stages:
-        yield Line("")
-        yield Line("stages - seconds of an answer")
-        columns = [["stage", *(stage.stage for stage in stages)], *_quantiles(stages)]
-        yield from table(["system", *(stage.name for stage in stages)], columns, width)
+    known = run.retrievers or any(stage.stage == RETRIEVE for stage in stages)
+    return [Deployment(run.retrievers, stages, queries)] if known else []
+
+
+def _tables(rows: Sequence[Deployment], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
+    """Yield a table of the retrievers that report facts, and one of the stages of systems that retrieve."""
+    for each in rows:
+        if each.retrievers:
+            columns = [list(row) for row in zip(*_weights(each.retrievers, each.queries), strict=True)]
+            yield Table(RETRIEVERS, columns)  # one column per retriever
+        retrieving = {stage.name for stage in each.stages if stage.stage == RETRIEVE}
+        stages = [stage for stage in each.stages if stage.name in retrieving]
+        if stages:
+            systems, kinds = [stage.name for stage in stages], [stage.stage for stage in stages]
+            columns = [["system", *systems], ["stage", *kinds], *_quantiles(stages)]
+            yield Table("stages - seconds of an answer", columns)
 
 
 def _names(retrievers: list[Facts]) -> list[str]:
@@ -90,3 +114,41 @@ def _bytes(value: object) -> str:
             break
         size /= 1000
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def _encode(rows: Sequence[Deployment]) -> dict[str, Any]:
+    (each,) = rows
+    return {
+        "retrievers": [
+            {"name": retriever_of(facts), "facts": dict(facts), "queries": _encode_times(times)}
+            for facts, times in zip(each.retrievers, queries_of_each(each.retrievers, each.queries), strict=True)
+        ],
+        "stages": [
+            {"system": stage.name, "stage": stage.stage, "seconds": _encode_times(stage)} for stage in each.stages
+        ],
+    }
+
+
+def _encode_times(stage: Stage | None) -> dict[str, Any] | None:
+    return None if stage is None else {"n": stage.n, "p50_s": stage.p50_s, "p95_s": stage.p95_s}
+
+
+def _decode(plain: Mapping[str, Any]) -> list[Deployment]:
+    retrievers = [each["facts"] for each in plain["retrievers"]]
+    stages = [Stage(each["system"], each["stage"], **each["seconds"]) for each in plain["stages"]]
+    queries = [(each["name"], each["queries"]) for each in plain["retrievers"] if each["queries"] is not None]
+    return [Deployment(retrievers, stages, {name: Stage(name, RETRIEVE, **seconds) for name, seconds in queries})]
+
+
+DEPLOYMENT = Section(
+    "deployment",
+    Deployment,
+    _compute,
+    _tables,
+    encode=_encode,
+    decode=_decode,
+    verbosity=0,
+    in_markdown=False,
+    on_page=False,
+    top_level=True,
+)

@@ -12,10 +12,12 @@ from pytest_rageval.analysis.decisions.verdicts import DESELECTED, NOT_DECIDED, 
 from pytest_rageval.analysis.decisions.worst_cases import Flaws
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
+from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.comparison import causes_text, p_text
+from pytest_rageval.report.sections.section import ALWAYS, Drawing, Screen
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrap
 
-__all__ = ["cells_text", "gate_failure", "gate_lines", "n_text"]
+__all__ = ["GATES", "cells_text", "gate_failure", "gate_lines", "n_text"]
 
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 NAMED = 10  # cases of each kind that a failed gate lists
@@ -59,6 +61,14 @@ def cells_text(result: GateResult) -> str:
     """Return in how many of its cells a gate fails."""
     failed = sum(cell.status == "failed" for cell in result.cells)
     return f"fails in {failed} of {counted(len(result.cells), 'cell')}"
+
+
+def _lines(run: Run, screen: Screen) -> Iterator[Line]:
+    gates = [g.result for g in run.gates if g.result.status == "failed" or screen.verbosity > -1]
+    yield from gate_lines(gates, screen.width, every=screen.verbosity > 0)
+
+
+GATES = Drawing(_lines, verbosity=ALWAYS)
 
 
 def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:

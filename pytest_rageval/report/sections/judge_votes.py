@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from pytest_rageval.analysis.people.vote_agreement import Ballots, Pairs
+from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.text.lines import Line
-from pytest_rageval.report.text.tables import table
+from pytest_rageval.report.sections.section import Section, Table
 
-__all__ = ["ballot_lines"]
+__all__ = ["BALLOTS"]
+
+TITLE = "judges - split: answers whose labels differ; then pairs of labels that agree"
 
 
-def ballot_lines(run: Run, width: int) -> Iterator[Line]:
+def _tables(ballots: Sequence[Ballots], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table with a row for each metric that several votes decided, without empty columns."""
-    ballots = run.ballots()
-    if not ballots:
-        return
     columns = [
         ["judges", *(str(len(each.models)) for each in ballots)],
         ["votes", *(str(each.n_votes) for each in ballots)],
@@ -26,10 +27,41 @@ def ballot_lines(run: Run, width: int) -> Iterator[Line]:
         ["swapped", *(_share(each.swapped.share, each.swapped.n) for each in ballots)],
     ]
     filled = [column for column in columns if set(column[1:]) != {"–"}]
-    yield Line("")
-    yield Line("judges - split: answers whose labels differ; then pairs of labels that agree")
-    yield from table(["metric", *(each.metric for each in ballots)], filled, width)
+    yield Table(TITLE, [["metric", *(each.metric for each in ballots)], *filled])
+
+
+def _encode(ballots: Sequence[Ballots]) -> list[dict[str, Any]]:
+    return [
+        {
+            "metric": each.metric,
+            "models": list(each.models),
+            "votes": each.n_votes,
+            "unread": each.n_unread,
+            "answers": each.n_answers,
+            "split": each.split,
+            "two_judges": _encode_pairs(each.judges),
+            "asked_again": _encode_pairs(each.repeats),
+            "swapped": _encode_pairs(each.swapped),
+        }
+        for each in ballots
+    ]
+
+
+def _encode_pairs(pairs: Pairs) -> dict[str, Any]:
+    return {"share": pairs.share, "n": pairs.n}
 
 
 def _share(share: float | None, n: int) -> str:
     return "–" if share is None else f"{share:.2f} of {n}"
+
+
+BALLOTS = Section(
+    "ballots",
+    Ballots,
+    Run.ballots,
+    _tables,
+    encode=_encode,
+    in_markdown=False,
+    on_page=False,
+    top_level=True,
+)

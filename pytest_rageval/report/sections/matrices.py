@@ -9,11 +9,13 @@ from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
 from pytest_rageval.analysis.usage import LATENCY
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells, worst_lines
 from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import ABSENT, INDENT, MOST, TOTALS, blocks_of, cell_text, value_text
 
-__all__ = ["Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
+__all__ = ["MATRICES", "Shown", "matrix_blocks", "matrix_legend", "matrix_lines", "matrix_rows", "matrix_title"]
 
 ALL = "all"  # label of the margin of sums
 MICRO = "micro"
@@ -25,6 +27,16 @@ class Shown(NamedTuple):
 
     text: str
     value: float | None = None
+
+
+def _lines(run: Run, screen: Screen) -> Iterator[Line]:
+    infos, choice, matrices = run.plan.metrics, screen.choice, run.matrices(screen.choice)
+    yield from matrix_lines([*matrices, *run.differences(choice), *run.gains(choice)], infos, screen.width)
+    if screen.verbosity > -1:
+        yield from worst_lines(matrices, infos)
+
+
+MATRICES = Drawing(_lines)
 
 
 def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterator[Line]:

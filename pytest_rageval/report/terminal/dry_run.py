@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.engine.estimate import Estimate
-from pytest_rageval.report.sections.unseen_calls import UNSEEN
+from pytest_rageval.report.run.unseen_calls import UNSEEN
 from pytest_rageval.report.text.lines import few_of
 from pytest_rageval.report.text.tables import table_lines
 

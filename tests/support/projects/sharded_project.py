@@ -35,7 +35,7 @@ CONFTEST = """
 """
 
 DESK = """
-    from pytest_rageval import Answer, Ranking, ScoredPassage, Step
+    from pytest_rageval import Answer, Ranking, ScoredPassage, Step, Usage
 
     def one(query):
         word, _, rest = query.question.partition(" ")
@@ -47,7 +47,9 @@ DESK = """
 
     def two(query):
         word, _, rest = query.question.partition(" ")
-        return f"{rest} {len(query.history)}"
+        _, _, number = rest.partition(", ")
+        usage = [Usage(10, 5, 0.25), Usage(10, 5)][int(number) % 2] if number else None
+        return Answer(f"{rest} {len(query.history)}", usage=usage)
 """
 
 TESTS = """
@@ -75,7 +77,8 @@ TESTS = """
 """.replace("RATE", RATE)
 
 SYSTEMS = ("--rag-system", "desk:one", "--rag-system", "desk:two")
-GATES = ("--rag-gate", "accuracy[topic=*] >= 0.2", "--rag-gate", "error_rate <= 0.5", "--rag-gate", "cost_usd <= 10")
+LIMITS = ("--rag-gate", "cost_usd <= 10", "--rag-gate", "tokens <= 9000")
+GATES = ("--rag-gate", "accuracy[topic=*] >= 0.2", "--rag-gate", "error_rate <= 0.5", *LIMITS)
 EVERYTHING = (*SYSTEMS, *GATES, "--rag-repeat", "2")
 
 

@@ -134,8 +134,8 @@ def test_the_page_has_all_warnings_of_the_summary(museum: dict[str, Any]) -> Non
     assert note not in notes_of(museum)
 
 
-def test_repeats_conversations_and_judges_have_tables() -> None:
-    one = {"testbed": "t", "system": "mine", "metric": "accuracy"}
+def test_repeats_conversations_and_judges_have_tables(museum: dict[str, Any]) -> None:
+    one = {"testbed": DESK, "system": "mine", "metric": "accuracy"}
     repeats = {
         **one, "k": 3, "n_cases": 6, "n_complete": 6, "mean": 0.5, "spread": 0.0412, "pass_at_1": 0.5,
         "pass_hat_k": 0.0, "flips": ["q1"], "always_missed": [],
@@ -146,22 +146,17 @@ def test_repeats_conversations_and_judges_have_tables() -> None:
         "judge": "judged", "least": 0.6, "n": 40, "n_unscored": 2, "accuracy": 0.7, "kappa": 0.4, "ci95": [0.1, 0.6],
         "problem": "kappa 0.4 is below 0.6", "unused": {"no such answer": 3},
     }  # fmt: skip
-    results = {
-        "testbeds": {"t": {"name": "town"}},
-        "repeats": [repeats, repeats | {"system": "other"}],
-        "dialogues": [dialogues],
-        "trust": [trust],
-    }
-    talks, judges, repeated = overviews_of(results)
+    museum |= {"repeats": [repeats, repeats | {"system": "other"}], "dialogues": [dialogues], "trust": [trust]}
+    talks, judges, repeated = overviews_of(museum)
     assert talks.rows == [
         ("testbed", "metric", "dialogues", "mean", "whole", "round 1"),
-        ("town", "accuracy", "4", "0.60", "0.25 of 3", "0.60 (4+1)"),
+        ("desk", "accuracy", "4", "0.60", "0.25 of 3", "0.60 (4+1)"),
     ]
     assert judges.rows[1] == ("judged", "40+2 unscored", "0.70", "0.40", "[0.10, 0.60]", "0.6")
     assert judges.notes == [
         "judged: 3 labels not used, no such answer",
         "judged is not trusted, its scores do not count: kappa 0.4 is below 0.6",
     ]
-    assert [row[0] for row in repeated.rows] == ["testbed", "town (mine)", "town (other)"]
+    assert [row[0] for row in repeated.rows] == ["testbed", "desk (mine)", "desk (other)"]
     assert repeated.rows[1][2:] == ("6 x 3", "0.50", "±0.041", "0.50", "0.00", "1", "0")
-    assert repeated.notes == ["town (mine) flips: q1", "town (other) flips: q1"]
+    assert repeated.notes == ["desk (mine) flips: q1", "desk (other) flips: q1"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.report.run.plan import Plan, TestbedPlan
-from pytest_rageval.report.sections.unseen_calls import unseen_at_end, unseen_at_start
+from pytest_rageval.report.run.plan import Plan, TestbedPlan, Unseen
+from pytest_rageval.report.run.unseen_calls import unseen_at_end, unseen_at_start
 
 NODE, OTHER = "t.py::one", "t.py::other"
 TO_SEE = "return an Answer with its usage (tokens and cost_usd), or ask the model of the fixture rag_llm"
@@ -22,7 +22,7 @@ def plan(*gates: str, session: tuple[str, ...] = (), unseen: dict[str, str] = SH
         cases={"a": ("q1", NODE, "rag_system", 0), "b": ("q1", NODE, "llm", 1), "c": ("q2", OTHER, "llm", 1)},
         facets=[{"system": "rag_system"}, {"system": "llm"}],
         session_gates=session,
-        unseen=unseen,
+        unseen=Unseen(unseen),
     )
 
 
@@ -76,4 +76,4 @@ def test_replayed_answers_and_errors_made_no_calls() -> None:
 
 
 def test_the_plan_keeps_the_systems_between_processes() -> None:
-    assert Plan.loads(plan().dumps()).unseen == SHOWN
+    assert Plan.loads(plan().dumps()).unseen.systems == SHOWN

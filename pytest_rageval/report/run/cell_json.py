@@ -1,0 +1,46 @@
+"""Encode cells, intervals and units for results.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.statistics import Interval
+
+__all__ = ["cases_of", "decode_cell", "encode_cell", "encode_units", "pair_of"]
+
+
+def encode_cell(cell: Cell) -> dict[str, Any]:
+    """Return a cell; its mean is None if no case has a value."""
+    plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": pair_of(cell.ci95)}
+    return plain | cases_of(cell.n_cases) | encode_units(cell.n_units, cell.unit)
+
+
+def decode_cell(plain: Mapping[str, Any]) -> Cell:
+    """Decode what `encode_cell` encoded."""
+    ci95 = plain["ci95"] and tuple(plain["ci95"])
+    return Cell(
+        plain["mean"],
+        plain["n"],
+        plain["n_unscored"],
+        ci95,
+        plain.get("n_cases"),
+        plain.get("n_units"),
+        plain.get("unit", ""),
+    )
+
+
+def cases_of(n_cases: int | None) -> dict[str, int]:
+    """Return the number of cases if ``n`` also counts their repeats, else an empty mapping."""
+    return {} if n_cases is None else {"n_cases": n_cases}
+
+
+def encode_units(n_units: int | None, unit: str) -> dict[str, int | str]:
+    """Return the number of independent units and what joins their cases; empty if all cases are independent."""
+    return {} if n_units is None else {"n_units": n_units, "unit": unit}
+
+
+def pair_of(interval: Interval | None) -> list[float] | None:
+    """Return an interval as a list."""
+    return None if interval is None else [interval[0], interval[1]]

@@ -1,0 +1,53 @@
+"""The head of the summary: how the cases ended, errors by kind, model calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rageval.analysis.clusters import by_case, repeated
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
+from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.text.lines import Line, counted, wrap
+
+__all__ = ["COUNTS", "counts_text"]
+
+
+def _lines(run: Run, screen: Screen) -> Iterator[Line]:
+    for line in _counts(run):
+        yield from wrap(line, screen.width, between=" · ")
+
+
+def _counts(run: Run) -> Iterator[Line]:
+    if run.interrupted:
+        ended = len(run.outcomes)
+        yield Line(f"interrupted after {ended} of {counted(ended + run.unfinished().total(), 'case')}", "yellow")
+    yield Line(counts_text(run), "bold")
+    if run.taken_over:
+        yield Line(ascii_safe(run.taken_over))
+    yield from error_kinds(run)
+    yield from model_calls(run)
+
+
+COUNTS = Drawing(_lines)
+
+
+def counts_text(run: Run) -> str:
+    """Return how many cases there were, how they ended, and their systems."""
+    outcomes = list(run.outcomes.values())
+    by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
+    n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
+    cases = (
+        counted(n_cases, "case") if n_cases == len(outcomes) else f"{len(outcomes)} runs of {counted(n_cases, 'case')}"
+    )
+    parts = [f"{cases}: {by_status['scored']} scored", counted(by_status["error"], "error")]
+    if by_status["skipped"]:
+        parts.append(f"{by_status['skipped']} skipped")
+    if unfinished := run.unfinished().total():
+        parts.append(f"{unfinished} not run")
+    if run.plan.unselected:
+        parts.append(f"{run.plan.unselected} not selected")
+    systems = sorted({outcome.system for outcome in outcomes})
+    shard = f" · {run.plan.shard}" if run.plan.shard else ""
+    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}{shard}")

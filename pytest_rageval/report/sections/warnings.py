@@ -1,0 +1,25 @@
+"""Warnings at the end of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.warnings import warnings_of
+from pytest_rageval.report.sections.section import Drawing, Screen
+from pytest_rageval.report.text.lines import Line
+
+__all__ = ["WARNINGS"]
+
+
+def _lines(run: Run, screen: Screen) -> Iterator[Line]:
+    results = [gate.result for gate in run.gates]
+    notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
+    if notes:
+        yield Line("")
+    for note in notes:
+        yield Line(ascii_safe(f"warning: {note}"), "yellow")
+
+
+WARNINGS = Drawing(_lines)

@@ -1,0 +1,159 @@
+"""A section that is declared in one place reaches the terminal, Markdown, the page, results.json and ``show``."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.samples.run_samples_stored import STARTED, stored_run, written
+
+from pytest_rageval.cli import main
+from pytest_rageval.report.export.markdown import markdown_of
+from pytest_rageval.report.export.markdown_text import Part, parts_within
+from pytest_rageval.report.files.results_json import results_of, schema
+from pytest_rageval.report.html.page import html_of
+from pytest_rageval.report.run.json_text import plain
+from pytest_rageval.report.run.plan import TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.sections import BUILTIN
+from pytest_rageval.report.sections.section import Section, Table, declared, in_order
+from pytest_rageval.report.terminal.summary import summary_lines
+from pytest_rageval.report.text.lines import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How long the answers of a testbed are."""
+
+    testbed: str
+    lengths: tuple[int, ...]
+
+
+def lengths_of(run: Run) -> list[Length]:
+    by_testbed: dict[str, list[int]] = {}
+    for outcome in run.ordered():
+        if outcome.answer is not None:
+            by_testbed.setdefault(outcome.testbed, []).append(len(outcome.answer.text))
+    return [Length(testbed, tuple(lengths)) for testbed, lengths in by_testbed.items()]
+
+
+def tables_of(rows: Sequence[Length], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
+    columns = [
+        ["testbed", *(testbeds[row.testbed].name for row in rows)],
+        ["longest", *(f"{max(row.lengths)} characters" for row in rows)],
+    ]
+    yield Table("lengths of <answers>", columns, [Line(f"{len(rows)} testbeds\tanswered")])
+
+
+LENGTHS = Section("lengths", Length, lengths_of, tables_of)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Declare the section, and return a run that has it."""
+    monkeypatch.setitem(BUILTIN, "lengths", f"{__name__}:LENGTHS")
+    return stored_run()
+
+
+def summary_of(run: Run, verbosity: int = 0) -> list[str]:
+    return [line.text for line in summary_lines(run, MatrixChoice(), 80, verbosity)]
+
+
+def results(run: Run) -> dict[str, Any]:
+    made = plain(results_of(run, "r1", STARTED, MatrixChoice()))
+    Draft202012Validator(schema()).validate(made)
+    return made
+
+
+IN_TERMINAL = [
+    "lengths of <answers>",
+    "",
+    "testbed           longest",
+    "----------  -------------",
+    "test_noise   7 characters",
+    "test_plain  15 characters",
+    "2 testbeds\\tanswered",
+]
+
+
+def test_the_terminal_shows_it_at_its_place(run: Run) -> None:
+    lines = summary_of(run)
+    at = lines.index(IN_TERMINAL[0])
+    assert lines[at - 1 : at + len(IN_TERMINAL)] == ["", *IN_TERMINAL]
+    assert at > lines.index("gates")  # as it is last in the table of sections
+    assert IN_TERMINAL[0] in summary_of(run, -1)
+    assert IN_TERMINAL[0] not in summary_of(run, -2)
+
+
+def test_markdown_shows_it(run: Run) -> None:
+    text = markdown_of(run, MatrixChoice())
+    assert (
+        "### Lengths of &lt;answers&gt;\n\n| testbed | longest |\n| --- | ---: |\n| test\\_noise | 7 characters |"
+        in text
+    )
+    assert "\n2 testbeds\\\\tanswered\n" in text
+
+
+def test_markdown_counts_notes_that_do_not_fit() -> None:
+    part = Part("Lengths", [["testbed"], ["one"]], folded=True, numbers=range(0), notes=["x" * 200, "y" * 200, "z"])
+    text = parts_within([part], 700)
+    assert f"| one |\n\n{'x' * 200}\n\n2 more notes did not fit here.\n\n</details>\n" in text
+    assert parts_within([part], 5_000).endswith(f"{'y' * 200}\n\nz\n\n</details>\n")
+
+
+def test_the_page_shows_it(run: Run) -> None:
+    page = "".join(html_of(results(run)))
+    assert html.escape("Lengths of <answers>") in page
+    assert "15 characters" in page
+    assert "2 testbeds" in page
+
+
+def test_results_json_stores_its_rows_and_they_are_read_again(run: Run) -> None:
+    made = results(run)
+    assert list(made)[-1] == "sections"
+    noise, other = made["testbeds"]
+    assert made["sections"] == {
+        "lengths": [{"testbed": noise, "lengths": [7]}, {"testbed": other, "lengths": [15]}],
+    }
+    assert LENGTHS.stored(made) == lengths_of(run)
+
+
+def test_show_draws_it_from_results_json(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(run, tmp_path / "results.json")
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", "results.json"]) == 0
+    assert IN_TERMINAL[-2] in capsys.readouterr().out.splitlines()
+    for form, text in (("markdown", "15 characters"), ("html", "15 characters"), ("json", '"lengths": [15]')):
+        assert main(["show", "results.json", f"--{form}", form]) == 0
+        assert text in Path(form).read_text(encoding="utf-8")
+    assert json.loads(Path("json").read_text())["sections"]["lengths"]
+
+
+def test_without_rows_no_report_has_it(run: Run) -> None:
+    for outcome in run.ordered():
+        del run.outcomes[outcome.nodeid]
+    assert "sections" not in results(run)
+    assert not [line for line in summary_of(run) if "lengths" in line]
+    assert "engths" not in markdown_of(run, MatrixChoice())
+    assert "Lengths" not in "".join(html_of(results(run)))
+
+
+def test_each_declared_section_has_the_name_under_which_it_is_listed() -> None:
+    names = [name for name, part in zip(BUILTIN, in_order(), strict=True) if isinstance(part, Section)]
+    assert [section.name for section in declared()] == names
+
+
+def test_a_section_has_a_key_of_its_own_only_if_the_schema_describes_it() -> None:
+    described = schema()["properties"].keys() - {"sections"}
+    assert {section.name for section in declared() if section.top_level} <= described
+    assert not described & {section.name for section in declared() if not section.top_level}
