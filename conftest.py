@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,17 +23,36 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the plugins that `addopts` turns off out of pytest's runs inside the tests, too."""
+    """Keep the plugins that `addopts` turns off out of processes that tests start, too."""
     off = (name for name in config.getini("addopts") if name.startswith("no:"))
     os.environ["PYTEST_ADDOPTS"] = " ".join(f"-p {name}" for name in off)
 
 
+class Installed(importlib.metadata.PathDistribution):
+    """An installed package whose metadata is read once a process; each run inside a test asks all of them for plugins."""
+
+    entry_points = cached_property(importlib.metadata.Distribution.entry_points.fget)
+    metadata = cached_property(importlib.metadata.Distribution.metadata.fget)
+
+
+@cache
+def installed() -> Sequence[importlib.metadata.Distribution]:
+    """Return the installed packages."""
+    packages = list(importlib.metadata.Distribution.discover())
+    for package in packages:
+        if type(package) is importlib.metadata.PathDistribution:
+            package.__class__ = Installed
+    return packages
+
+
 @pytest.fixture
 def pytester(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """Return pytest's own `pytester`, which removes that variable, with the variable set again."""
-    turned_off = os.environ["PYTEST_ADDOPTS"]
+    """Return pytest's own `pytester`, whose runs load only this plugin and xdist; ``-p NAME`` loads another."""
     inside: pytest.Pytester = request.getfixturevalue("pytester")
-    monkeypatch.setenv("PYTEST_ADDOPTS", turned_off)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_rageval.plugin")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist")
+    monkeypatch.setattr(importlib.metadata, "distributions", installed)
     return inside
 
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from support.projects.index_projects import QUICK, built, corpus, shop
+from support.projects.index_projects import built, corpus, shop
 from support.projects.rag_project import Mode, Project
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in QUICK.items():
-        monkeypatch.setenv(name, value)
 
 
 def ran(project: Project, *args: str) -> list[list[str]]:

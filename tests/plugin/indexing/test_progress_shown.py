@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import pytest
-from support.projects.index_projects import COUNTED, QUICK, RAGEVAL, shop
+from support.projects.index_projects import COUNTED, RAGEVAL, shop
 from support.projects.rag_project import Project
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
@@ -25,7 +25,7 @@ PYTEST = [sys.executable, "-m", "pytest"]
 def seen(project: Project, command: Sequence[str]) -> str:
     """Run a command in a terminal, and return what stands there."""
     ours, theirs = pty.openpty()
-    env = {**os.environ, **QUICK, "TERM": "xterm", "COLUMNS": "80"}
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
     with subprocess.Popen(command, cwd=project.path, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as child:
         os.close(theirs)
         parts = []

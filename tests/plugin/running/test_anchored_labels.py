@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from typing import Any
 
 import pytest
-from support.projects.rag_project import QUIET, Project, Row, case
+from support.projects.rag_project import Project, Row, case
 
 PAGES = {
     "visit.md": "# Visit\n\nThe museum opens at 9:00.\n\n# Prices\n\nA ticket costs 12 euros.\n",
@@ -27,8 +26,7 @@ ROWS = [
 def rageval(project: Project, *arguments: str) -> tuple[int, str, str]:
     """Return exit status, output and errors of the command."""
     command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]
-    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join((os.environ["PYTEST_ADDOPTS"], *QUIET))}
-    run = subprocess.run(command, cwd=project.path, capture_output=True, text=True, env=quick, check=False)
+    run = subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=False)
     return run.returncode, run.stdout, run.stderr
 
 

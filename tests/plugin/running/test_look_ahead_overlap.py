@@ -215,7 +215,7 @@ def test_a_random_order_overlaps_too(project: Project) -> None:
     project.says(paris(20), test=MIXED, conftest=WATCHED)
     ordered = project.run()
     forget(project)
-    shuffled = project.run("-p", "randomly", "--randomly-seed=5", "-p", "no:cacheprovider", randomly=True)
+    shuffled = project.run("-p", "randomly", "--randomly-seed=5", "-p", "no:cacheprovider")
     assert shuffled.status == 0
     assert [note.question for note in seen(project)][:20] != [f"say Paris {number}" for number in range(1, 21)]
     assert bare(shuffled.results) == bare(ordered.results)

@@ -14,7 +14,7 @@ from struct import pack
 
 import pyte
 import pytest
-from support.projects.rag_project import QUIET, RUNS, Project, case
+from support.projects.rag_project import RUNS, Project, case
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
@@ -67,7 +67,7 @@ def seen(
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows if sized else 0, columns if sized else 0, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", *args]
+    command = [sys.executable, "-m", "pytest", *args]
     screen = pyte.Screen(columns, rows)
     stream = pyte.ByteStream(screen)
     screens: list[list[str]] = []

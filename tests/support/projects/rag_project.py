@@ -36,8 +36,8 @@ Mode = tuple[str, ...]
 
 MODES: dict[str, Mode] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 
-QUIET = ("-p", "no:hypothesispytest", "-p", "no:langsmith_plugin", "-p", "no:anyio")
-"""What costs each run half a second and has no part in it; the latter two come with LangChain and with litellm."""
+PLUGINS = {"--timeout": "timeout", "--reruns": "rerunfailures"}
+"""Options of plugins that a run loads only if one of its arguments is theirs."""
 
 SAYS = """
     import pytest
@@ -146,7 +146,6 @@ class Project:
         *args: str,
         subprocess: bool = False,
         json_path: str | None = "results.json",
-        randomly: bool = False,
         fresh: bool = True,
     ) -> Run:
         """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema.
@@ -158,16 +157,16 @@ class Project:
         if json_path is not None:
             (self.path / json_path).unlink(missing_ok=True)
             args = (*args, "--rag-json", json_path)
-        reruns = any(arg.startswith("--reruns") for arg in args)
-        args = (*(() if randomly else ("-p", "no:randomly")), *args)
-        args = (*QUIET, *(() if reruns else ("-p", "no:rerunfailures")), *args)  # it leaves a socket open each session
+        for option, plugin in PLUGINS.items():
+            if any(arg.partition("=")[0] == option for arg in args):
+                args = ("-p", plugin, *args)
         run = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
         result = run(*args)
         return Run(result, self.read(json_path))
 
     def started(self, *args: str) -> Process:
         """Start pytest in a process group of its own; its output goes to output.txt."""
-        command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", *args]
+        command = [sys.executable, "-m", "pytest", *args]
         with Path(self.path / "output.txt").open("ab") as output:
             return Process(command, cwd=self.path, stdout=output, stderr=STDOUT, start_new_session=True)
 
