@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.metadata
 import os
 import sys
@@ -22,6 +23,12 @@ sys.dont_write_bytecode = False  # a thousand runs inside, each of which would c
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+def pytest_collection_finish() -> None:
+    """Keep what is imported and collected out of later collections of garbage; runs inside tests ask for many."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the plugins that `addopts` turns off out of processes that tests start, too."""
     off = (name for name in config.getini("addopts") if name.startswith("no:"))
@@ -29,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Installed(importlib.metadata.PathDistribution):
-    """An installed package whose metadata is read once a process; each run inside a test asks all of them for plugins."""
+    """An installed package whose metadata is read once a process; each run inside a test asks for it."""
 
     entry_points = cached_property(importlib.metadata.Distribution.entry_points.fget)
     metadata = cached_property(importlib.metadata.Distribution.metadata.fget)

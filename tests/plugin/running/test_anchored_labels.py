@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -25,8 +23,7 @@ ROWS = [
 
 def rageval(project: Project, *arguments: str) -> tuple[int, str, str]:
     """Return exit status, output and errors of the command."""
-    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]
-    run = subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=False)
+    run = project.command(*arguments)
     return run.returncode, run.stdout, run.stderr
 
 

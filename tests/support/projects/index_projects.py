@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 from support.projects.rag_project import Project, case
 
-__all__ = ["RAGEVAL", "built", "corpus", "rageval", "shop"]
+__all__ = ["RAGEVAL", "built", "corpus", "shop"]
 
 ASKED = [case(f"q{number}", f"What is kept in drawer {number}?", f"item {number}") for number in range(8)]
 
@@ -57,8 +56,3 @@ def built(project: Project) -> int:
     """Return how often an index was built."""
     path = project.path / "count.txt"
     return len(path.read_text().splitlines()) if path.exists() else 0
-
-
-def rageval(project: Project, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in the project."""
-    return subprocess.run([*RAGEVAL, *args], cwd=project.path, capture_output=True, text=True)

@@ -8,10 +8,12 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
-from subprocess import STDOUT, Popen
+from subprocess import STDOUT, CompletedProcess, Popen
 from textwrap import dedent
 from typing import Any
 
@@ -20,9 +22,11 @@ import filelock  # noqa: F401 - and its locks ask for it when the process ends
 import pytest
 import tabulate  # noqa: F401 - and these are what every run would import anew
 import wcwidth  # noqa: F401
+from _pytest.pytester import SysModulesSnapshot, SysPathsSnapshot
 from jsonschema import Draft202012Validator
 
 import pytest_rageval
+from pytest_rageval.cli import main
 from pytest_rageval.report.files.results_json import schema
 
 for module in pkgutil.walk_packages(pytest_rageval.__path__, "pytest_rageval."):
@@ -163,6 +167,18 @@ class Project:
         run = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
         result = run(*args)
         return Run(result, self.read(json_path))
+
+    def command(self, *args: str) -> CompletedProcess[str]:
+        """Run the command `rageval` within this process, in the project."""
+        snapshots = SysModulesSnapshot(), SysPathsSnapshot()
+        out, err = StringIO(), StringIO()
+        try:
+            with redirect_stdout(out), redirect_stderr(err):
+                status = main(args)
+        finally:
+            for snapshot in snapshots:
+                snapshot.restore()
+        return CompletedProcess(args, status, out.getvalue(), err.getvalue())
 
     def started(self, *args: str) -> Process:
         """Start pytest in a process group of its own; its output goes to output.txt."""
