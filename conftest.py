@@ -6,8 +6,7 @@ import gc
 import importlib.metadata
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np  # noqa: F401 - pytester forgets what a run inside imports fi
 import pytest
 
 if TYPE_CHECKING:
+    from support.processes.forked_workers import WorkerServer
     from support.servers.openai_server import OpenAIServer
 
 pytest.register_assert_rewrite("support")
@@ -35,31 +35,30 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTEST_ADDOPTS"] = " ".join(f"-p {name}" for name in off)
 
 
-class Installed(importlib.metadata.PathDistribution):
-    """An installed package whose metadata is read once a process; each run inside a test asks for it."""
+@pytest.fixture(scope="session")
+def worker_server() -> Iterator[WorkerServer]:
+    """Return what forks the workers of runs inside tests."""
+    from support.processes.forked_workers import WorkerServer
 
-    entry_points = cached_property(importlib.metadata.Distribution.entry_points.fget)
-    metadata = cached_property(importlib.metadata.Distribution.metadata.fget)
-
-
-@cache
-def installed() -> Sequence[importlib.metadata.Distribution]:
-    """Return the installed packages."""
-    packages = list(importlib.metadata.Distribution.discover())
-    for package in packages:
-        if type(package) is importlib.metadata.PathDistribution:
-            package.__class__ = Installed
-    return packages
+    server = WorkerServer()
+    yield server
+    server.stop()
 
 
 @pytest.fixture
-def pytester(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def pytester(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, worker_server: WorkerServer
+) -> pytest.Pytester:
     """Return pytest's own `pytester`, whose runs load only this plugin and xdist; ``-p NAME`` loads another."""
+    from support.processes.installed_packages import installed_packages
+
     inside: pytest.Pytester = request.getfixturevalue("pytester")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "pytest_rageval.plugin")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist")
-    monkeypatch.setattr(importlib.metadata, "distributions", installed)
+    monkeypatch.setattr(importlib.metadata, "distributions", installed_packages)
+    if sys.platform == "linux":
+        monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", worker_server.gateway)
     return inside
 
 

@@ -1,0 +1,26 @@
+"""Metadata of installed packages, read once a process: pytest asks all of them for plugins at each start."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from functools import cache, cached_property
+
+__all__ = ["installed_packages"]
+
+
+class InstalledPackage(importlib.metadata.PathDistribution):
+    """A package that keeps what it has read."""
+
+    entry_points = cached_property(importlib.metadata.Distribution.entry_points.fget)
+    metadata = cached_property(importlib.metadata.Distribution.metadata.fget)
+
+
+@cache
+def installed_packages() -> Sequence[importlib.metadata.Distribution]:
+    """Return the installed packages."""
+    packages = list(importlib.metadata.Distribution.discover())
+    for package in packages:
+        if type(package) is importlib.metadata.PathDistribution:
+            package.__class__ = InstalledPackage
+    return packages
