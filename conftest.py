@@ -29,10 +29,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Keep the plugins that `addopts` turns off out of processes that tests start, too."""
-    off = (name for name in config.getini("addopts") if name.startswith("no:"))
-    os.environ["PYTEST_ADDOPTS"] = " ".join(f"-p {name}" for name in off)
+@pytest.fixture(scope="session", autouse=True)
+def _inside() -> Iterator[dict[str, str]]:
+    """Let pytest runs that tests start load only this plugin and xdist; ``-p NAME`` loads another."""
+    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist -p pytest_rageval.plugin"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        yield environment
 
 
 @pytest.fixture(scope="session")
@@ -47,15 +51,16 @@ def worker_server() -> Iterator[WorkerServer]:
 
 @pytest.fixture
 def pytester(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, worker_server: WorkerServer
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    _inside: dict[str, str],
+    worker_server: WorkerServer,
 ) -> pytest.Pytester:
-    """Return pytest's own `pytester`, whose runs load only this plugin and xdist; ``-p NAME`` loads another."""
+    """Return pytest's own `pytester`, with runs that start quickly."""
     from support.processes.installed_packages import installed_packages
 
     inside: pytest.Pytester = request.getfixturevalue("pytester")
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_rageval.plugin")
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist")
+    monkeypatch.setenv("PYTEST_ADDOPTS", _inside["PYTEST_ADDOPTS"])  # pytester removes it
     monkeypatch.setattr(importlib.metadata, "distributions", installed_packages)
     if sys.platform == "linux":
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", worker_server.gateway)

@@ -112,7 +112,7 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
 def test_example_runs(name: str, pytester: pytest.Pytester) -> None:
     lay_out(name, EXAMPLES[name], pytester.path)
     run = pytester.runpytest_subprocess if name in LIBRARIES else pytester.runpytest
-    result = run("-p", "no:randomly", "--strict-markers", "-ra")
+    result = run("--strict-markers", "-ra")
     outcomes = result.parseoutcomes()
     assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     assert outcomes.get("passed", 0) + outcomes.get("missed", 0) > 0

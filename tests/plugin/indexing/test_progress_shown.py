@@ -58,7 +58,7 @@ def test_nothing_is_shown_to_who_wants_quiet_nor_by_workers(project: Project, ar
 
 def test_nothing_is_shown_where_there_is_no_terminal(project: Project) -> None:
     shop(project, conftest=HASTY)
-    assert "rag: " not in project.pytester.runpytest_subprocess("-p", "no:randomly").stdout.str()
+    assert "rag: " not in project.pytester.runpytest_subprocess().stdout.str()
 
 
 def test_the_command_shows_it_too(project: Project) -> None:

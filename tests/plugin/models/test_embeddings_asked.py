@@ -129,7 +129,7 @@ def test_a_test_is_charged_with_what_it_has_embedded_itself(
     openai_server.delay_s = 0.1
     body = 'assert asyncio.run(rag_embedder.embed([rag.answer.text, "at last"])).vectors'
     embeds(project, openai_server.base_url, numbered(6), body=body, params=PRICE)
-    run = project.run(*mode, "-p", "no:randomly")
+    run = project.run(*mode)
     assert run.status == 0, run.text
     assert [outcome["calls"] for outcome in run.results["outcomes"]] == [charged(2, 7)] * 6
     assert run.results["usage"]["calls"] == len(openai_server.requests) == 12

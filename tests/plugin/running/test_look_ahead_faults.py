@@ -109,8 +109,6 @@ def test_nothing_is_left_behind(project: Project, system: str, end: str) -> None
         "-m",
         "pytest",
         "-p",
-        "no:randomly",
-        "-p",
         "no:cacheprovider",
         "--rag-concurrency",
         "8",

@@ -239,7 +239,7 @@ def test_streams_are_put_back_after_an_interrupt(project: Project) -> None:
 
 def _interrupted(project: Project) -> Run:
     no_reraise: dict[str, Any] = {"no_reraise_ctrlc": True}
-    result = project.pytester.runpytest_inprocess("-p", "no:randomly", **no_reraise)
+    result = project.pytester.runpytest_inprocess(**no_reraise)
     return Run(result, None)
 
 

@@ -200,7 +200,7 @@ def test_a_run_that_ended_with_errors_says_how_to_ask_them_again(project: Projec
     project.says(cases(RIGHT, "raise 503", WRONG, "raise 503", RIGHT), test=TEST, conftest=SAYS)
     first = project.run("-k", "test_it", *mode)
     (folder,) = folders(project)
-    args = f"-p no:randomly -k test_it {' '.join(mode)}".strip()
+    args = f"-k test_it {' '.join(mode)}".strip()
     first.said(f"2 errors: ask them again, and nothing else, with pytest --rag-resume={folder.name} *{args}*")
     (project.path / "asked.txt").unlink()
     project.file("conftest.py", SAYS.replace("raise ValueError(rest)", 'return "Paris"'))
