@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np  # noqa: F401 - pytester forgets what a run inside imports first, and numpy loads once a process
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from support.processes.forked_workers import WorkerServer
     from support.servers.openai_server import OpenAIServer
 
 pytest.register_assert_rewrite("support")
+settings.register_profile("any machine", deadline=None)  # a busy machine makes no property false
+settings.load_profile("any machine")
 ROOT = Path(__file__).parent
 sys.dont_write_bytecode = False  # a thousand runs inside, each of which would compile anew what it imports
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

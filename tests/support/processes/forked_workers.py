@@ -34,7 +34,7 @@ class WorkerServer:
         control = self._control or self._start()
         (worker_in, to_worker), (from_worker, worker_out), (ended, alive) = os.pipe(), os.pipe(), os.pipe()
         asked = {"folder": os.getcwd(), "environment": dict(os.environ), "path": ["", *sys.path[1:]]}
-        theirs = [worker_in, worker_out, sys.__stderr__.fileno() if sys.__stderr__ else 2, alive]
+        theirs = [worker_in, worker_out, 2, alive]
         socket.send_fds(control, [json.dumps(asked).encode()], theirs)
         process = int(control.recv(64))
         for descriptor in (worker_in, worker_out, alive):
