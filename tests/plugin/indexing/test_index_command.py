@@ -57,7 +57,7 @@ def names(project: Project) -> list[str]:
     return sorted(path.name for path in project.path.glob(".rageval/indexes/*-*") if path.is_dir())
 
 
-def test_what_it_builds_is_what_the_tests_use(project: Project) -> None:
+def test_tests_use_the_built_index(project: Project) -> None:
     shop(project, "addopts = -n2 --strict-markers -q\nfilterwarnings = error")
     first = project.command("index", "build")
     assert (first.returncode, first.stderr) == (0, "")
@@ -70,7 +70,7 @@ def test_what_it_builds_is_what_the_tests_use(project: Project) -> None:
     assert built(project) == 1
 
 
-def test_an_index_of_other_words_is_not_used(project: Project) -> None:
+def test_an_index_of_another_user_dictionary_is_not_used(project: Project) -> None:
     pytest.importorskip("jieba", reason="the extra chinese is not installed")
     project.file("words.txt", "韩玉赏鉴")
     shop(project)
@@ -88,7 +88,7 @@ def test_an_index_of_other_words_is_not_used(project: Project) -> None:
     assert "rag_user_dict: '" in project.command("index", "build").stderr
 
 
-def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -> None:
+def test_info_lists_stored_indexes_and_marks_used_ones(project: Project) -> None:
     shop(project)
     project.command("index", "build")
     (old,) = names(project)
@@ -112,7 +112,7 @@ def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -
     assert built(project) == 2
 
 
-def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Project) -> None:
+def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -> None:
     shop(project)
     project.command("index", "build")
     (old,) = names(project)
@@ -150,7 +150,7 @@ def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Proj
         ("rag_corpus = lines:nowhere.txt", "nowhere.txt"),
     ],
 )
-def test_prune_removes_nothing_where_the_ini_cannot_be_used(project: Project, ini: str, problem: str) -> None:
+def test_prune_removes_nothing_if_the_ini_is_invalid(project: Project, ini: str, problem: str) -> None:
     shop(project, conftest="")
     project.command("index", "build")
     before = names(project)
@@ -162,7 +162,7 @@ def test_prune_removes_nothing_where_the_ini_cannot_be_used(project: Project, in
     assert names(project) == before != []
 
 
-def test_a_damaged_index_says_so_in_its_line(project: Project) -> None:
+def test_a_damaged_index_is_marked_in_the_list(project: Project) -> None:
     shop(project)
     project.command("index", "build")
     (path,) = project.path.glob(".rageval/indexes/*/data.csc.index.npy")
@@ -177,7 +177,7 @@ def test_a_damaged_index_says_so_in_its_line(project: Project) -> None:
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_a_retriever_of_one_s_own_that_keeps_two_indexes_is_known_below_the_tests_too(project: Project) -> None:
+def test_a_users_retriever_may_store_two_indexes(project: Project) -> None:
     shop(project, "rag_retriever = mine", "rag_retriever_params = size = 3", conftest="")
     project.file("tests/conftest.py", REGISTERED)
     assert "mine over 2,000 passages" in project.command("index", "build").stdout
@@ -187,7 +187,7 @@ def test_a_retriever_of_one_s_own_that_keeps_two_indexes_is_known_below_the_test
     assert lines[2::2] == ["  model=aaaaaaaaaaaaaaaa... size=3", f"  of={mine}"]
 
 
-def test_recall_is_no_index_and_another_way_to_search_needs_no_other(project: Project) -> None:
+def test_search_settings_do_not_rebuild_the_index(project: Project) -> None:
     pytest.importorskip("usearch", reason="the extra dense is not installed")
     shop(project, "rag_retriever = mine", conftest=VECTORS)
     corpus(project, 40)
@@ -224,7 +224,7 @@ def test_a_small_corpus_needs_no_index(project: Project) -> None:
         ("rag_corpus = lines:kb.txt\nrag_retriever = faulty", FAULTY, "'faulty' cannot be made: KeyError: 'endpoint'"),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:
+def test_an_error_is_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:
     shop(project, conftest=conftest)
     project.file("pytest.ini", f"[pytest]\n{ini}")
     failed = project.command("index", "build")
@@ -234,7 +234,7 @@ def test_what_cannot_be_used_is_one_sentence(project: Project, ini: str, conftes
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_where_pytest_cannot_start_it_says_why(project: Project) -> None:
+def test_the_error_says_why_pytest_cannot_start(project: Project) -> None:
     shop(project, "addopts = --no-such-option", conftest="")
     failed = project.command("index", "info")
     assert failed.returncode == 2

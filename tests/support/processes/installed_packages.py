@@ -12,8 +12,13 @@ __all__ = ["installed_packages"]
 class InstalledPackage(importlib.metadata.PathDistribution):
     """A package that keeps what it has read."""
 
-    entry_points = cached_property(importlib.metadata.Distribution.entry_points.fget)
-    metadata = cached_property(importlib.metadata.Distribution.metadata.fget)
+    @cached_property
+    def entry_points(self) -> importlib.metadata.EntryPoints:
+        return super().entry_points
+
+    @cached_property
+    def metadata(self) -> importlib.metadata.PackageMetadata:
+        return super().metadata
 
 
 @cache
