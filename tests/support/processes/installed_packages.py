@@ -23,9 +23,8 @@ class InstalledPackage(importlib.metadata.PathDistribution):
 
 @cache
 def installed_packages() -> Sequence[importlib.metadata.Distribution]:
-    """Return the installed packages."""
-    packages = list(importlib.metadata.Distribution.discover())
+    """Return the installed packages, found by Python's own finder: importlib_metadata adds one that finds them twice."""
+    packages = list(importlib.metadata.MetadataPathFinder.find_distributions())
     for package in packages:
-        if type(package) is importlib.metadata.PathDistribution:
-            package.__class__ = InstalledPackage
+        package.__class__ = InstalledPackage
     return packages

@@ -188,14 +188,12 @@ class Project:
 
     def read(self, json_path: str | None = "results.json") -> Any:
         """Return a valid results.json; the one in the run's folder has to be the same, where there is one."""
-        kept = self.kept()
-        if kept is not None:
-            validate(kept)
-        if json_path is None or not (self.path / json_path).exists():
-            return kept
-        results = json.loads((self.path / json_path).read_text(encoding="utf-8"))
-        validate(results)
-        assert kept in (None, results)
+        results = kept = self.kept()
+        if json_path is not None and (self.path / json_path).exists():
+            results = json.loads((self.path / json_path).read_text(encoding="utf-8"))
+            assert kept in (None, results)
+        if results is not None:
+            validate(results)
         return results
 
     def kept(self) -> Any:
@@ -209,9 +207,12 @@ class Project:
         return [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()] if found else []
 
 
+VALIDATOR = Draft202012Validator(schema())
+
+
 def validate(results: Mapping[str, Any]) -> None:
     """Assert that ``results`` is what the shipped schema describes."""
-    Draft202012Validator(schema()).validate(results)
+    VALIDATOR.validate(results)
 
 
 def bare(results: Mapping[str, Any]) -> Any:
