@@ -23,7 +23,7 @@ class InstalledPackage(importlib.metadata.PathDistribution):
 
 @cache
 def installed_packages() -> Sequence[importlib.metadata.Distribution]:
-    """Return the installed packages, found by Python's own finder: importlib_metadata adds one that finds them twice."""
+    """Return the installed packages as Python finds them; importlib_metadata would find each again."""
     packages = list(importlib.metadata.MetadataPathFinder.find_distributions())
     for package in packages:
         package.__class__ = InstalledPackage
