@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib.metadata
 import os
 import sys
 from collections.abc import Iterator
@@ -10,28 +12,61 @@ from typing import TYPE_CHECKING
 
 import numpy as np  # noqa: F401 - pytester forgets what a run inside imports first, and numpy loads once a process
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
+    from support.processes.forked_workers import WorkerServer
     from support.servers.openai_server import OpenAIServer
 
 pytest.register_assert_rewrite("support")
+settings.register_profile("any machine", deadline=None)  # a busy machine makes no property false
+settings.load_profile("any machine")
 ROOT = Path(__file__).parent
 sys.dont_write_bytecode = False  # a thousand runs inside, each of which would compile anew what it imports
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Keep the plugins that `addopts` turns off out of pytest's runs inside the tests, too."""
-    off = (name for name in config.getini("addopts") if name.startswith("no:"))
-    os.environ["PYTEST_ADDOPTS"] = " ".join(f"-p {name}" for name in off)
+def pytest_collection_finish() -> None:
+    """Keep what is imported and collected out of later collections of garbage; runs inside tests ask for many."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _inside() -> Iterator[dict[str, str]]:
+    """Let pytest runs that tests start load only this plugin and xdist; ``-p NAME`` loads another."""
+    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist -p pytest_rageval.plugin"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        yield environment
+
+
+@pytest.fixture(scope="session")
+def worker_server() -> Iterator[WorkerServer]:
+    """Return what forks the workers of runs inside tests."""
+    from support.processes.forked_workers import WorkerServer
+
+    server = WorkerServer()
+    yield server
+    server.stop()
 
 
 @pytest.fixture
-def pytester(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """Return pytest's own `pytester`, which removes that variable, with the variable set again."""
-    turned_off = os.environ["PYTEST_ADDOPTS"]
+def pytester(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    _inside: dict[str, str],
+    worker_server: WorkerServer,
+) -> pytest.Pytester:
+    """Return pytest's own `pytester`, with runs that start quickly."""
+    from support.processes.installed_packages import installed_packages
+
     inside: pytest.Pytester = request.getfixturevalue("pytester")
-    monkeypatch.setenv("PYTEST_ADDOPTS", turned_off)
+    monkeypatch.setenv("PYTEST_ADDOPTS", _inside["PYTEST_ADDOPTS"])  # pytester removes it
+    monkeypatch.setattr(importlib.metadata, "distributions", installed_packages)
+    if sys.platform == "linux":
+        monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", worker_server.gateway)
     return inside
 
 

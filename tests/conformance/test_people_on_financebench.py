@@ -70,7 +70,7 @@ def project(rageval_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     write(folder / "labels.jsonl", [{**key, "label": row["label"]} for key, (_, row) in zip(both, label, strict=True)])
     (folder / "financebench.rag.toml").write_text(SUITE)
     (folder / "pytest.ini").write_text("[pytest]\n")
-    command(folder, "-m", "pytest", "-q", "-p", "no:randomly", "--rag-answers", "answers.jsonl")
+    command(folder, "-m", "pytest", "-q", "--rag-answers", "answers.jsonl")
     return folder
 
 

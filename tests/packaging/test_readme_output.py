@@ -26,8 +26,6 @@ from support.projects.readme_blocks import (
 
 BLOCKS = all_blocks()
 STORIES = stories_of(BLOCKS)
-QUIET = [arg for name in ("randomly", "hypothesispytest", "langsmith_plugin", "anyio") for arg in ("-p", f"no:{name}")]
-"""Without plugins that have no part in it; some take a second to load."""
 
 
 def lines_of(text: str) -> list[str]:
@@ -38,7 +36,7 @@ def lines_of(text: str) -> list[str]:
 
 def run_of(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run pytest in a folder; return its exit status and what it prints."""
-    command = [sys.executable, "-m", "pytest", *QUIET, *arguments]
+    command = [sys.executable, "-m", "pytest", *arguments]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     return run.returncode, run.stdout
 
@@ -136,7 +134,7 @@ def typed(block: Block, folder: Path) -> list[str]:
     """Type the commands of a console block; what is shown below each has to be printed, line by line, in that order."""
     python = f"{shlex.quote(sys.executable)} -m pytest"
     rageval = f"{shlex.quote(sys.executable)} -c 'from pytest_rageval.cli import main; raise SystemExit(main())'"
-    env = {**os.environ, "COLUMNS": "80", "PYTEST_ADDOPTS": shlex.join(QUIET)}
+    env = {**os.environ, "COLUMNS": "80"}
     outputs, missing = [], []
     for command, shown in steps_of(block.text):
         line = re.sub(r"^pytest\b", lambda _: python, re.sub(r"^rageval\b", lambda _: rageval, command))

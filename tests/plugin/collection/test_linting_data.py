@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
-from support.projects.rag_project import QUIET, Project
+from support.projects.rag_project import Project
 
 REGISTERS = """
     from pytest_rageval import Instance
@@ -23,10 +20,7 @@ REGISTERS = """
 def test_a_format_of_the_projects_own_is_linted(project: Project) -> None:
     project.file("conftest.py", REGISTERS)
     project.file("data.txt", "x")
-    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
-    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join((os.environ["PYTEST_ADDOPTS"], *QUIET))}
-    arguments = ["lint", "mine:data.txt", "--strict"]
-    run = subprocess.run([*command, *arguments], cwd=project.path, capture_output=True, text=True, env=quick)
+    run = project.command("lint", "mine:data.txt", "--strict")
     assert run.returncode == 1, run.stderr
     assert run.stdout.startswith("data.txt:1: warning: joined_names q1: the alias 'Ann;Bo' is 2 names in one")
 

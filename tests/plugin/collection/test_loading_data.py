@@ -108,7 +108,7 @@ def calls_while_collecting(project: Project, n: int) -> int:
             Path("calls.txt").write_text(str(calls))
     """)  # fmt: skip
     project.file("conftest.py", "pytest_plugins = ['count']\n")
-    run = project.run("-p", "no:xdist", "-p", "no:timeout", "-p", "no:rerunfailures", "--collect-only", json_path=None)
+    run = project.run("-p", "no:xdist", "--collect-only", json_path=None)
     run.said(f"*1/{n} tests collected*")
     return int((Path(project.path) / "calls.txt").read_text())
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.projects.index_projects import built, corpus, rageval, shop
+from support.projects.index_projects import built, corpus, shop
 from support.projects.rag_project import Project
 
 REGISTERED = """
@@ -57,27 +57,27 @@ def names(project: Project) -> list[str]:
     return sorted(path.name for path in project.path.glob(".rageval/indexes/*-*") if path.is_dir())
 
 
-def test_what_it_builds_is_what_the_tests_use(project: Project) -> None:
+def test_tests_use_the_built_index(project: Project) -> None:
     shop(project, "addopts = -n2 --strict-markers -q\nfilterwarnings = error")
-    first = rageval(project, "index", "build")
+    first = project.command("index", "build")
     assert (first.returncode, first.stderr) == (0, "")
     said, index = first.stdout.splitlines()
     assert said.startswith("counted over 2,000 passages, in ")
     (name,) = names(project)
     assert index.startswith(f"{project.path / '.rageval/indexes' / name}: built in ")
-    assert re.search(f"{name}: already built, 0.[0-9] MB$", rageval(project, "index", "build").stdout)
+    assert re.search(f"{name}: already built, 0.[0-9] MB$", project.command("index", "build").stdout)
     assert project.pytester.runpytest_inprocess("-n0").ret == 0
     assert built(project) == 1
 
 
-def test_an_index_of_other_words_is_not_used(project: Project) -> None:
+def test_an_index_of_another_user_dictionary_is_not_used(project: Project) -> None:
     pytest.importorskip("jieba", reason="the extra chinese is not installed")
     project.file("words.txt", "韩玉赏鉴")
     shop(project)
     assert project.pytester.runpytest_inprocess().ret == 0
     (without,) = names(project)
     shop(project, "rag_user_dict = words.txt")
-    rageval(project, "index", "build")
+    project.command("index", "build")
     assert len(set(names(project)) - {without}) == 1
     assert project.pytester.runpytest_inprocess().ret == 0
     assert built(project) == 2
@@ -85,22 +85,22 @@ def test_an_index_of_other_words_is_not_used(project: Project) -> None:
     assert project.pytester.runpytest_inprocess().ret == 0
     assert built(project) == 3
     shop(project, "rag_user_dict = gone.txt")
-    assert "rag_user_dict: '" in rageval(project, "index", "build").stderr
+    assert "rag_user_dict: '" in project.command("index", "build").stderr
 
 
-def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -> None:
+def test_info_lists_stored_indexes_and_marks_used_ones(project: Project) -> None:
     shop(project)
-    rageval(project, "index", "build")
+    project.command("index", "build")
     (old,) = names(project)
     shop(project, "rag_retriever_params = b = 0.75")
-    unbuilt = rageval(project, "index", "info").stdout.splitlines()
+    unbuilt = project.command("index", "info").stdout.splitlines()
     assert unbuilt[1].split()[:3] == [old, "no", "2,000"]
     assert "b=0.4 bm25s=" in unbuilt[2]
     assert " k1=0.9 " in unbuilt[2]
     assert re.fullmatch(r"The ini needs bm25-\w+, which is missing; build it with rageval index build.", unbuilt[3])
     assert names(project) == [old]
-    rageval(project, "index", "build")
-    told = json.loads(rageval(project, "index", "info", "--json").stdout)
+    project.command("index", "build")
+    told = json.loads(project.command("index", "info", "--json").stdout)
     (new,) = set(names(project)) - {old}
     assert Path(told["folder"]) == project.path / ".rageval/indexes"
     assert (told["used"], told["problem"]) == ([new], None)
@@ -112,24 +112,24 @@ def test_info_lists_what_is_kept_and_says_which_the_ini_uses(project: Project) -
     assert built(project) == 2
 
 
-def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Project) -> None:
+def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -> None:
     shop(project)
-    rageval(project, "index", "build")
+    project.command("index", "build")
     (old,) = names(project)
     size = sum(path.stat().st_size for path in project.path.glob(f".rageval/indexes/{old}/*"))
-    assert rageval(project, "index", "prune").stdout == "Removed 0 indexes that the ini does not use, 0 bytes.\n"
+    assert project.command("index", "prune").stdout == "Removed 0 indexes that the ini does not use, 0 bytes.\n"
     own = project.path / ".rageval/indexes/my-notes"
     own.mkdir()
     shop(project, "rag_retriever_params = b = 0.75")
-    refused = rageval(project, "index", "prune")
+    refused = project.command("index", "prune")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert re.fullmatch(
         r"rageval: nothing is removed, as the ini asks for bm25-\w+, which is not there yet; "
         r"run rageval index build first\n",
         refused.stderr,
     )
-    rageval(project, "index", "build")
-    pruned = rageval(project, "index", "prune")
+    project.command("index", "build")
+    pruned = project.command("index", "prune")
     assert (pruned.returncode, pruned.stderr) == (0, "")
     assert pruned.stdout.splitlines() == [
         f"{old}: {size:,} bytes",
@@ -139,7 +139,7 @@ def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Proj
     own.rmdir()
     (new,) = names(project)
     assert new != old
-    assert "already built" in rageval(project, "index", "build").stdout
+    assert "already built" in project.command("index", "build").stdout
 
 
 @pytest.mark.parametrize(
@@ -150,66 +150,66 @@ def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Proj
         ("rag_corpus = lines:nowhere.txt", "nowhere.txt"),
     ],
 )
-def test_prune_removes_nothing_where_the_ini_cannot_be_used(project: Project, ini: str, problem: str) -> None:
+def test_prune_removes_nothing_if_the_ini_is_invalid(project: Project, ini: str, problem: str) -> None:
     shop(project, conftest="")
-    rageval(project, "index", "build")
+    project.command("index", "build")
     before = names(project)
     project.file("pytest.ini", f"[pytest]\n{ini}")
-    refused = rageval(project, "index", "prune")
+    refused = project.command("index", "prune")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("rageval: nothing is removed, as the ini cannot be used: ")
     assert problem in refused.stderr
     assert names(project) == before != []
 
 
-def test_a_damaged_index_says_so_in_its_line(project: Project) -> None:
+def test_a_damaged_index_is_marked_in_the_list(project: Project) -> None:
     shop(project)
-    rageval(project, "index", "build")
+    project.command("index", "build")
     (path,) = project.path.glob(".rageval/indexes/*/data.csc.index.npy")
     path.write_bytes(b"")
-    told = rageval(project, "index", "info")
+    told = project.command("index", "info")
     assert told.returncode == 0
     _, line = told.stdout.splitlines()
     assert line.startswith(f"{names(project)[0]}  yes   {path}: has 0 bytes, but was written")
-    failed = rageval(project, "index", "build")
+    failed = project.command("index", "build")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.startswith(f"rageval: {path}: has 0 bytes")
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_a_retriever_of_one_s_own_that_keeps_two_indexes_is_known_below_the_tests_too(project: Project) -> None:
+def test_a_users_retriever_may_store_two_indexes(project: Project) -> None:
     shop(project, "rag_retriever = mine", "rag_retriever_params = size = 3", conftest="")
     project.file("tests/conftest.py", REGISTERED)
-    assert "mine over 2,000 passages" in rageval(project, "index", "build").stdout
-    lines = rageval(project, "index", "info").stdout.splitlines()
+    assert "mine over 2,000 passages" in project.command("index", "build").stdout
+    lines = project.command("index", "info").stdout.splitlines()
     mine, more = names(project)
     assert [line.split()[:3] for line in lines[1::2]] == [[mine, "yes", "2,000"], [more, "yes", "?"]]
     assert lines[2::2] == ["  model=aaaaaaaaaaaaaaaa... size=3", f"  of={mine}"]
 
 
-def test_recall_is_no_index_and_another_way_to_search_needs_no_other(project: Project) -> None:
+def test_search_settings_do_not_rebuild_the_index(project: Project) -> None:
     pytest.importorskip("usearch", reason="the extra dense is not installed")
     shop(project, "rag_retriever = mine", conftest=VECTORS)
     corpus(project, 40)
-    said = rageval(project, "index", "build").stdout.splitlines()
+    said = project.command("index", "build").stdout.splitlines()
     graph, vectors = kept = names(project)
     assert [line.partition(":")[0].rpartition("/")[2] for line in said[1:]] == [vectors, graph]
     shop(project, "rag_retriever = mine", "rag_retriever_params = ef_search = 8", conftest=VECTORS)
     corpus(project, 40)
-    lines = rageval(project, "index", "info").stdout.splitlines()
+    lines = project.command("index", "info").stdout.splitlines()
     assert [line.split()[:3] for line in lines[1::2]] == [[graph, "yes", "40"], [vectors, "yes", "40"]]
     assert len(lines) == 5
-    assert rageval(project, "index", "prune").stdout.startswith("Removed 0 indexes")
+    assert project.command("index", "prune").stdout.startswith("Removed 0 indexes")
     assert names(project) == kept
 
 
 def test_a_small_corpus_needs_no_index(project: Project) -> None:
     shop(project, conftest="")
     corpus(project, 3)
-    assert rageval(project, "index", "build").stdout.splitlines()[1:] == [
+    assert project.command("index", "build").stdout.splitlines()[1:] == [
         "Nothing is stored on disk: each run builds its index again."
     ]
-    assert rageval(project, "index", "info").stdout.splitlines() == [
+    assert project.command("index", "info").stdout.splitlines() == [
         "There is no index.",
         "The ini's retriever stores nothing on disk.",
     ]
@@ -224,19 +224,19 @@ def test_a_small_corpus_needs_no_index(project: Project) -> None:
         ("rag_corpus = lines:kb.txt\nrag_retriever = faulty", FAULTY, "'faulty' cannot be made: KeyError: 'endpoint'"),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:
+def test_an_error_is_one_sentence(project: Project, ini: str, conftest: str, problem: str) -> None:
     shop(project, conftest=conftest)
     project.file("pytest.ini", f"[pytest]\n{ini}")
-    failed = rageval(project, "index", "build")
+    failed = project.command("index", "build")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.startswith("rageval: ")
     assert problem in failed.stderr
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_where_pytest_cannot_start_it_says_why(project: Project) -> None:
+def test_the_error_says_why_pytest_cannot_start(project: Project) -> None:
     shop(project, "addopts = --no-such-option", conftest="")
-    failed = rageval(project, "index", "info")
+    failed = project.command("index", "info")
     assert failed.returncode == 2
     assert "--no-such-option" in failed.stderr
     assert "rageval: pytest cannot start here: it ended with status 4; mend what it says above" in failed.stderr

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from support.projects.index_projects import QUICK, built, corpus, shop
+from support.projects.index_projects import built, corpus, shop
 from support.projects.rag_project import Mode, Project
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in QUICK.items():
-        monkeypatch.setenv(name, value)
 
 
 def ran(project: Project, *args: str) -> list[list[str]]:
@@ -20,7 +13,7 @@ def ran(project: Project, *args: str) -> list[list[str]]:
     return [[d["doc_id"] for d in outcome["answer"]["ranking"]] for outcome in project.kept()["outcomes"]]
 
 
-def test_it_is_built_once_and_found_by_the_next_run(project: Project, mode: Mode) -> None:
+def test_the_index_is_built_once_and_reused_by_the_next_run(project: Project, mode: Mode) -> None:
     shop(project)
     first = ran(project, *mode)
     assert built(project) == 1
@@ -29,13 +22,13 @@ def test_it_is_built_once_and_found_by_the_next_run(project: Project, mode: Mode
     assert {passages[0] for passages in first} == {f"kb.txt:{number + 1}" for number in range(8)}
 
 
-def test_eight_workers_that_ask_at_once_build_it_once(project: Project) -> None:
+def test_concurrent_workers_build_one_index(project: Project) -> None:
     shop(project)
-    assert len(ran(project, "-n8")) == 8
+    assert len(ran(project, "-n4")) == 8
     assert built(project) == 1
 
 
-def test_passages_of_a_fixture_are_indexed_by_what_they_are(project: Project) -> None:
+def test_an_index_depends_on_the_passages_of_a_fixture(project: Project) -> None:
     shop(project)
     conftest = (project.path / "conftest.py").read_text()
     own = """
@@ -53,7 +46,7 @@ def rag_corpus():
     assert built(project) == 1
 
 
-def test_an_index_that_was_cut_short_is_an_error_of_the_cases_that_says_what_to_do(project: Project) -> None:
+def test_a_truncated_index_is_an_error_that_says_what_to_do(project: Project) -> None:
     shop(project)
     ran(project)
     (path,) = project.path.glob(".rageval/indexes/*/data.csc.index.npy")
@@ -64,7 +57,7 @@ def test_an_index_that_was_cut_short_is_an_error_of_the_cases_that_says_what_to_
     assert "Traceback" not in result.stdout.str()
 
 
-def test_a_small_corpus_leaves_nothing_behind(project: Project) -> None:
+def test_a_small_corpus_stores_no_index(project: Project) -> None:
     shop(project)
     corpus(project, 1_999)
     ran(project)

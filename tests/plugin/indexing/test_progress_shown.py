@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import pytest
-from support.projects.index_projects import COUNTED, QUICK, RAGEVAL, shop
+from support.projects.index_projects import COUNTED, RAGEVAL, shop
 from support.projects.rag_project import Project
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
@@ -25,7 +25,7 @@ PYTEST = [sys.executable, "-m", "pytest"]
 def seen(project: Project, command: Sequence[str]) -> str:
     """Run a command in a terminal, and return what stands there."""
     ours, theirs = pty.openpty()
-    env = {**os.environ, **QUICK, "TERM": "xterm", "COLUMNS": "80"}
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
     with subprocess.Popen(command, cwd=project.path, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as child:
         os.close(theirs)
         parts = []
@@ -41,7 +41,7 @@ def seen(project: Project, command: Sequence[str]) -> str:
 
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-s",)], ids=str)
-def test_a_terminal_shows_reading_and_indexing_and_loses_nothing(project: Project, args: tuple[str, ...]) -> None:
+def test_a_terminal_shows_reading_and_indexing_and_keeps_other_output(project: Project, args: tuple[str, ...]) -> None:
     text = seen(shop(project, conftest=HASTY), [*PYTEST, *args])
     assert "\rrag: reading the corpus ... 0 passages" in text
     assert "\rrag: indexing ... 0 passages" in text
@@ -52,16 +52,16 @@ def test_a_terminal_shows_reading_and_indexing_and_loses_nothing(project: Projec
 
 
 @pytest.mark.parametrize("args", [("-q",), ("-n2",)], ids=str)
-def test_nothing_is_shown_to_who_wants_quiet_nor_by_workers(project: Project, args: tuple[str, ...]) -> None:
+def test_quiet_runs_and_workers_show_no_progress(project: Project, args: tuple[str, ...]) -> None:
     assert "rag: " not in seen(shop(project, conftest=HASTY), [*PYTEST, *args])
 
 
-def test_nothing_is_shown_where_there_is_no_terminal(project: Project) -> None:
+def test_no_progress_is_shown_without_a_terminal(project: Project) -> None:
     shop(project, conftest=HASTY)
-    assert "rag: " not in project.pytester.runpytest_subprocess("-p", "no:randomly").stdout.str()
+    assert "rag: " not in project.pytester.runpytest_subprocess().stdout.str()
 
 
-def test_the_command_shows_it_too(project: Project) -> None:
+def test_the_command_shows_progress(project: Project) -> None:
     text = seen(shop(project, conftest=HASTY), [*RAGEVAL, "index", "build"])
     assert "rag: reading the corpus ... 0 passages" in text
     assert "rag: indexing ... 0 passages\r\x1b[K" in text or "rag: indexing ... 1," in text

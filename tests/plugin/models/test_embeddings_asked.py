@@ -95,7 +95,7 @@ def charged(calls: int, words: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_a_system_is_charged_with_what_it_has_embedded(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_system_is_charged_for_its_embeddings(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.delay_s = 0.1
     embeds(project, openai_server.base_url, numbered(8), params=PRICE)
     run = project.run()
@@ -111,7 +111,7 @@ def test_a_system_is_charged_with_what_it_has_embedded(project: Project, openai_
     [(ASYNC, ("--rag-concurrency", "1")), (SYNC, ()), (SYNC, ("--rag-concurrency", "4"))],
     ids=["async in turn", "sync in turn", "sync in threads"],
 )
-def test_so_it_is_in_turn_and_in_threads(
+def test_sync_systems_are_charged_in_turn_and_in_threads(
     project: Project, openai_server: OpenAIServer, system: str, args: tuple[str, ...]
 ) -> None:
     openai_server.delay_s = 0.02
@@ -123,13 +123,11 @@ def test_so_it_is_in_turn_and_in_threads(
     assert (openai_server.peak > 1) is (args == ("--rag-concurrency", "4"))
 
 
-def test_a_test_is_charged_with_what_it_has_embedded_itself(
-    project: Project, openai_server: OpenAIServer, mode: Mode
-) -> None:
+def test_a_test_is_charged_for_its_own_embeddings(project: Project, openai_server: OpenAIServer, mode: Mode) -> None:
     openai_server.delay_s = 0.1
     body = 'assert asyncio.run(rag_embedder.embed([rag.answer.text, "at last"])).vectors'
     embeds(project, openai_server.base_url, numbered(6), body=body, params=PRICE)
-    run = project.run(*mode, "-p", "no:randomly")
+    run = project.run(*mode)
     assert run.status == 0, run.text
     assert [outcome["calls"] for outcome in run.results["outcomes"]] == [charged(2, 7)] * 6
     assert run.results["usage"]["calls"] == len(openai_server.requests) == 12
@@ -138,7 +136,7 @@ def test_a_test_is_charged_with_what_it_has_embedded_itself(
     run.said("model calls: 12, 12 attempts · 42 + 0 tokens · cost $21.0000")
 
 
-def test_a_call_that_fails_is_tried_again_and_counts_once(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_failed_call_is_retried_and_counts_once(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.plan = lambda number, body: Fault("status", 429, 0) if number <= 2 else None
     embeds(project, openai_server.base_url, rows("a"), params=PRICE)
     run = project.run()
@@ -189,7 +187,7 @@ def test_embeddings_are_recorded_once_and_replayed_without_litellm_or_a_network(
     assert [outcome["answer"]["usage"]["latency_s"] for outcome in again.results["outcomes"]] == [None] * 4
 
 
-def test_what_is_not_recorded_shows_the_nearest_texts_and_the_command_lists_texts(
+def test_a_missing_recording_shows_the_nearest_texts_and_the_command_lists_texts(
     project: Project, openai_server: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     embeds(project, openai_server.base_url, rows("Orsay", "Rome"), "rag_record_mode = none")
@@ -260,7 +258,7 @@ def test_a_registered_system_gets_the_embedder_of_an_overridden_fixture_recorded
     assert os.listdir(project.path / "cassettes") == ["embedding-mine.jsonl"]
 
 
-def test_an_overridden_fixture_that_gives_no_embedder_is_one_error(project: Project) -> None:
+def test_an_overridden_fixture_without_an_embedder_is_one_error(project: Project) -> None:
     embeds(project, "http://127.0.0.1:9/v1", numbered(2), "rag_system = mine")
     project.file("conftest.py", REGISTERED.format(method="embed_all"))
     run = project.run()
@@ -269,7 +267,7 @@ def test_an_overridden_fixture_that_gives_no_embedder_is_one_error(project: Proj
     assert "; give an object with `async def embed(texts, **params)`" in run.text
 
 
-def test_without_a_model_there_is_none(project: Project) -> None:
+def test_without_a_model_there_is_no_embedder(project: Project) -> None:
     embeds(project, "http://127.0.0.1:9/v1", rows("a"), system=OFFLINE, body="assert rag_embedder is None")
     run = project.run("-o", "rag_embedder_model=")
     assert run.status == 0, run.text

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-from support.projects.rag_project import QUIET, Project, Row, case
+from support.projects.rag_project import Project, Row, case
 
 PAGES = {
     "visit.md": "# Visit\n\nThe museum opens at 9:00.\n\n# Prices\n\nA ticket costs 12 euros.\n",
@@ -26,9 +23,7 @@ ROWS = [
 
 def rageval(project: Project, *arguments: str) -> tuple[int, str, str]:
     """Return exit status, output and errors of the command."""
-    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]
-    quick = {**os.environ, "PYTEST_ADDOPTS": " ".join((os.environ["PYTEST_ADDOPTS"], *QUIET))}
-    run = subprocess.run(command, cwd=project.path, capture_output=True, text=True, env=quick, check=False)
+    run = project.command(*arguments)
     return run.returncode, run.stdout, run.stderr
 
 
@@ -68,7 +63,7 @@ def test_ids_and_positive_passages_become_quotes(museum: Project) -> None:
     assert unlabelled == ROWS[3]
 
 
-def test_labels_that_are_not_found_are_listed_and_their_records_left(museum: Project) -> None:
+def test_missing_labels_are_listed_and_their_records_unchanged(museum: Project) -> None:
     lost: list[Row] = [
         case("gone", qrels={"visit.md#1": 1, "visit.md#7": 1}),
         case("away", passages=[{"id": "p", "text": "Closed.", "role": "positive"}]),
@@ -119,7 +114,7 @@ def test_the_labelled_file_is_not_overwritten_without_force(museum: Project) -> 
     [({"answers": ["12 euros"]}, "have the gold answer, and 6 were not found"), ({"answerable": False}, "were found")],
     ids=["gold", "no-gold"],
 )
-def test_a_chunking_that_knows_none_of_the_ids_is_refused(museum: Project, gold: Row, share: str) -> None:
+def test_a_chunking_without_any_of_the_ids_is_refused(museum: Project, gold: Row, share: str) -> None:
     rows = [case(f"q{at}", qrels={f"visit.md#{at + 7}": 1}) for at in range(6)]
     museum.data([{"id": row["id"], "question": row["question"], "qrels": row["qrels"]} | gold for row in rows])
     status, out, err = rageval(museum, "anchor", "cases.jsonl")
@@ -144,7 +139,7 @@ def test_check_refuses_what_only_writing_uses(museum: Project, extra: tuple[str,
 
 
 @pytest.mark.parametrize("configured", [True, False], ids=["ini", "option"])
-def test_digests_find_another_chunking_though_most_quotes_have_the_answer(museum: Project, configured: bool) -> None:
+def test_digests_detect_another_chunking_even_if_most_quotes_hold_the_answer(museum: Project, configured: bool) -> None:
     test = 'from pytest_rageval import rag_case\n\n@rag_case("jsonl:cases.jsonl")\ndef test_it(rag):\n    ...\n'
     museum.file("test_it.py", test)
     ini = "[pytest]\nrag_corpus = *.md\nrag_chunking = sections\n"
@@ -168,7 +163,7 @@ def test_digests_find_another_chunking_though_most_quotes_have_the_answer(museum
     assert rageval(museum, *command, "sections", "--out", "right.jsonl")[0] == 0
 
 
-def test_a_baseline_without_digests_is_refused_only_if_it_is_asked_for(museum: Project) -> None:
+def test_a_baseline_without_digests_is_refused_only_on_request(museum: Project) -> None:
     digests(museum)
     status, _, err = rageval(museum, "anchor", "cases.jsonl", "--baseline", "rag-baseline.json")
     assert (status, err.count("\n")) == (2, 1)
@@ -187,7 +182,7 @@ def test_a_baseline_without_digests_is_refused_only_if_it_is_asked_for(museum: P
         ("rag_corpus = *.rst", None, "'*.rst' matches no file"),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(museum: Project, ini: str, cases: str | None, problem: str) -> None:
+def test_an_error_is_one_sentence(museum: Project, ini: str, cases: str | None, problem: str) -> None:
     museum.file("pytest.ini", f"[pytest]\n{ini}\n")
     if cases is not None:
         museum.file("cases.jsonl", cases)

@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from support.projects.rag_project import QUIET, RIGHT, SAYS, WRONG, Project, cases
+from support.projects.rag_project import RIGHT, SAYS, WRONG, Project, cases
 
 TESTS = """
     from pytest_rageval import rag_case
@@ -118,7 +118,7 @@ class VSCode:
         reader.start()
         paths = os.pathsep.join([str(self._plugin.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
         environment = {**os.environ, "TEST_RUN_PIPE": str(pipe), "PYTHONPATH": paths}
-        command = [sys.executable, "-m", "pytest", "-p", "vscode_pytest", f"--rootdir={self._folder}", *QUIET, *args]
+        command = [sys.executable, "-m", "pytest", "-p", "vscode_pytest", f"--rootdir={self._folder}", *args]
         with pipe.open("r+b", buffering=0), Path(self._folder / "output.txt").open("wb") as output:
             Popen(command, cwd=self._folder, env=environment, stdout=output, stderr=output).wait(120)
         reader.join(30)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import langchain_core.runnables  # noqa: F401 - pytester forgets what a run imports, and this takes seconds
 import pytest
+
+# pytester forgets what a run imports; two runs would mix two copies of one class.
+from langchain_core.documents import Document  # noqa: F401
+from langchain_core.messages import AIMessage  # noqa: F401
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough  # noqa: F401
 from support.projects.rag_project import Project, case
 
 CHAIN = """

@@ -35,7 +35,7 @@ ODD = WATCHED.replace(
 
 
 @pytest.mark.parametrize("fault", FAULTY)
-def test_faults_come_out_as_without(project: Project, fault: str) -> None:
+def test_faults_are_reported_as_without_look_ahead(project: Project, fault: str) -> None:
     project.says(FAULTY[fault], "gates=['accuracy >= 0.5', 'error_rate <= 0.5']", conftest=ODD)
     serial = project.run("--rag-concurrency", "1")
     ahead = project.run()
@@ -108,8 +108,6 @@ def test_nothing_is_left_behind(project: Project, system: str, end: str) -> None
         *strict,
         "-m",
         "pytest",
-        "-p",
-        "no:randomly",
         "-p",
         "no:cacheprovider",
         "--rag-concurrency",

@@ -127,7 +127,7 @@ def test_a_log_level_holds_for_answers_too(project: Project) -> None:
     assert [line.partition("<")[2] for line in filed] == wanted
 
 
-def test_records_of_a_logger_of_its_own_are_not_lost(project: Project) -> None:
+def test_records_of_a_separate_logger_are_not_lost(project: Project) -> None:
     loud(project)
     own = "\nown = logging.getLogger('loud')\nown.propagate = False\nown.addHandler(logging.FileHandler('own.log'))\n"
     with (project.path / "conftest.py").open("a") as stream:
@@ -174,7 +174,7 @@ def test_it_works_without_the_plugins_that_capture(project: Project, plugin: str
         assert positions == sorted(positions)
 
 
-def test_live_logs_stand_under_their_own_test(project: Project) -> None:
+def test_live_logs_appear_under_their_own_test(project: Project) -> None:
     loud(project, 6)
     run = project.run("-o", "log_cli=true")
     under: dict[str, list[str]] = {}
@@ -208,7 +208,7 @@ LATE = """
 """
 
 
-def test_what_is_printed_after_the_answer_is_not_lost(project: Project) -> None:
+def test_output_after_the_answer_is_not_lost(project: Project) -> None:
     test = """
         import time
         from pytest_rageval import rag_case
@@ -239,7 +239,7 @@ def test_streams_are_put_back_after_an_interrupt(project: Project) -> None:
 
 def _interrupted(project: Project) -> Run:
     no_reraise: dict[str, Any] = {"no_reraise_ctrlc": True}
-    result = project.pytester.runpytest_inprocess("-p", "no:randomly", **no_reraise)
+    result = project.pytester.runpytest_inprocess(**no_reraise)
     return Run(result, None)
 
 

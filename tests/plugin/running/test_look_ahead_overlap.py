@@ -69,7 +69,7 @@ def test_every_distribution_gives_the_same_results(project: Project, args: Mode)
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
-def test_the_bound_is_kept(project: Project, how: str) -> None:
+def test_concurrency_stays_within_its_limit(project: Project, how: str) -> None:
     project.says(paris(15), conftest=WATCHED)
     if how == "ini":
         project.file("pytest.ini", "[pytest]\nrag_concurrency = 3")
@@ -106,7 +106,7 @@ def test_a_sync_system_runs_in_threads_when_more_is_asked(project: Project, syst
     assert run.statuses == {f"q{number}": "scored" for number in range(1, 17)}
 
 
-def test_sync_and_async_systems_share_the_bound_that_is_given(project: Project) -> None:
+def test_sync_and_async_systems_share_the_limit(project: Project) -> None:
     project.says(paris(12), test=RUNS, conftest=WATCHED)
     project.file("systems.py", (project.path / "conftest.py").read_text())
     run = project.run("--rag-system", "systems:watched", "--rag-system", "systems:plain", "--rag-concurrency", "3")
@@ -215,7 +215,7 @@ def test_a_random_order_overlaps_too(project: Project) -> None:
     project.says(paris(20), test=MIXED, conftest=WATCHED)
     ordered = project.run()
     forget(project)
-    shuffled = project.run("-p", "randomly", "--randomly-seed=5", "-p", "no:cacheprovider", randomly=True)
+    shuffled = project.run("-p", "randomly", "--randomly-seed=5", "-p", "no:cacheprovider")
     assert shuffled.status == 0
     assert [note.question for note in seen(project)][:20] != [f"say Paris {number}" for number in range(1, 21)]
     assert bare(shuffled.results) == bare(ordered.results)

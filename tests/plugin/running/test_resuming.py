@@ -66,7 +66,7 @@ def _killed(project: Project, args: Mode, moment: Random) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize(("args", "kills"), [((), 8), (("-n2",), 4)], ids=["plain", "n2"])
-def test_one_that_is_killed_again_and_again_ends_as_one_that_was_not(
+def test_a_run_killed_repeatedly_ends_like_an_uninterrupted_one(
     project: Project, monkeypatch: pytest.MonkeyPatch, args: Mode, kills: int
 ) -> None:
     questions = [f"say {['Paris', 'Rome', 'Bern', 'Paris'][at % 4]} {at}" for at in range(40)]
@@ -124,7 +124,7 @@ def test_half_a_line_is_a_case_that_was_in_flight(project: Project) -> None:
     assert asked(project) == [RIGHT]  # the answer of the case before had come, and is stored
 
 
-def test_what_keeps_no_texts_is_resumed_without_them(project: Project) -> None:
+def test_a_run_without_texts_is_resumed_without_them(project: Project) -> None:
     project.says(MIXED, test=TEST, conftest=SAYS)
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false\n")
     whole = project.run()
@@ -137,7 +137,7 @@ def test_what_keeps_no_texts_is_resumed_without_them(project: Project) -> None:
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_conversation_goes_on_from_what_was_said(project: Project, args: Mode) -> None:
+def test_a_conversation_continues_from_its_earlier_turns(project: Project, args: Mode) -> None:
     told = [{"question": f"say {word}", "answer": "gold"} for word in "abc"]
     rows = [
         {"id": f"d.{at + 1}", "question": f"say {word}", "answers": ["a"], "history": told[:at]}
@@ -153,7 +153,7 @@ def test_a_conversation_goes_on_from_what_was_said(project: Project, args: Mode)
     assert asked(project) == ["say c", "say c"]
 
 
-def test_a_part_of_the_project_takes_over_a_part(project: Project) -> None:
+def test_a_partial_run_is_resumed_for_part_of_the_project(project: Project) -> None:
     project.says(cases(*[f"say Paris {at}" for at in range(8)]), test=TEST, conftest=SAYS)
     whole = project.run()
     stop(project, "test_it[q4]")
@@ -165,7 +165,7 @@ def test_a_part_of_the_project_takes_over_a_part(project: Project) -> None:
     assert bare(resumed.results) == bare(whole.results)
 
 
-def test_shards_of_one_folder_go_on_each_with_its_own(project: Project) -> None:
+def test_each_shard_of_a_folder_resumes_its_own_run(project: Project) -> None:
     project.says(cases(*[f"say Paris {at}" for at in range(8)]), test=TEST, conftest=SAYS)
     first = list(project.run("--rag-shard=1/2").statuses)
     stop(project, f"test_it[{first[2]}]", "--rag-shard=1/2")
@@ -177,7 +177,7 @@ def test_shards_of_one_folder_go_on_each_with_its_own(project: Project) -> None:
     assert len(asked(project)) == 2
 
 
-def test_a_whole_run_is_gone_on_with_in_shards(project: Project) -> None:
+def test_a_whole_run_is_resumed_in_shards(project: Project) -> None:
     project.says(cases(*[f"say Paris {at}" for at in range(8)]), test=TEST, conftest=SAYS)
     stop(project, "test_it[q7]")
     for shard in ("1/2", "2/2"):
@@ -196,11 +196,11 @@ def test_a_run_is_resumed_by_name_or_folder_for_its_errors(project: Project) -> 
         assert asked(project) == ["raise 503"]
 
 
-def test_a_run_that_ended_with_errors_says_how_to_ask_them_again(project: Project, mode: Mode) -> None:
+def test_a_run_with_errors_prints_the_command_that_repeats_them(project: Project, mode: Mode) -> None:
     project.says(cases(RIGHT, "raise 503", WRONG, "raise 503", RIGHT), test=TEST, conftest=SAYS)
     first = project.run("-k", "test_it", *mode)
     (folder,) = folders(project)
-    args = f"-p no:randomly -k test_it {' '.join(mode)}".strip()
+    args = f"-k test_it {' '.join(mode)}".strip()
     first.said(f"2 errors: ask them again, and nothing else, with pytest --rag-resume={folder.name} *{args}*")
     (project.path / "asked.txt").unlink()
     project.file("conftest.py", SAYS.replace("raise ValueError(rest)", 'return "Paris"'))
@@ -224,12 +224,12 @@ def test_a_resumed_run_with_errors_prints_its_own_name(project: Project) -> None
         assert line.count("--rag-resume") == 1
 
 
-def test_a_run_that_has_only_errors_has_nothing_to_take_over(project: Project) -> None:
+def test_a_run_of_errors_only_has_nothing_to_reuse(project: Project) -> None:
     project.says(cases("raise 503", "raise 503"), test=TEST, conftest=SAYS)
     assert "--rag-resume" not in project.run().text
 
 
-def test_a_run_that_ended_whole_leaves_nothing_to_resume(project: Project) -> None:
+def test_a_complete_run_leaves_nothing_to_resume(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), test=TEST, conftest=SAYS)
     project.run()
     (folder,) = folders(project)
@@ -249,7 +249,7 @@ def test_the_first_failure_ends_a_session_that_stops_for_it(project: Project) ->
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_all_may_be_taken_over(project: Project, args: Mode) -> None:
+def test_all_outcomes_may_be_reused(project: Project, args: Mode) -> None:
     project.says(MIXED[3:], test=TEST, conftest=SAYS)
     stop(project, "test_it[q6]")
     run = resume(project, "-k", "q4 or q5", *args)

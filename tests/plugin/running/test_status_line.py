@@ -14,7 +14,7 @@ from struct import pack
 
 import pyte
 import pytest
-from support.projects.rag_project import QUIET, RUNS, Project, case
+from support.projects.rag_project import RUNS, Project, case
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
@@ -67,7 +67,7 @@ def seen(
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows if sized else 0, columns if sized else 0, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", *args]
+    command = [sys.executable, "-m", "pytest", *args]
     screen = pyte.Screen(columns, rows)
     stream = pyte.ByteStream(screen)
     screens: list[list[str]] = []
@@ -113,7 +113,7 @@ def undrawn(screen: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-n2",)], ids=str)
-def test_it_tells_how_the_session_stands_and_leaves_no_trace(project: Project, args: tuple[str, ...]) -> None:
+def test_it_shows_progress_and_leaves_no_trace(project: Project, args: tuple[str, ...]) -> None:
     found = seen(slow(project, QUESTIONS, 0.02), "--no-summary", *args, rows=40, columns=200)
     assert found.drawn
     assert re.fullmatch(r"rag: \d+(\+\d+)?/12( · \d errors?)?( · \d+ \w+ left)?( · accuracy \d\.\d\d)?",
@@ -130,7 +130,7 @@ def test_it_tells_how_the_session_stands_and_leaves_no_trace(project: Project, a
         assert undrawn(found.last) == undrawn(plain.last)
 
 
-def test_it_stands_below_the_dots_and_scrolls_with_them(project: Project) -> None:
+def test_it_is_below_the_dots_and_scrolls_with_them(project: Project) -> None:
     found = seen(slow(project, QUESTIONS * 15), "--no-summary", rows=8)
     below = [screen.index(line) for screen in found.screens for line in screen if line.startswith("rag: ")]
     assert max(below) == 7
@@ -149,14 +149,14 @@ def test_nothing_is_drawn_where_it_is_not_wanted(project: Project, args: tuple[s
     assert "\x1b[J" not in found.sent
 
 
-def test_it_is_no_wider_than_the_terminal(project: Project) -> None:
+def test_it_fits_the_terminal(project: Project) -> None:
     found = seen(slow(project, QUESTIONS), "--no-summary", columns=30)
     assert found.drawn
     assert max(map(len, found.drawn)) <= 29
     assert "rag: 12/12 · 3 errors …" in found.drawn
 
 
-def test_a_terminal_that_does_not_know_its_size_is_taken_for_a_common_one(project: Project) -> None:
+def test_a_terminal_of_unknown_size_works(project: Project) -> None:
     found = seen(slow(project, QUESTIONS), sized=False)
     assert found.status == 1  # of the answers that are errors
     assert "INTERNALERROR" not in found.sent
@@ -170,14 +170,14 @@ def test_an_interrupt_leaves_no_line(project: Project) -> None:
     assert not any(line.startswith("rag: ") for line in found.last)
 
 
-def test_a_terminal_without_unicode_or_colour_is_no_trouble(project: Project) -> None:
+def test_it_works_without_unicode_and_colour(project: Project) -> None:
     found = seen(slow(project, QUESTIONS), env={"PYTHONIOENCODING": "ascii", "NO_COLOR": "1"})
     assert found.sent.isascii()
     assert any(line.startswith("rag: 12/12 - 3 errors - accuracy 0.67") for line in found.drawn)
     assert "\x1b[3" not in found.sent
 
 
-def test_what_another_run_had_ended_is_no_trouble(project: Project) -> None:
+def test_it_works_in_a_resumed_run(project: Project) -> None:
     seen(slow(project, [RIGHT] * 12, 0.05), interrupt="rag: 8/12")
     found = seen(project, "--rag-resume", rows=60)
     assert "INTERNALERROR" not in found.sent
@@ -203,7 +203,7 @@ SPEAKS = """
 
 
 @pytest.mark.parametrize("args", [(), ("-o", "log_cli=true")], ids=str)
-def test_what_others_write_stands_as_it_would_without(project: Project, args: tuple[str, ...]) -> None:
+def test_output_of_others_is_unchanged(project: Project, args: tuple[str, ...]) -> None:
     project.says([case(f"q{at}", RIGHT) for at in range(1, 13)], conftest=HASTY.replace("{slow}", ""), test=SPEAKS)
     found = seen(project, "--no-summary", *args, rows=60)
     plain = seen(project, "--no-summary", *args, rows=60, env={"BUILD_NUMBER": "1"})
@@ -213,7 +213,7 @@ def test_what_others_write_stands_as_it_would_without(project: Project, args: tu
     assert undrawn(found.last) == undrawn(plain.last)
 
 
-def test_it_stays_where_tests_are_told_one_a_line(project: Project) -> None:
+def test_it_stays_with_one_line_per_test(project: Project) -> None:
     found = seen(slow(project, [RIGHT] * 120), "-v", rows=140)
     has = ["rag: " in "".join(line[:5] for line in screen) for screen in found.screens]
     first, last = has.index(True), len(has) - has[::-1].index(True)
@@ -250,7 +250,7 @@ COME = {
 
 
 @pytest.mark.parametrize("args", COME, ids=str)
-def test_answers_count_as_they_come(project: Project, args: tuple[str, ...]) -> None:
+def test_answers_count_as_they_arrive(project: Project, args: tuple[str, ...]) -> None:
     passages = [{"id": "p", "text": "It is Paris.", "role": "positive"}]
     project.says([case(f"q{at}", f"say {at}", passages=passages) for at in range(1, 13)], conftest=MODEL)
     found = seen(project, *args)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 
-from support.projects.rag_project import QUIET, Project, case
+from support.projects.rag_project import Project, case
 
-__all__ = ["QUICK", "RAGEVAL", "built", "corpus", "rageval", "shop"]
+__all__ = ["RAGEVAL", "built", "corpus", "shop"]
 
 ASKED = [case(f"q{number}", f"What is kept in drawer {number}?", f"item {number}") for number in range(8)]
 
@@ -38,11 +36,6 @@ COUNTED = """
 
 RAGEVAL = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
 
-QUICK = {
-    "PYTEST_ADDOPTS": " ".join((os.environ["PYTEST_ADDOPTS"], *QUIET)),
-}
-"""The environment of a process that does not load plugins that have no part in it."""
-
 
 def corpus(project: Project, count: int = 2_000) -> None:
     """Write a corpus that has just as many passages as an index on disk needs."""
@@ -63,9 +56,3 @@ def built(project: Project) -> int:
     """Return how often an index was built."""
     path = project.path / "count.txt"
     return len(path.read_text().splitlines()) if path.exists() else 0
-
-
-def rageval(project: Project, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in the project."""
-    env = {**os.environ, **QUICK}
-    return subprocess.run([*RAGEVAL, *args], cwd=project.path, capture_output=True, text=True, env=env)

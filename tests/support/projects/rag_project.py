@@ -8,10 +8,12 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
-from subprocess import STDOUT, Popen
+from subprocess import STDOUT, CompletedProcess, Popen
 from textwrap import dedent
 from typing import Any
 
@@ -20,9 +22,11 @@ import filelock  # noqa: F401 - and its locks ask for it when the process ends
 import pytest
 import tabulate  # noqa: F401 - and these are what every run would import anew
 import wcwidth  # noqa: F401
+from _pytest.pytester import SysModulesSnapshot, SysPathsSnapshot
 from jsonschema import Draft202012Validator
 
 import pytest_rageval
+from pytest_rageval.cli import main
 from pytest_rageval.report.files.results_json import schema
 
 for module in pkgutil.walk_packages(pytest_rageval.__path__, "pytest_rageval."):
@@ -36,8 +40,8 @@ Mode = tuple[str, ...]
 
 MODES: dict[str, Mode] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 
-QUIET = ("-p", "no:hypothesispytest", "-p", "no:langsmith_plugin", "-p", "no:anyio")
-"""What costs each run half a second and has no part in it; the latter two come with LangChain and with litellm."""
+PLUGINS = {"--timeout": "timeout", "--reruns": "rerunfailures"}
+"""Options of plugins that a run loads only if one of its arguments is theirs."""
 
 SAYS = """
     import pytest
@@ -146,7 +150,6 @@ class Project:
         *args: str,
         subprocess: bool = False,
         json_path: str | None = "results.json",
-        randomly: bool = False,
         fresh: bool = True,
     ) -> Run:
         """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema.
@@ -158,29 +161,39 @@ class Project:
         if json_path is not None:
             (self.path / json_path).unlink(missing_ok=True)
             args = (*args, "--rag-json", json_path)
-        reruns = any(arg.startswith("--reruns") for arg in args)
-        args = (*(() if randomly else ("-p", "no:randomly")), *args)
-        args = (*QUIET, *(() if reruns else ("-p", "no:rerunfailures")), *args)  # it leaves a socket open each session
+        for option, plugin in PLUGINS.items():
+            if any(arg.partition("=")[0] == option for arg in args):
+                args = ("-p", plugin, *args)
         run = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
         result = run(*args)
         return Run(result, self.read(json_path))
 
+    def command(self, *args: str) -> CompletedProcess[str]:
+        """Run the command `rageval` within this process, in the project."""
+        snapshots = SysModulesSnapshot(), SysPathsSnapshot()
+        out, err = StringIO(), StringIO()
+        try:
+            with redirect_stdout(out), redirect_stderr(err):
+                status = main(args)
+        finally:
+            for snapshot in snapshots:
+                snapshot.restore()
+        return CompletedProcess(args, status, out.getvalue(), err.getvalue())
+
     def started(self, *args: str) -> Process:
         """Start pytest in a process group of its own; its output goes to output.txt."""
-        command = [sys.executable, "-m", "pytest", *QUIET, "-p", "no:randomly", *args]
+        command = [sys.executable, "-m", "pytest", *args]
         with Path(self.path / "output.txt").open("ab") as output:
             return Process(command, cwd=self.path, stdout=output, stderr=STDOUT, start_new_session=True)
 
     def read(self, json_path: str | None = "results.json") -> Any:
         """Return a valid results.json; the one in the run's folder has to be the same, where there is one."""
-        kept = self.kept()
-        if kept is not None:
-            validate(kept)
-        if json_path is None or not (self.path / json_path).exists():
-            return kept
-        results = json.loads((self.path / json_path).read_text(encoding="utf-8"))
-        validate(results)
-        assert kept in (None, results)
+        results = kept = self.kept()
+        if json_path is not None and (self.path / json_path).exists():
+            results = json.loads((self.path / json_path).read_text(encoding="utf-8"))
+            assert kept in (None, results)
+        if results is not None:
+            validate(results)
         return results
 
     def kept(self) -> Any:
@@ -194,9 +207,12 @@ class Project:
         return [json.loads(line) for line in found[-1].read_text(encoding="utf-8").splitlines()] if found else []
 
 
+VALIDATOR = Draft202012Validator(schema())
+
+
 def validate(results: Mapping[str, Any]) -> None:
     """Assert that ``results`` is what the shipped schema describes."""
-    Draft202012Validator(schema()).validate(results)
+    VALIDATOR.validate(results)
 
 
 def bare(results: Mapping[str, Any]) -> Any:

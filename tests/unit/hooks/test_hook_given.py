@@ -9,7 +9,7 @@ from pytest_rageval.report.files.pruning import Keep
 
 
 def options_of(pytester: pytest.Pytester, *args: str) -> Options:
-    return read_options(pytester.parseconfig("-p", "no:randomly", *args))
+    return read_options(pytester.parseconfig(*args))
 
 
 def test_default_options(pytester: pytest.Pytester) -> None:

@@ -25,5 +25,5 @@ def test_lines_name_models_and_options() -> None:
 
 def test_the_judge_fixture_is_not_a_litellm_model(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nrag_judges =\n    tone: a, rag_judge\n    stars: b, a\n")
-    options = read_options(pytester.parseconfig("-p", "no:randomly"))
+    options = read_options(pytester.parseconfig())
     assert options.panelists == ["a", "b"]

@@ -12,10 +12,7 @@ def names(config: pytest.Config, **facets: str) -> list[str]:
 
 @pytest.fixture
 def config(pytester: pytest.Pytester) -> pytest.Config:
-    quick = [
-        arg for name in ("hypothesispytest", "langsmith_plugin", "anyio", "randomly") for arg in ("-p", f"no:{name}")
-    ]
-    return pytester.parseconfigure(*quick, "--strict-markers")
+    return pytester.parseconfigure("--strict-markers")
 
 
 @pytest.mark.parametrize(("facet", "known"), [("ability", ABILITIES), ("level", LEVELS), ("task", TASKS)])

@@ -66,7 +66,7 @@ def test_a_free_model_costs_nothing() -> None:
 
 
 def given(pytester: pytest.Pytester, *args: str) -> Options:
-    return read_options(pytester.parseconfig("-p", "no:randomly", *args))
+    return read_options(pytester.parseconfig(*args))
 
 
 def test_by_default_there_is_no_model_and_nothing_is_recorded(pytester: pytest.Pytester) -> None:

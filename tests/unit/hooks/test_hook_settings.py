@@ -25,7 +25,7 @@ rag_retriever_params =
 
 
 def report_settings(pytester: pytest.Pytester, *args: str) -> dict[str, str]:
-    config = pytester.parseconfig("-p", "no:randomly", *args)
+    config = pytester.parseconfig(*args)
     return settings_of(config, read_options(config))
 
 

@@ -80,7 +80,7 @@ def test_one_range(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["from 5% to 7%", "5% and 7%", "从5%到7%"])
-def test_two_quantities_are_no_range(text: str) -> None:
+def test_two_quantities_are_not_a_range(text: str) -> None:
     assert said(text) == [(5, 5, "%"), (7, 7, "%")]
 
 
@@ -159,7 +159,7 @@ def in_chinese(number: int) -> str:
 
 
 @given(st.integers(10, 99_999_999))
-def test_chinese_numerals_are_the_number_that_they_say(number: int) -> None:
+def test_chinese_numerals_have_their_value(number: int) -> None:
     assert said(f"共{in_chinese(number)}元") == [(number, number, "CNY")]
 
 
@@ -177,7 +177,7 @@ def test_a_number_is_the_same_in_every_format(number: int, places: int, around: 
 
 
 @given(st.text())
-def test_no_text_breaks_it(text: str) -> None:
+def test_any_text_is_parsed(text: str) -> None:
     assert quantities(text) == quantities(text)
     in_digits(text)
 
@@ -193,4 +193,4 @@ def test_time_is_linear(piece: str) -> None:
         return time.process_time() - begin
 
     seconds(100)
-    assert seconds(40_000) < 40 * max(seconds(4_000), 0.005)
+    assert seconds(10_000) < 40 * max(seconds(1_000), 0.002)

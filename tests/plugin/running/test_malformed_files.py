@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 INPUTS = 60
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs alarms and limits of a process")
-def test_a_malformed_file_is_a_sentence_or_a_result() -> None:
+def test_a_malformed_file_gives_a_result_or_an_error_of_one_sentence() -> None:
     command = [sys.executable, "tests/benchmarks/chaos.py", "--only", "fuzz", "--trials", str(INPUTS), "--seed", "0"]
     keep = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
     done = subprocess.run(command, cwd=ROOT, env=keep, capture_output=True, text=True, check=False)
