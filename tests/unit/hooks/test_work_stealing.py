@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from execnet.gateway_base import get_execmodel
-from xdist.remote import TestQueue as Queue
+from xdist.remote import TestQueue as Queue  # type: ignore[import-untyped]
 from xdist.remote import WorkerInteractor
 
 from pytest_rageval.hooks.run.work_stealing import StealGuard
