@@ -215,7 +215,7 @@ class DiskAnnSearcher:
 def _version_here() -> str:
     """Return the version of diskannpy in this environment."""
     if find_spec("diskannpy") is None:
-        raise MissingDependencyError("the index 'diskann' (for Python 3.11 and older)", "diskann")
+        raise MissingDependencyError("the index 'diskann' (Python 3.11 and older; else set python)", "diskann")
     return version("diskannpy")
 
 
