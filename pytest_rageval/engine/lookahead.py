@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.loop import LoopThread, Running
@@ -9,7 +10,7 @@ from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Hashable
+    from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
 
     from pytest_rageval.engine.asking import Asked
 
@@ -56,10 +57,13 @@ class LookAhead:
         self._tasks[key] = (self._loop.start(ask), meter)
 
     def claim(self, key: Hashable) -> Asked:
-        """Wait for the task ``key``, and return its result or raise its exception."""
+        """Wait for the task ``key``, and return its result or raise its exception.
+
+        An interrupt cancels all other tasks first. Otherwise the next one could start in the slot of this one.
+        """
         running, meter = self._tasks[key]
         try:
-            return self.now(running.result, meter)
+            return self.now(partial(running.result, partial(self.keep, (key,))), meter)
         finally:
             self._tasks.pop(key, None)
 
@@ -74,21 +78,23 @@ class LookAhead:
     def drop(self, key: Hashable) -> None:
         """Cancel the task ``key``, if there is one."""
         if key in self._tasks:
-            running, meter = self._tasks.pop(key)
-            running.cancel()
-            self._dropped.append(meter)
+            self._drop([key])
 
     def keep(self, keys: Collection[Hashable]) -> None:
-        """Cancel all tasks except ``keys``.
-
-        The last task goes first. Otherwise a waiting task could start in the slot of a cancelled one.
-        """
-        for key in [key for key in reversed(self._tasks) if key not in keys]:
-            self.drop(key)
+        """Cancel all tasks except ``keys``, all at once: a waiting one must not start in the slot of another."""
+        others = [key for key in self._tasks if key not in keys]
+        if others:
+            self._drop(others)
 
     def clear(self) -> None:
         """Cancel all tasks that no test has claimed."""
         self.keep(())
+
+    def _drop(self, keys: Sequence[Hashable]) -> None:
+        dropped = [self._tasks.pop(key) for key in keys]
+        self._dropped += [meter for _, meter in dropped]
+        (first, _), *others = dropped
+        first.cancel(*(running for running, _ in others))
 
     @property
     def unclaimed(self) -> Calls:

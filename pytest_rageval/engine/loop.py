@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -50,10 +50,11 @@ class Running(Generic[T]):
         """Whether the coroutine has ended."""
         return self._future is not None and self._future.done()
 
-    def result(self) -> T:
+    def result(self, interrupted: Callable[[], object] | None = None) -> T:
         """Wait for the coroutine, and return its result or raise its exception.
 
-        An interrupt of the waiting thread cancels it.
+        If another exception ends the waiting, cancel the coroutine. If it is a `KeyboardInterrupt`, call
+        ``interrupted`` before.
         """
         try:
             future = self.launch()
@@ -63,17 +64,20 @@ class Running(Generic[T]):
                 while not wait((future,), MEANWHILE_S).done:
                     self._meanwhile()
             result, error = future.result()
-        except BaseException:  # at any point, also before there is a future to cancel
+        except BaseException as end:  # at any point, also before there is a future to cancel
+            if interrupted is not None and isinstance(end, KeyboardInterrupt):
+                interrupted()
             self.cancel()
             raise
         if error is not None:
             raise error
         return result  # type: ignore[return-value]
 
-    def cancel(self) -> None:
-        """Cancel the coroutine, unless it has ended."""
+    def cancel(self, *others: Running[Any]) -> None:
+        """Cancel the coroutine, unless it has ended, and ``others`` of its loop in the same step of the loop."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(_cancel, self._coroutine)
+            coroutines = {running._coroutine for running in (self, *others)}
+            self._loop.call_soon_threadsafe(_cancel, coroutines)
 
 
 class NoLoop:
@@ -206,12 +210,12 @@ async def _catch(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseExcept
         return None, error
 
 
-def _cancel(coroutine: object) -> None:
-    """Cancel the task of a coroutine, on the loop that runs it."""
+def _cancel(coroutines: Collection[object]) -> None:
+    """Cancel the tasks of coroutines, on the loop that runs them."""
     import asyncio
 
     for task in asyncio.all_tasks():
-        if task.get_coro() is coroutine:
+        if task.get_coro() in coroutines:
             task.cancel()
 
 

@@ -11,14 +11,15 @@ import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import DataError, MissingDependencyError, ascii_safe
+from pytest_rageval.errors import DataError, MissingDependencyError, SettingError, ascii_safe, short_repr
 from pytest_rageval.retrieval import diskann_process
 from pytest_rageval.retrieval.diskann_process import MATRIX, NUMBER, resident
-from pytest_rageval.retrieval.retriever_params import Params
+from pytest_rageval.retrieval.retriever_params import WHERE, Params
 
 if TYPE_CHECKING:
     from pytest_rageval.retrieval.vectors import Matrix, Positions, Vectors
@@ -33,8 +34,8 @@ class DiskAnn:
     """DiskANN over vectors (Subramanya et al., 2019), with RaLLe's parameters.
 
     Compressed vectors are in memory, exact ones on disk. The library has its own process because it writes to standard
-    output, hangs with a single thread and pins its dependencies; the memory of a process can also be measured. It
-    samples at random, so two builds may differ.
+    output, hangs with a single thread and pins numpy 1.25; the memory of a process can also be measured. The process
+    may run in another virtual environment. The library samples at random, so two builds may differ.
 
     Attributes:
         complexity: candidates for the neighbours of a vector during the build.
@@ -43,6 +44,8 @@ class DiskAnn:
         beam_width: parallel reads of the disk.
         search_memory_gib: memory for the compressed vectors; 0 for 512 bytes per vector and 250,000 nodes.
         build_memory_gib: memory for the build.
+        python: the interpreter of the environment that has diskannpy; "" for this one.
+        version: the version of diskannpy.
     """
 
     complexity: int
@@ -51,29 +54,36 @@ class DiskAnn:
     beam_width: int
     search_memory_gib: float
     build_memory_gib: float
+    python: str
+    version: str
 
     name = "diskann"
-    library = "diskannpy"
 
     @classmethod
     def of(cls, params: Params) -> DiskAnn:
-        """Read the settings; the defaults are 125, 64, 100, 4, 0 and 64, in the order of the attributes.
+        """Read the settings; the defaults are 125, 64, 100, 4, 0, 64 and this Python, in the order of the attributes.
 
         Raises:
-            SettingError: a setting is invalid.
-            MissingDependencyError: diskannpy is not installed.
+            SettingError: a setting is invalid, or ``python`` has no diskannpy.
+            MissingDependencyError: diskannpy is not installed, and no other Python is given.
         """
-        settings = cls(
+        text = params.text("python", "")
+        python = str(Path(text).expanduser()) if text else ""
+        return cls(
             params.whole("complexity", 125, most=65_536),
             params.whole("graph_degree", 64, most=512),
             params.whole("search_complexity", 100, most=65_536),
             params.whole("beam_width", 4, most=64),
             params.number("search_memory_gib", 0.0),
             params.number("build_memory_gib", 64.0, least=0.01),
+            python,
+            _version_in(python) if python else _version_here(),
         )
-        if find_spec("diskannpy") is None:
-            raise MissingDependencyError("the index 'diskann' (for Python 3.11 and older)", "diskann")
-        return settings
+
+    @property
+    def versions(self) -> dict[str, object]:
+        """The version of diskannpy."""
+        return {"diskannpy": self.version}
 
     @property
     def built_with(self) -> dict[str, object]:
@@ -105,7 +115,7 @@ class DiskAnn:
             np.array(vectors.matrix.shape, dtype=np.int32).tofile(file)
             vectors.matrix.tofile(file)
         result = subprocess.run(  # noqa: S603 - a program of this package
-            _command("build", folder, settings), env=_environment(), capture_output=True, check=False
+            _command(self.python, "build", folder, settings), env=_environment(), capture_output=True, check=False
         )
         if result.returncode:
             lines = result.stderr.decode(errors="replace").strip().splitlines() or [
@@ -119,16 +129,17 @@ class DiskAnn:
         Raises:
             DataError: it cannot be opened.
         """
-        return DiskAnnSearcher(folder, size, self.search_complexity, self.beam_width)
+        return DiskAnnSearcher(folder, size, self)
 
 
 class DiskAnnSearcher:
     """A graph on disk and the process that searches it; restarts the process if it dies, and ends it at exit."""
 
-    def __init__(self, folder: Path, size: int, complexity: int, beam_width: int) -> None:
-        self._folder, self._size, self._complexity = folder, size, complexity
+    def __init__(self, folder: Path, size: int, settings: DiskAnn) -> None:
+        self._folder, self._size, self._complexity = folder, size, settings.search_complexity
         self._lock = threading.Lock()
-        self._command = _command("serve", folder, {"complexity": complexity, "beam_width": beam_width})
+        search = {"complexity": settings.search_complexity, "beam_width": settings.beam_width}
+        self._command = _command(settings.python, "serve", folder, search)
         self._start()
 
     def nearest(self, query: Matrix, k: int) -> Positions:
@@ -201,10 +212,27 @@ class DiskAnnSearcher:
         return data
 
 
-def _command(task: str, folder: Path, settings: Mapping[str, object]) -> list[str]:
+def _version_here() -> str:
+    """Return the version of diskannpy in this environment."""
+    if find_spec("diskannpy") is None:
+        raise MissingDependencyError("the index 'diskann' (Python 3.11 and older; else set python)", "diskann")
+    return version("diskannpy")
+
+
+def _version_in(python: str) -> str:
+    """Return the version of diskannpy in the environment of another Python."""
+    code = "from importlib.metadata import version; print(version('diskannpy'))"
+    try:
+        result = subprocess.run([python, "-I", "-c", code], capture_output=True, check=True)  # noqa: S603 - the user's own Python
+    except (OSError, subprocess.CalledProcessError):
+        raise SettingError(f"{WHERE} has python = {short_repr(python)}; write a Python that has diskannpy") from None
+    return result.stdout.decode().strip()
+
+
+def _command(python: str, task: str, folder: Path, settings: Mapping[str, object]) -> list[str]:
     """Return the command of the process; ``-I`` keeps modules in the user's folder from shadowing the library's."""
-    paths = (path for path in sys.path if path)
-    return [sys.executable, "-I", diskann_process.__file__, task, str(folder), json.dumps(settings), *paths]
+    paths = () if python else (path for path in sys.path if path)
+    return [python or sys.executable, "-I", diskann_process.__file__, task, str(folder), json.dumps(settings), *paths]
 
 
 def _environment() -> dict[str, str]:

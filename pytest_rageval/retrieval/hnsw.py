@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,6 @@ class Hnsw:
     ef_search: int
 
     name = "hnsw"
-    library = "usearch"
 
     @classmethod
     def of(cls, params: Params) -> Hnsw:
@@ -57,6 +57,11 @@ class Hnsw:
         if find_spec("usearch") is None:
             raise MissingDependencyError("the index 'hnsw'", "dense")
         return settings
+
+    @property
+    def versions(self) -> dict[str, object]:
+        """The version of usearch."""
+        return {"usearch": version("usearch")}
 
     @property
     def built_with(self) -> dict[str, object]:

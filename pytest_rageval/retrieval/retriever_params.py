@@ -8,9 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 
-__all__ = ["Params"]
+__all__ = ["WHERE", "Params"]
 
 WHERE = "rag_retriever_params"
+"""The setting that they come from, for messages."""
 
 
 class Params:

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +79,7 @@ def _open(
         index.build(vectors, folder)
         return {"dimension": vectors.dimension, "passages": len(vectors)}
 
-    library_version = {index.library: version(index.library)}
-    key = {"kind": index.name, "vectors": name_of(made_of), **index.built_with, **library_version}
+    key = {"kind": index.name, "vectors": name_of(made_of), **index.built_with, **index.versions}
     entry = _checked_key(store.get(key, build), key)
     start = time.perf_counter()
     searcher = index.open(entry.folder, len(vectors))

@@ -46,8 +46,8 @@ class VectorIndex(Protocol):
         ...
 
     @property
-    def library(self) -> str:
-        """The distribution that builds it; its version is part of the index's key."""
+    def versions(self) -> dict[str, object]:
+        """The version of the library that builds it, by name; part of the index's key."""
         ...
 
     @property

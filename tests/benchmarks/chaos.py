@@ -5,7 +5,8 @@
 A trial survives if no case is lost, nothing is asked again beyond what was in flight, and nobody sees a traceback. The
 script prints a table and each trial that did not survive, and exits with 1 if there is one.
 
-- kills: SIGINT, SIGTERM or SIGKILL at a random moment, then ``--rag-resume``; scores as if undisturbed.
+- kills: SIGINT, SIGTERM or SIGKILL at a random moment, once or twice, then ``--rag-resume``; an async system, a model,
+  a model and a judge, two workers; scores as if undisturbed.
 - crashes: ``-n 2`` with each ``--dist``; cases that end their process are errors, all others are scored.
 - faults: 54 ways in which a model's server fails; each is an error with its kind, all other cases are scored.
 - disk: files that cannot be written, by ``RLIMIT_FSIZE`` and ``/dev/full``; all cases are scored.
@@ -30,7 +31,7 @@ from chaos_server import FAULTS
 from measuring import table
 
 HEAD = ["trouble", "trials", "survived", "lost", "asked twice", "tracebacks"]
-TRIALS = {"kills": 24, "crashes": 10, "faults": len(FAULTS), "disk": len(PLACES), "fuzz": sum(SHARES.values())}
+TRIALS = {"kills": 30, "crashes": 10, "faults": len(FAULTS), "disk": len(PLACES), "fuzz": sum(SHARES.values())}
 
 
 def fuzzed(trials: int, seed: int) -> list[Trouble]:

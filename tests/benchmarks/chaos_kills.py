@@ -6,7 +6,9 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
@@ -14,10 +16,10 @@ from chaos_faults import model_ini
 from chaos_project import LONGEST_S, Project, Trouble
 from chaos_server import ChaosServer
 
-__all__ = ["kills"]
+__all__ = ["VARIANTS", "kills"]
 
 CASES = 60
-IN_FLIGHT = 16  # what --rag-concurrency is unless it is given
+IN_FLIGHT = 16  # of a process, what --rag-concurrency is unless it is given
 DELAY_S = 0.25
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 SUITE = """
@@ -45,65 +47,123 @@ def rag_system():
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A kind of run that is killed.
+
+    Attributes:
+        name: of the trouble.
+        model: whether a model answers; else an async system.
+        judged: whether a judge follows each answer.
+        kills: how often a run is killed before it may end.
+        workers: of xdist; 0 for none.
+    """
+
+    name: str
+    model: bool = True
+    judged: bool = False
+    kills: int = 1
+    workers: int = 0
+
+    @property
+    def calls(self) -> int:
+        """How many calls an undisturbed run makes."""
+        return CASES * (2 if self.judged else 1)
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls a kill may cut off."""
+        return IN_FLIGHT * (self.workers or 1) * (2 if self.judged else 1)  # each model has slots of its own
+
+    @property
+    def args(self) -> list[str]:
+        """The arguments of each run."""
+        return ["-n", str(self.workers)] if self.workers else []
+
+
+VARIANTS = (
+    Variant("kills, async system", model=False),
+    Variant("kills, model"),
+    Variant("kills, model and judge", judged=True),
+    Variant("two kills, model", kills=2),
+    Variant("kills, async system, two workers", model=False, workers=2),
+)
+
+
+class Killed:
+    """A project that is killed and resumed, and the calls that it makes."""
+
+    def __init__(self, project: Project, server: ChaosServer) -> None:
+        self.project = project
+        self._server = server
+
+    @property
+    def calls(self) -> int:
+        """How many calls were made so far."""
+        return sum(self._asked().values())
+
+    def _asked(self) -> Mapping[str, int]:
+        path = self.project.path / "asked.txt"
+        return Counter(path.read_text().split("\n")[:-1]) if path.exists() else self._server.asked
+
+    def kill(self, kind: signal.Signals, moment: int, random: Random, *args: str) -> str:
+        """Run until so many calls were made and a little longer, kill the run, and return what it printed."""
+        with self.project.started(*args) as process:
+            while self.calls <= moment and process.poll() is None:
+                time.sleep(0.005)
+            time.sleep(random.uniform(0, DELAY_S))
+            (os.killpg if kind == signal.SIGKILL else os.kill)(process.pid, kind)
+            process.wait(LONGEST_S)
+        return (self.project.path / "output.txt").read_text(errors="replace")
+
+
 def kills(trials: int, seed: int) -> list[Trouble]:
-    """Kill runs of an async system and of a model in turn, with each signal."""
-    of_async, of_model = Trouble("kills, async system"), Trouble("kills, model")
+    """Kill runs of each variant in turn, with each signal."""
+    troubles = {variant: Trouble(variant.name) for variant in VARIANTS}
     random = Random(f"kills-{seed}")
     for number in range(trials):
-        kind = SIGNALS[number // 2 % len(SIGNALS)]
-        if number % 2:
-            _model(kind, random, of_model)
-        else:
-            _async(kind, random, of_async)
-    return [of_async, of_model]
+        variant = VARIANTS[number % len(VARIANTS)]
+        first = number // len(VARIANTS)
+        signals = [SIGNALS[(first + at) % len(SIGNALS)] for at in range(variant.kills)]
+        with ExitStack() as stack:
+            _trial(_opened(variant, stack), variant, signals, random, troubles[variant])
+    return list(troubles.values())
 
 
-def _async(kind: signal.Signals, random: Random, trouble: Trouble) -> None:
-    with Project.made(ROWS, {"s.rag.toml": SUITE, "conftest.py": ASYNC_SYSTEM}) as project:
-        asked = project.path / "asked.txt"
-        _trial(
-            project,
-            kind,
-            random,
-            trouble,
-            lambda: Counter(asked.read_text().split("\n")[:-1]) if asked.exists() else {},
-        )
+def _opened(variant: Variant, stack: ExitStack) -> Killed:
+    """Return the project of a variant, and its server."""
+    server = stack.enter_context(ChaosServer())
+    server.delay_s = DELAY_S
+    suite = SUITE.replace('"token_f1"', '"token_f1", "accuracy_judged"') if variant.judged else SUITE
+    ini = model_ini(server.base_url)
+    if variant.judged:
+        judge = ini.replace("rag_model_params", "rag_judge_params").replace("rag_model = openai/m", "")
+        ini += judge.replace("[pytest]", "rag_judge_model = openai/judge")
+    files = {"s.rag.toml": suite, **({"pytest.ini": ini} if variant.model else {"conftest.py": ASYNC_SYSTEM})}
+    return Killed(stack.enter_context(Project.made(ROWS, files)), server)
 
 
-def _model(kind: signal.Signals, random: Random, trouble: Trouble) -> None:
-    with ChaosServer() as server:
-        server.delay_s = DELAY_S
-        with Project.made(ROWS, {"s.rag.toml": SUITE, "pytest.ini": model_ini(server.base_url)}) as project:
-            _trial(project, kind, random, trouble, lambda: server.asked)
-
-
-def _trial(
-    project: Project, kind: signal.Signals, random: Random, trouble: Trouble, asked: Callable[[], Mapping[str, int]]
-) -> None:
-    """Kill one run when it has asked a random number of cases, resume it to its end, and compare."""
-    moment = random.randint(0, CASES - IN_FLIGHT)
-    with project.started() as process:
-        while sum(asked().values()) <= moment and process.poll() is None:
-            time.sleep(0.005)
-        time.sleep(random.uniform(0, DELAY_S))
-        (os.killpg if kind == signal.SIGKILL else os.kill)(process.pid, kind)
-        process.wait(LONGEST_S)
-    first = (project.path / "output.txt").read_text(errors="replace")
-    before = sum(asked().values())
-    status, output = project.run("--rag-resume", "--rag-json", "results.json")
-    outcomes = project.outcomes()
+def _trial(killed: Killed, variant: Variant, signals: list[signal.Signals], random: Random, trouble: Trouble) -> None:
+    """Kill a run when it has made a random number of calls, resume it to its end, and compare."""
+    printed, where = "", []
+    for at, kind in enumerate(signals, 1):
+        moment = random.randint(killed.calls, variant.calls * at // len(signals) - variant.in_flight)
+        printed += killed.kill(kind, moment, random, *variant.args, *(["--rag-resume"] if at > 1 else []))
+        where.append(f"{kind.name} after {killed.calls} calls")
+    status, output = killed.project.run(*variant.args, "--rag-resume", "--rag-json", "results.json")
+    outcomes = killed.project.outcomes()
     lost = sum(outcomes.get(str(row["id"]), {"status": "not run"})["status"] != "scored" for row in ROWS)
     trouble.lost += lost
-    again = max(0, sum(asked().values()) - CASES - IN_FLIGHT)
+    again = max(0, killed.calls - variant.calls - variant.in_flight * len(signals))
     trouble.asked_twice += again
-    where = f"{kind.name} after {before} calls"
-    problems = (
-        [f"{where}: {lost} cases are not scored, exit status {status}: {output[-300:]}"] if lost or status else []
+    problems = [f"{lost} cases are not scored, exit status {status}: {output[-300:]}"] if lost or status else []
+    problems += [f"{again} calls more than the cases and what was in flight"] if again else []
+    if not problems and _measured(killed.project) != _undisturbed(variant):
+        problems.append("the results differ from those of an undisturbed run")
+    trouble.tried([f"{', '.join(where)}: {problem}" for problem in problems], printed + output)
+    print(
+        f"{trouble.name}: {', '.join(where)}, {killed.calls} calls in all for {variant.calls}, {lost} lost", flush=True
     )
-    if not problems and _measured(project) != _undisturbed(trouble.name):
-        problems.append(f"{where}: the results differ from those of an undisturbed run")
-    trouble.tried(problems, first + output)
-    print(f"{trouble.name}: {where}, {sum(asked().values())} calls in all for {CASES} cases, {lost} lost", flush=True)
 
 
 def _measured(project: Project) -> tuple[object, ...]:
@@ -111,14 +171,12 @@ def _measured(project: Project) -> tuple[object, ...]:
     return scores, project.gates()
 
 
-@lru_cache(maxsize=2)
-def _undisturbed(name: str) -> tuple[object, ...]:
+@lru_cache(maxsize=len(VARIANTS))
+def _undisturbed(variant: Variant) -> tuple[object, ...]:
     """Return the scores and gates of a run that nothing cut short."""
-    with ChaosServer() as server:
-        files = {"s.rag.toml": SUITE}
-        files |= {"pytest.ini": model_ini(server.base_url)} if "model" in name else {"conftest.py": ASYNC_SYSTEM}
-        with Project.made(ROWS, files) as project:
-            status, output = project.run("--rag-json", "results.json")
-            if status:
-                raise RuntimeError(f"the undisturbed run ended with {status}: {output}")
-            return _measured(project)
+    with ExitStack() as stack:
+        project = _opened(variant, stack).project
+        status, output = project.run(*variant.args, "--rag-json", "results.json")
+        if status:
+            raise RuntimeError(f"the undisturbed run ended with {status}: {output}")
+        return _measured(project)

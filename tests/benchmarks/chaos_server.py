@@ -9,20 +9,20 @@ import re
 import socket
 import struct
 import sys
-import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.servers.loopback_server import LoopbackServer
 from support.servers.openai_replies import completion, error, last_user
 
 __all__ = ["FAULTS", "MAX_REPLY_BYTES", "ChaosServer"]
 
 MAX_REPLY_BYTES = 4_000_000  # what the project reads of a reply
 LATER_S = 0.5  # after which an error status comes: a 401 that is the first reply of all stops the session by design
+APPROVAL = '{"reason": "it is right", "label": "right"}'
 _QUESTION = re.compile(r"(?:fault|case) (\S+)")
 
 Send = asyncio.StreamWriter
@@ -156,8 +156,8 @@ FAULTS: Mapping[str, Fault] = {
 assert len(FAULTS) == 54, len(FAULTS)
 
 
-class ChaosServer:
-    """Answers "Paris" to each question, but a fault where the question says ``fault NAME``.
+class ChaosServer(LoopbackServer):
+    """Answers "Paris" to each question, but a fault if the question says ``fault NAME``; the model "judge" approves.
 
     Attributes:
         asked: how often each question came, by the word behind "case" or "fault".
@@ -166,30 +166,12 @@ class ChaosServer:
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
-        self.base_url = ""
         self.delay_s = 0.0
 
-    def __enter__(self) -> ChaosServer:
-        ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)), name="chaos-server")
-        self._thread.start()
-        ready.wait()
-        return self
+    async def listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._connected, "127.0.0.1", 0)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join()
-
-    async def _serve(self, ready: threading.Event) -> None:
-        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self.base_url = f"http://127.0.0.1:{self.port}/v1"
-        ready.set()
-        await self._over.wait()
-        server.close()
+    async def hang_up(self) -> None:
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
 
@@ -212,7 +194,8 @@ class ChaosServer:
             await FAULTS[name](_Filled(writer, self.port))  # type: ignore[arg-type]
             return
         await asyncio.sleep(self.delay_s)
-        reply = json.dumps(completion(body, "Paris")).encode()
+        said = APPROVAL if body.get("model") == "judge" else "Paris"
+        reply = json.dumps(completion(body, said)).encode()
         writer.write(_head(200, len(reply)) + reply)
         await writer.drain()
 

@@ -50,7 +50,7 @@ def test_case(rag):
 """
 GATHER = """
 import asyncio, json, sys
-from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.backends.named_model import NamedModel
 from pytest_rageval.llm.client.retry import RetryPolicy

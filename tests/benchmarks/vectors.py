@@ -1,6 +1,7 @@
 """What indexes of vectors cost and find: HNSW and DiskANN against the exact search, a query at a time.
 
     python tests/benchmarks/vectors.py [--passages N] [--dimension N] [--queries N] [--indexes NAME ...]
+        [--diskann-python PYTHON]
 
 The vectors have structure, as those of texts do: 200 clusters of unequal size around directions drawn by chance, in
 each of which a vector varies along 16 directions of its own and a little along all, then made as long as 1. (Uniform
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,7 +27,7 @@ from measuring import table
 from pytest_rageval.retrieval.diskann import DiskAnn
 from pytest_rageval.retrieval.hnsw import Hnsw
 from pytest_rageval.retrieval.retriever_params import Params
-from pytest_rageval.retrieval.vectors import FILE, Searcher, Vectors
+from pytest_rageval.retrieval.vectors import FILE, Searcher, VectorIndex, Vectors
 
 CLUSTERS, INNER = 200, 16
 WIDTH, NOISE = 0.25, 0.02  # of a cluster along its own directions, and along all; its centre is 1 away from the origin
@@ -55,7 +57,12 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, default=384, help="numbers a vector (default: %(default)s)")
     parser.add_argument("--queries", type=int, default=500, help="queries (default: %(default)s)")
     parser.add_argument("--indexes", nargs="*", default=["hnsw", "diskann"], help="beside flat (default: %(default)s)")
+    parser.add_argument("--diskann-python", default="", help="Python of an environment that has diskannpy")
     args = parser.parse_args()
+    makers: dict[str, Callable[[], VectorIndex]] = {
+        "hnsw": lambda: Hnsw.of(Params({})),
+        "diskann": lambda: DiskAnn.of(Params({"python": args.diskann_python})),
+    }
     drawn = made(args.passages + args.queries, args.dimension)
     queries = drawn[args.passages :].copy()
     with tempfile.TemporaryDirectory() as name:
@@ -66,9 +73,7 @@ def main() -> None:
         vectors = Vectors.load(folder / "flat", args.passages)
         open_: dict[str, Searcher] = {"flat": vectors}
         built, loaded = {"flat": 0.0}, {"flat": 0.0}
-        for kind in (Hnsw.of(Params({})), DiskAnn.of(Params({}))):
-            if kind.name not in args.indexes:
-                continue
+        for kind in (makers[name]() for name in args.indexes):
             (folder / kind.name).mkdir()
             start = time.perf_counter()
             kind.build(vectors, folder / kind.name)

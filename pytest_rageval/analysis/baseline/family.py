@@ -132,7 +132,7 @@ def _signs(units: int) -> Iterator[Floats]:
     import numpy as np
 
     if units <= ENUMERATED:
-        yield 1.0 - 2 * (np.arange(1 << units)[:, None] >> np.arange(units) & 1)
+        yield np.where(np.arange(1 << units)[:, None] >> np.arange(units) & 1, -1.0, 1.0)
         return
     generator, left = np.random.default_rng(0), DRAWS
     while left:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.llm.budget import Budget
     from pytest_rageval.llm.client.asker import Asker
-    from pytest_rageval.llm.client.chat import Client
-    from pytest_rageval.llm.client.embedder import Embedder
+    from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.rate_limiter import Limiter
     from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.model.chat import Message
@@ -121,7 +120,7 @@ class Models:
 
     def named(self, fixture: str, name: str) -> Client:
         """Return the client of another model, with the parameters and retries of a fixture's model."""
-        from pytest_rageval.llm.client.chat import Client
+        from pytest_rageval.llm.client.clients import Client
 
         return self._own(Client, fixture, name)
 
@@ -132,7 +131,7 @@ class Models:
         """
         if model is None:
             return None
-        from pytest_rageval.llm.client.chat import Client
+        from pytest_rageval.llm.client.clients import Client
 
         return self._wrap(Client, model, fixture)
 
@@ -147,7 +146,7 @@ class Models:
         name = self.setting("rag_embedder").name
         if name is None:
             return None
-        from pytest_rageval.llm.client.embedder import Embedder
+        from pytest_rageval.llm.client.clients import Embedder
 
         if self._is_local("rag_embedder"):
             return self._local_embedder()
@@ -157,7 +156,7 @@ class Models:
         """Return the client of an overridden ``rag_embedder``'s model, like `client_of`."""
         if model is None:
             return None
-        from pytest_rageval.llm.client.embedder import Embedder
+        from pytest_rageval.llm.client.clients import Embedder
 
         return self._wrap(Embedder, model, "rag_embedder")
 
@@ -208,7 +207,7 @@ class Models:
         return fixture == "rag_embedder" and str(self.setting(fixture).name).startswith(LOCAL)
 
     def _local_embedder(self) -> Embedder:
-        from pytest_rageval.llm.client.embedder import Embedder
+        from pytest_rageval.llm.client.clients import Embedder
         from pytest_rageval.retrieval.local_embedder import LocalEmbedder
 
         setting = self.setting("rag_embedder")

@@ -10,13 +10,13 @@ import pytest
 
 from pytest_rageval.errors import RagEvalError
 
-__all__ = ["budget_file", "common_folder", "existing_recordings", "shared_folder", "tell_worker"]
+__all__ = ["RECORDINGS", "budget_file", "common_folder", "existing_recordings", "shared_folder", "tell_worker"]
 
 _FOLDER = pytest.StashKey[Path]()
 """On the config of the main process: the shared folder, from its first use on."""
 
-_RECORDINGS = pytest.StashKey[tuple[str, ...]]()
-"""On the config of the main process: the recordings when the first worker started."""
+RECORDINGS = pytest.StashKey[tuple[str, ...]]()
+"""On the config of the main process: the recordings when the first worker started, or the resumed run."""
 
 
 def shared_folder(config: pytest.Config) -> Path | None:
@@ -43,9 +43,9 @@ def budget_file(config: pytest.Config) -> Path | None:
 
 
 def existing_recordings(config: pytest.Config) -> tuple[str, ...] | None:
-    """Return the names of the recordings at the session's start; None in its main process."""
+    """Return the names of the recordings at the session's start; None if this process finds them itself."""
     names: list[str] | None = getattr(config, "workerinput", {}).get("rag_recordings")
-    return None if names is None else tuple(names)
+    return config.stash.get(RECORDINGS, None) if names is None else tuple(names)
 
 
 def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bool) -> None:
@@ -59,9 +59,9 @@ def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bo
     if options.record_mode is not None:
         from pytest_rageval.llm.recordings.cassettes import existing
 
-        if _RECORDINGS not in config.stash:  # the replacement of a crashed worker starts later than the session
-            config.stash[_RECORDINGS] = existing(options.cassettes)
-        names = config.stash[_RECORDINGS]
+        if RECORDINGS not in config.stash:  # the replacement of a crashed worker starts later than the session
+            config.stash[RECORDINGS] = existing(options.cassettes)
+        names = config.stash[RECORDINGS]
         workerinput["rag_recordings"] = list(names)
     if not alone:
         workerinput["rag_shared"] = str(_folder(config))

@@ -12,7 +12,7 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.config.model_clients import KINDS
 from pytest_rageval.hooks.prepare.model_calls import first_items, planned_of
 from pytest_rageval.llm.backends.prices import Prices
-from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.report.run.unseen_calls import UNSEEN
 from pytest_rageval.report.text.lines import few_of
 

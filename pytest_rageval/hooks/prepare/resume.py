@@ -16,7 +16,8 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RESUMED
 from pytest_rageval.hooks.collect.resumed_run import Resumed
 from pytest_rageval.hooks.collect.saved_reports import reports_of
-from pytest_rageval.hooks.prepare.run_fingerprint import identity_of
+from pytest_rageval.hooks.config.shared_folder import RECORDINGS
+from pytest_rageval.hooks.prepare.run_fingerprint import ONCE, identity_of
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.report.files.interrupted_run import Stopped, mismatch, newest_unfinished, stopped_run
@@ -56,6 +57,9 @@ def find_run(config: pytest.Config) -> None:
     stopped = _readable(config, stopped_run(folder))
     nothing = f"the run {folder.name} has nothing that --rag-resume could take over, and all cases run"
     config.stash[RESUMED] = Resumed(stopped, "" if stopped.ended or stopped.paid.rows else nothing)
+    began_with = stopped.identity.get("recordings", {}).get(ONCE)
+    if began_with is not None:
+        config.stash[RECORDINGS] = tuple(began_with.splitlines())
 
 
 def resume_command(config: pytest.Config, run: str) -> str:

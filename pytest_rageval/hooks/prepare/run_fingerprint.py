@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Testbed
     from pytest_rageval.hooks.config.models import ModelSetting
 
-__all__ = ["identity_of"]
+__all__ = ["ONCE", "identity_of"]
+
+ONCE = "once"
+"""The record mode in which a resumed run must know which recordings the first one began with."""
 
 _NOT_DECIDING = {"cluster", "explicit", "gates", "limit", "metrics", "origin", "sample", "seed", "where"}
 """Settings of a testbed outside the fingerprint: selection, gates, and those listed separately."""
@@ -33,7 +36,7 @@ _NOT_DECIDING = {"cluster", "explicit", "gates", "limit", "metrics", "origin", "
 def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str, dict[str, str]]:
     """Return kind -> name -> value; a long or private value is ``sha256:`` and 16 digits.
 
-    The kinds are "data", "settings", "systems", "versions" and "files" (the user's code).
+    The kinds are "data", "settings", "systems", "versions", "files" (the user's code) and "recordings".
 
     Args:
         collected: every testbed of the session.
@@ -45,6 +48,7 @@ def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str,
         "systems": _systems(collected),
         "versions": versions(),
         "files": _files(collected, items),
+        "recordings": _recordings(collected),
     }
 
 
@@ -53,6 +57,12 @@ def _data(collected: Collected) -> dict[str, str]:
     if collected.corpus.digest:
         digests["rag_corpus"] = _digest(collected.corpus.digest)
     return {ascii_safe(name): digest for name, digest in digests.items()}
+
+
+def _recordings(collected: Collected) -> dict[str, str]:
+    """Return the recording files at the session's start, one a line, if they decide what may be asked."""
+    cassettes = collected.models.cassettes
+    return {} if cassettes is None or cassettes.mode != ONCE else {ONCE: "\n".join(cassettes.there)}
 
 
 def _settings(collected: Collected) -> dict[str, str]:

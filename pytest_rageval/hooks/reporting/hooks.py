@@ -25,7 +25,7 @@ class Reporting:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._session: pytest.Session | None = None
-        self._counted = False
+        self._total = 0  # of tests, with resumed cases and gates; 0 until they are known
         self._took_over = False
         self._crashed: dict[str, str] = {}
         self._failed: set[str] = set()
@@ -59,6 +59,12 @@ class Reporting:
             recorder.take_outcome(payload)
             report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
         recorder.take_report(report)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self) -> None:
+        """Count resumed cases and gates again if a worker replaced a dead one: xdist then counts only its tests."""
+        if self._session is not None and self._session.testscollected < self._total:
+            self._session.testscollected = self._total
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionstart(self) -> Generator[None]:
@@ -200,15 +206,15 @@ class Reporting:
     def _count(self) -> None:
         """Add the resumed cases to pytest's test count, and with xdist the gates."""
         recorder, session = self._config.stash.get(RECORDER, None), self._session
-        if recorder is None or session is None or self._counted or not recorder.run.plan.testbeds:
+        if recorder is None or session is None or self._total or not recorder.run.plan.testbeds:
             return
-        self._counted = True
         session.testscollected += len(recorder.taken)
         if self._config.pluginmanager.hasplugin("dsession"):
             from pytest_rageval.hooks.reporting.gate_items import planned_items
 
             self._gates = planned_items(session, recorder.run.plan)
             session.testscollected += len(self._gates)
+        self._total = session.testscollected
 
     def _set_gates_aside(self, session: pytest.Session) -> None:
         """Remove the gates from pytest's loop, because ``-x`` and ``--sw`` end the loop at a failure."""

@@ -222,7 +222,7 @@ class Answering:
                 continue
             task = self._task(following, entry)
             desk = self._desks.for_entry(desk, entry)
-            if desk.goes_ahead(task):
+            if desk.goes_ahead(task) and self._upcoming.keep(following):
                 self._start(following, desk, task)
 
     def _start(self, item: pytest.Item, desk: Desk, task: Task) -> None:

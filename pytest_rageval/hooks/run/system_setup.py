@@ -34,8 +34,7 @@ from pytest_rageval.systems.threads import Bound
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
-    from pytest_rageval.llm.client.chat import Client
-    from pytest_rageval.llm.client.embedder import Embedder
+    from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.journal import Journal
     from pytest_rageval.model.answer import Answer
     from pytest_rageval.model.case import Case

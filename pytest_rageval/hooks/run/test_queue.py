@@ -9,6 +9,7 @@ import pytest
 
 from pytest_rageval.hooks.config.fixture_overrides import foreign_fixtures, session_params
 from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.run.work_stealing import StealGuard
 
 __all__ = ["Upcoming", "may_be_skipped"]
 
@@ -28,6 +29,12 @@ class Upcoming:
         self._in_worker = is_worker(session.config)
         self._worker: Any = next((p for p in session.config.pluginmanager.get_plugins() if hasattr(p, "torun")), None)
         self._steals = bool(getattr(session.config, "workerinput", {}).get("rag_steals"))
+        self._guard: StealGuard | None = None
+        self._indexes: dict[int, int] = {}  # by id of the test; only with a guard
+        if self._steals and hasattr(getattr(self._worker, "torun", None), "lock"):  # xdist before 3.7 has none
+            self._guard = StealGuard(self._worker)
+            self._indexes = {id(item): index for index, item in enumerate(session.items)}
+            session.config.pluginmanager.register(self._guard, "rageval-steal-guard")
         self._position = 0
         self._is_ours_alone = not _foreign_hooks(session.config)
         self._foreign: dict[int, list[Any]] = {}
@@ -45,8 +52,12 @@ class Upcoming:
         return items[self._position + 1 : self._position + 1 + most]
 
     def without_stealable(self, following: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
-        """Return the tests that no other worker can steal: the first half under ``--dist worksteal``, else all."""
+        """Return the tests that are not left to other workers: the first half under ``--dist worksteal``, else all."""
         return following[: (len(following) + 1) // 2] if self._steals else following
+
+    def keep(self, item: pytest.Item) -> bool:
+        """Keep a test of `after` in this worker; return False if another worker has stolen it."""
+        return self._guard is None or self._guard.keep(self._indexes[id(item)])
 
     def shares_fixtures(self, item: pytest.Item, current: pytest.Item) -> bool:
         """Return whether ``item`` uses the same parameters of session-scoped fixtures as ``current``."""

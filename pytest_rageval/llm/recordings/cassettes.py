@@ -140,6 +140,11 @@ class Cassettes:
                     settle(self.folder / self._written.pop())
 
     @property
+    def there(self) -> tuple[str, ...]:
+        """The sorted names of the files at the start of the session."""
+        return tuple(sorted(self._there))
+
+    @property
     def warnings(self) -> list[str]:
         """Warnings about replayed recordings that may be stale, at most one for each reason."""
         again = "record again with --rag-record-mode all"

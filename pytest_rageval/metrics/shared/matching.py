@@ -59,8 +59,8 @@ def occurrences(text: str, alias: str) -> Iterator[int]:
     (``1/4``) or a version (``3.11.2``); in a date (``2022.1.3``) every part is a number of its own. A number may start
     with its decimal point (``.70``) unless a letter, digit or dot precedes it. So 70 is not in 170, 70.5, .70 or -70,
     2.3% is not in 12.3%, 4 is not in 1/4, 3.11 is not in 3.11.2, 8强 is not in 18强, 5万 is not in 5万亿, and 70 is in
-    "It was 70.", "60-70" and "(70)". Units and letters are not boundaries: "art" is in "party", as in RGB. An empty
-    alias never occurs.
+    "It was 70.", "60-70" and "(70)". A colon separates numbers, so 10:30 is in 10:30:15, as in RGB. Units and letters
+    are not boundaries: "art" is in "party", as in RGB. An empty alias never occurs.
     """
     haystack, needle = fold(text), fold(alias)
     negative = _is_negative(needle)

@@ -1,13 +1,16 @@
-"""The outcomes of a run as a table: one row per case, system and setting."""
+"""The outcomes of a run as a table: one row per case, system and setting; as Parquet."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["Column", "OutcomeTable", "outcome_table"]
+from pytest_rageval.errors import MissingDependencyError
+
+__all__ = ["Column", "OutcomeTable", "outcome_table", "write_parquet"]
 
 Value = str | float | None
 Kind = Literal["text", "float", "int"]
@@ -62,6 +65,27 @@ def outcome_table(outcomes: Sequence[Mapping[str, Any]]) -> OutcomeTable:
     columns += [Column("answer", "text")] if texts else []
     rows = (tuple(_row(outcome, kinds, metrics, reasons, texts=texts)) for outcome in outcomes)
     return OutcomeTable(tuple(columns), tuple(rows))
+
+
+def write_parquet(table: OutcomeTable, path: Path) -> None:
+    """Write a table of outcomes to ``path``; unknown values are null.
+
+    Raises:
+        MissingDependencyError: pyarrow is not installed, or not for the installed numpy.
+        OSError: the file cannot be written.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingDependencyError("--parquet", "parquet") from error
+
+    types = {"text": pyarrow.string(), "float": pyarrow.float64(), "int": pyarrow.int64()}
+    arrays = [
+        pyarrow.array([row[at] for row in table.rows], types[column.kind]) for at, column in enumerate(table.columns)
+    ]
+    with path.open("wb") as stream:
+        parquet.write_table(pyarrow.Table.from_arrays(arrays, [column.name for column in table.columns]), stream)
 
 
 def _row(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
 from pytest_rageval.report.export.markdown import MOST, markdown_of
-from pytest_rageval.report.export.step_summary import SUMMARY, add_to_summary
 from pytest_rageval.report.files.run_folder import fault_of, write_text
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
-__all__ = ["Writing"]
+__all__ = ["STEP_SUMMARY_BYTES", "Writing"]
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""Environment variable of GitHub Actions with the path of the current step's file."""
+
+STEP_SUMMARY_BYTES = 1024 * 1024
+"""GitHub does not show a longer file."""
 
 
 class Writing:
@@ -44,12 +49,12 @@ class Writing:
         It lists the reports that could not be written, so it comes last. The step summary stays empty if the run had
         no cases and no failed gate: many jobs run none of the cases.
         """
-        summary = os.environ.get(SUMMARY)
+        summary = os.environ.get(STEP_SUMMARY)
         draw = partial(markdown_of, run, choice, missing=self.missing)
         written = path is None or self.report(path, lambda: write_text(path, [draw()]))
         if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):
             run.exitstatus = run.exitstatus or int(not written)
-            self.write(Path(summary), lambda: add_to_summary(Path(summary), map(draw, (MOST, 0))))
+            self.write(Path(summary), lambda: _add_to_summary(Path(summary), map(draw, (MOST, 0))))
         return written
 
     def write(self, path: Path, write: Callable[[], object]) -> bool:
@@ -57,3 +62,18 @@ class Writing:
         fault = fault_of(path, write)
         self.faults += [] if fault is None else [fault]
         return fault is None
+
+
+def _add_to_summary(path: Path, texts: Iterable[str]) -> None:
+    """Append Markdown to the step's file: the first text that fits.
+
+    Raises:
+        OSError: the file cannot be written, or no text fits.
+    """
+    with path.open("ab") as stream:
+        for text in texts:
+            added = f"\n\n{text}".encode()  # the file may end within a line
+            if stream.tell() + len(added) <= STEP_SUMMARY_BYTES:
+                stream.write(added)
+                return
+    raise OSError(f"it would get longer than the {STEP_SUMMARY_BYTES:,} bytes that GitHub shows")

@@ -26,7 +26,8 @@ class Head:
     """What a run records before its first case.
 
     Attributes:
-        identity: "data", "settings", "systems", "versions" or "files" -> name -> value or digest that decides scores.
+        identity: "data", "settings", "systems", "versions", "files" or "recordings" -> name -> value or digest that
+            decides scores.
         cases: node ids of all cases of the run, including those of the resumed run.
         resumed: the name of the resumed run, or "".
         left: number of unfinished cases; None until the run ends.

@@ -23,7 +23,8 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
     significant = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
     primary = [each for each in overall if is_primary(each, results)]
     cases = comparison["cases"]
-    counts = [(name, len(cases[name])) for name in ("new", "gone", "changed", "renamed")]
+    kinds = {"new": "new", "removed": "gone", "changed": "changed", "renamed": "renamed"}
+    counts = [(kind, len(cases[key])) for kind, key in kinds.items()]
     same_data = comparison["baseline"].get("same_fingerprint", True)
     return {
         "of": _run_of(results),
@@ -31,7 +32,7 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
         "cases": [
             ("compared", cases["compared"]),
             *counts,
-            ("not scored", len(cases["errors"])),
+            ("in error", len(cases["errors"])),
             ("other answers, same scores", cases["answers_changed"]),
         ],
         "whole": [_compared(each, results) for each in overall],

@@ -114,9 +114,9 @@ def cases_by_kind(pairing: Pairing) -> dict[str, tuple[str, ...]]:
     return {
         "renamed": tuple(f"{pair.before.name} -> {pair.after.name}" for pair in pairing.renamed),
         "new": tuple(case.name for case in pairing.new),
-        "gone": tuple(case.name for case in pairing.gone),
+        "removed": tuple(case.name for case in pairing.gone),
         "changed": new_names(pairing.changed),
-        "not scored": new_names(pairing.failed),
+        "in error": new_names(pairing.failed),
     }
 
 

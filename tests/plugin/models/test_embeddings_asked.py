@@ -150,7 +150,7 @@ def test_a_bad_key_stops_the_session(project: Project, openai_server: OpenAIServ
     embeds(project, openai_server.base_url, numbered(20))
     run = project.run("--rag-concurrency", "2")
     assert run.status == 1
-    assert len(openai_server.requests) == 2
+    assert 1 <= len(openai_server.requests) <= 2  # no more than slots; one if it is refused before the other starts
     assert {o["error_type"] for o in run.results["outcomes"] if o["status"] == "error"} == {"auth"}
     assert "the model openai/e refused the credentials, or has none" in run.text
 

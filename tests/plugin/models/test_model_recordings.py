@@ -22,7 +22,7 @@ from support.projects.model_projects import (  # noqa: F401
     rows,
     stop,
 )
-from support.projects.rag_project import Project
+from support.projects.rag_project import Mode, Project
 from support.servers.openai_server import OpenAIServer
 
 WATCHES = """
@@ -187,6 +187,31 @@ def test_a_kill_leaves_readable_recordings_that_the_next_session_goes_on_with(
     assert len(openai_server.requests) == 40 - kept
     assert [record["key"] for record in recordings(project)] == sorted(record["key"] for record in recordings(project))
     assert run.results["usage"]["replayed"] == kept
+
+
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+def test_once_continues_the_recordings_of_the_run_that_is_resumed(
+    project: Project, openai_server: OpenAIServer, args: Mode
+) -> None:
+    """A file that the resumed run, or the one that it resumed, began is not complete."""
+    openai_server.reply = "Paris"
+    asks(project, openai_server.base_url, numbered(30), "rag_record_mode = once")
+    for more in ((), ("--rag-resume",)):
+        before = len(openai_server.requests)
+        openai_server.delay_s = lambda number, body, before=before: 0 if number <= before + 8 else 60
+        process = project.started("--rag-concurrency", "2", *more, *args)
+        until = time.monotonic() + 30
+        while len(openai_server.requests) < before + 9 and time.monotonic() < until:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+        assert len(openai_server.requests) > before, (project.path / "output.txt").read_text()
+    openai_server.delay_s = 0
+    run = project.run("--rag-resume", *args, fresh=False)
+    assert run.status == 0, run.text
+    assert set(run.statuses.values()) == {"scored"}
+    assert len(recordings(project)) == 30
+    assert project.run(*args).results["usage"]["replayed"] == 30
 
 
 def test_a_secret_of_the_environment_is_masked(

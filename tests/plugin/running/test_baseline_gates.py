@@ -199,7 +199,9 @@ def test_what_is_new_gone_renamed_or_changed_is_not_compared(project: Project) -
     project.data([first, {**second, "id": "kettle"}, {**third, "answers": ["Lyon"]}, fourth, case("q9", "q9 Paris")])
     run = project.run(*AGAINST)
     assert run.status == 0
-    run.said("against *: 3 cases compared, 1 renamed, 1", "  new, 1 gone, 1 changed, its data or settings were others")
+    run.said(
+        "against *: 3 cases compared, 1 renamed, 1", "  new, 1 removed, 1 changed, its data or settings were others"
+    )
     assert run.gates["accuracy >= baseline"]["n_pairs"] == 3
     told = run.results["comparison"]["cases"]
     assert told["renamed"] == [["test_it.py::test_it[q2]", "test_it.py::test_it[kettle]"]]

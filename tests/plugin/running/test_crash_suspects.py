@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from support.projects.rag_project import Project, case, cases
 
 SLEEPS = """
@@ -28,6 +30,16 @@ SLEEPS = """
     def rag_system():
         return answer
 """
+
+
+def test_the_progress_of_a_session_whose_worker_died_ends_at_100_percent(project: Project) -> None:
+    """The worker that replaces a dead one must not make xdist forget the gates and the resumed cases."""
+    project.says([*cases(*["one"] * 6), case("q7", "exit")], "gates=['accuracy >= 0.5']", conftest=SLEEPS)
+    for more in ((), ("--rag-resume",)):
+        run = project.run("-n1", "-v", *more, subprocess=True, fresh=not more)
+        assert run.statuses["q7"] == "error", run.text
+        progress = [int(percent) for percent in re.findall(r"\[ *(\d+)%\]", run.text)]
+        assert (max(progress), progress[-1]) == (100, 100), run.text
 
 
 def test_one_that_hangs_alone_is_stopped_and_told(project: Project) -> None:

@@ -8,7 +8,9 @@ import time
 
 import pytest
 from support.projects.look_ahead_project import WATCHED, forget, paris, peak, questions, seen
+from support.projects.model_projects import asks, numbered
 from support.projects.rag_project import RUNS, Mode, Project, case
+from support.servers.openai_server import Fault, OpenAIServer
 
 USED = WATCHED.replace("else rest", "else Answer(rest, usage=Usage(10, 2, 0.5))")
 """The same, and its answers say what they took."""
@@ -155,3 +157,17 @@ def test_a_test_that_ends_the_session_cancels_too(project: Project) -> None:
     run = project.run()
     assert run.status == 2
     assert len(seen(project, "cancelled")) == 5
+
+
+def test_an_interrupt_starts_no_call_that_waits_for_a_slot(project: Project, openai_server: OpenAIServer) -> None:
+    """The slot of the answer that the running test waits for does not go to the next call."""
+    openai_server.plan = lambda number, body: Fault("hang")
+    asks(project, openai_server.base_url, numbered(60), "rag_system = closed_book")
+    process = project.started("--rag-concurrency", "16", "--rag-json", "results.json")
+    until = time.monotonic() + 60
+    while openai_server.in_flight < 16 and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(30) == 2, (project.path / "output.txt").read_text()
+    assert len(openai_server.requests) == 16
+    assert project.read()["usage"]["on_their_way"] == 16

@@ -8,7 +8,7 @@ import pytest
 from support.projects.rag_project import Project, cases
 
 from pytest_rageval.cli import main
-from pytest_rageval.report.export import step_summary
+from pytest_rageval.report.export import report_files
 
 SETS_STATUS = """
 def pytest_sessionfinish(session):
@@ -73,7 +73,7 @@ def test_a_summary_that_cannot_be_added_to_is_a_warning(
 ) -> None:
     summary = project.path / "no" / "folder" if fault == "missing" else project.file("summary.md", "x" * 100)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    monkeypatch.setattr(step_summary, "MOST", 200)
+    monkeypatch.setattr(report_files, "STEP_SUMMARY_BYTES", 200)
     project.says(cases("say Paris"))
     run = project.run()
     assert run.status == 0
@@ -84,7 +84,7 @@ def test_a_summary_that_cannot_be_added_to_is_a_warning(
 def test_a_summary_with_little_room_left_has_the_head(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = project.file("summary.md", "x" * 100)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    monkeypatch.setattr(step_summary, "MOST", 500)
+    monkeypatch.setattr(report_files, "STEP_SUMMARY_BYTES", 500)
     assert said(project).run().status == 1
     text = summary.read_text(encoding="utf-8")
     assert "\n\n## ❌ RAG tests: 1 of 1 gate failed\n\n2 cases: 2 scored, 0 errors" in text

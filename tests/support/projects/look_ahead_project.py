@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import pytest_rageval.llm.client.chat  # pytester forgets what a run imports; two copies do not know each other
+import pytest_rageval.llm.client.clients  # pytester forgets what a run imports; two copies do not know each other
 import pytest_rageval.testing  # noqa: F401
 from support.projects.rag_project import Project, Row, case
 

@@ -19,8 +19,7 @@ import pytest_rageval.llm.backends.litellm_backend
 import pytest_rageval.llm.backends.openai_http
 import pytest_rageval.llm.backends.scripted
 import pytest_rageval.llm.budget
-import pytest_rageval.llm.client.chat
-import pytest_rageval.llm.client.embedder
+import pytest_rageval.llm.client.clients
 import pytest_rageval.llm.recordings.cassettes
 import pytest_rageval.systems.closed_book  # noqa: F401
 from pytest_rageval.llm.backends.named_model import preload

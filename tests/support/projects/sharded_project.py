@@ -12,7 +12,7 @@ import pytest_rageval.hooks.config.model_clients
 import pytest_rageval.hooks.run.answering
 import pytest_rageval.judges.scoring
 import pytest_rageval.llm.backends.scripted
-import pytest_rageval.llm.client.chat
+import pytest_rageval.llm.client.clients
 import pytest_rageval.metrics.judges.rgb_judged
 import pytest_rageval.systems.loading  # noqa: F401
 from pytest_rageval.cli import main

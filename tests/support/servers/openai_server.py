@@ -18,13 +18,12 @@ import random
 import socket
 import struct
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, cast
 
+from support.servers.loopback_server import LoopbackServer
 from support.servers.openai_replies import completion, embedding, embeddings, error, last_user, texts_of
 
 __all__ = ["Fault", "OpenAIServer", "Seen", "embedding", "shares"]
@@ -107,7 +106,7 @@ class Seen:
 
 
 @dataclass
-class OpenAIServer:
+class OpenAIServer(LoopbackServer):
     """``POST /v1/chat/completions`` and ``POST /v1/embeddings``, on a thread with an event loop of its own.
 
     Attributes:
@@ -131,36 +130,17 @@ class OpenAIServer:
     in_flight: int = 0
     peak: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
-    base_url: str = ""
-
-    def __enter__(self) -> OpenAIServer:
-        ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)), name="openai-server")
-        self._thread.start()
-        ready.wait()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join()
 
     @property
     def stats(self) -> dict[str, Any]:
         """What ``GET /stats`` returns: the number of requests, the peak and the statuses."""
         return {"requests": len(self.requests), "peak": self.peak, "statuses": dict(self.statuses)}
 
-    async def _serve(self, ready: threading.Event) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._over = asyncio.Event()
+    async def listen(self) -> asyncio.Server:
         self._connections: set[_Connection] = set()
-        server = await self._loop.create_server(lambda: _Connection(self), "127.0.0.1", 0, backlog=1024)
-        host, port = server.sockets[0].getsockname()[:2]
-        self.base_url = f"http://{host}:{port}/v1"
-        ready.set()
-        await self._over.wait()
-        server.close()
+        return await asyncio.get_running_loop().create_server(lambda: _Connection(self), "127.0.0.1", 0, backlog=1024)
+
+    async def hang_up(self) -> None:
         for connection in tuple(self._connections):
             connection.transport.abort()
         await asyncio.sleep(0)  # lets the connections be lost

@@ -151,12 +151,12 @@ def test_cases_without_a_pair_are_listed(project: Path, capsys: pytest.CaptureFi
     write_baseline(project / "new.json", run_of(new, fingerprint="sha256:1"))
     lines = output_lines(capsys, "old.json", "new.json")
     assert lines[2:8] == [
-        "3 cases compared, 1 renamed, 1 new, 1 gone, 1 changed, 1 not scored, its data or settings were others",
+        "3 cases compared, 1 renamed, 1 new, 1 removed, 1 changed, 1 in error, its data or settings were others",
         f"  renamed: {TESTBED}[q02] -> {TESTBED}[kettle]",
         f"  new: {TESTBED}[q09]",
-        f"  gone: {TESTBED}[q05]",
+        f"  removed: {TESTBED}[q05]",
         f"  changed: {TESTBED}[q03]",
-        f"  not scored: {TESTBED}[q04]",
+        f"  in error: {TESTBED}[q04]",
     ]
     assert "no score changed" in lines
     assert plain(capsys, "old.json", "new.json")["cases"]["renamed"] == [[f"{TESTBED}[q02]", f"{TESTBED}[kettle]"]]

@@ -17,7 +17,7 @@ from pytest_rageval.errors import CaseError, ModelError
 from pytest_rageval.judges.function import FunctionJudge
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.llm.backends.scripted import ScriptedLLM
-from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.llm.client.usage_meter import Meter, current

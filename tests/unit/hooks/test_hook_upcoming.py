@@ -29,7 +29,7 @@ def upcoming(worker: object = None, *, steals: bool = False, in_worker: bool = F
     hooks = [] if hook is None else [SimpleNamespace(plugin=hook)]
     caller = SimpleNamespace(get_hookimpls=lambda: hooks)
     none = SimpleNamespace(get_hookimpls=list)
-    manager = SimpleNamespace(get_plugins=lambda: [object(), worker], list_plugin_distinfo=list)
+    manager = SimpleNamespace(get_plugins=lambda: [object(), worker], register=lambda *plugin: None)
     config = SimpleNamespace(
         pluginmanager=manager,
         hook=SimpleNamespace(pytest_runtest_setup=caller, pytest_runtest_protocol=none, pytest_fixture_setup=none),
@@ -69,9 +69,11 @@ def test_without_xdists_queue_no_next_test_is_known() -> None:
 
 @pytest.mark.parametrize(("steals", "kept"), [(True, [4, 6]), (False, [4, 6, 8])])
 def test_tests_that_may_be_stolen_are_left_out(steals: bool, kept: list[int]) -> None:
-    worker = SimpleNamespace(torun=Queue(6, 8), nextitem_index=4)
+    worker = SimpleNamespace(torun=Queue(6, 8), nextitem_index=4, steal=None)
     coming = upcoming(worker, steals=steals)
     assert numbers(coming.without_stealable(coming.after(ITEMS[2], 9))) == kept
+    assert coming.keep(ITEMS[6])
+    assert coming.keep(ITEMS[7]) is not steals  # another worker has it
 
 
 def item(*marks: pytest.MarkDecorator, fixtures: Any = (), info: object = None, params: Any = None) -> Any:

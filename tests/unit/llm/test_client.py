@@ -17,7 +17,7 @@ from pytest_rageval.errors import MissingDependencyError, ModelError, SystemCont
 from pytest_rageval.llm.backends.named_model import NamedModel
 from pytest_rageval.llm.backends.prices import UNSAID
 from pytest_rageval.llm.budget import Budget
-from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.retry import RETRIED, RetryPolicy
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope

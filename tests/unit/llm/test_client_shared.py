@@ -11,7 +11,7 @@ import pytest
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.budget import Budget
 from pytest_rageval.llm.client import reply_cache
-from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.reply_cache import ReplyCache
 from pytest_rageval.llm.client.retry import RetryPolicy

@@ -20,7 +20,7 @@ from support.servers.openai_server import Fault, OpenAIServer, embedding
 from pytest_rageval.errors import ModelError, SystemContractError
 from pytest_rageval.llm.backends.named_model import NamedModel
 from pytest_rageval.llm.budget import Budget
-from pytest_rageval.llm.client.embedder import Embedder
+from pytest_rageval.llm.client.clients import Embedder
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope

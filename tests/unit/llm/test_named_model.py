@@ -17,8 +17,7 @@ from pytest_rageval.llm.backends.named_model import NamedModel, is_plain
 from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
 from pytest_rageval.llm.backends.openai_protocol import CHAT, EMBEDDING
 from pytest_rageval.llm.backends.prices import entry, entry_in_file
-from pytest_rageval.llm.client.chat import Client
-from pytest_rageval.llm.client.embedder import Embedder
+from pytest_rageval.llm.client.clients import Client, Embedder
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.llm.recordings.cassettes import Cassettes

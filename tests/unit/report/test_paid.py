@@ -14,7 +14,7 @@ from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.loop import NoLoop
 from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.errors import CaseError
-from pytest_rageval.llm.client.chat import Client
+from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.llm.client.journal import CaseJournal, Journal
 from pytest_rageval.llm.client.rate_limiter import Limiter

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.samples.diskann_settings import diskann
 from support.samples.vector_making import WordEncoder, sentences
 
 from pytest_rageval.errors import CaseError, DataError, MissingDependencyError, SettingError
@@ -49,10 +50,7 @@ def index_of(kind: str) -> VectorIndex | None:
 
         return Hnsw.of(Params({}))
     if kind == "diskann":
-        pytest.importorskip("diskannpy", reason="diskannpy is not installed")
-        from pytest_rageval.retrieval.diskann import DiskAnn
-
-        return DiskAnn.of(Params({}))
+        return diskann()
     return None
 
 
@@ -242,6 +240,14 @@ def test_without_a_store_the_index_is_temporary() -> None:
         ({"model": "m", "ef_search": 9}, "has the unknown setting 'ef_search'"),
         ({"model": "m", "index": "hnsw", "m": 1}, "has m = 1; write a whole number from 2 to 256"),
         ({"model": "m", "index": "diskann", "beam_width": 0}, "has beam_width = 0; write a whole number from 1 to 64"),
+        (
+            {"model": "m", "index": "diskann", "python": "/no/such/python"},
+            "has python = '/no/such/python'; write a Python that has diskannpy",
+        ),
+        (
+            {"model": "m", "index": "diskann", "python": "/bin/false"},
+            "has python = '/bin/false'; write a Python that has diskannpy",
+        ),
     ],
 )
 def test_an_invalid_setting_is_refused(tmp_path: Path, params: Mapping[str, object], problem: str) -> None:

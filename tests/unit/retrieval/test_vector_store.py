@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.samples.diskann_settings import diskann
 from support.samples.vector_making import WordEncoder, sentences
 
 from pytest_rageval.retrieval import vector_store
@@ -27,13 +28,6 @@ def hnsw(**params: object) -> Any:
     return Hnsw.of(Params(params))
 
 
-def diskann() -> Any:
-    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
-    from pytest_rageval.retrieval.diskann import DiskAnn
-
-    return DiskAnn.of(Params({}))
-
-
 def recall(store: IndexStore, index: Any) -> object:
     parts = RetrieverParts(sentences(30), store=store)
     return vector_store.load_vectors(parts, DenseSettings("words"), WordEncoder(), index).facts["recall@10"]
@@ -44,7 +38,7 @@ def test_another_library_version_rebuilds_the_index_of_the_same_vectors(
     store: IndexStore, monkeypatch: pytest.MonkeyPatch, of: Any
 ) -> None:
     recall(store, of())
-    monkeypatch.setattr(vector_store, "version", lambda library: f"next {library}")
+    monkeypatch.setattr(type(of()), "versions", {"library": "next"})
     recall(store, of())
     assert [index.built for index in store.given] == [True, True, False, True]
     assert {path.name.partition("-")[0] for path in store.folders()} == {"vectors", of().name}

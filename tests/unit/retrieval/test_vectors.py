@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support.samples.diskann_settings import diskann
 
 from pytest_rageval.errors import DataError
 from pytest_rageval.retrieval.retriever_params import Params
@@ -105,10 +106,7 @@ def test_vectors_too_large_for_16_bits_keep_32(tmp_path: Path) -> None:
 
 
 def test_a_damaged_diskann_index_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
-    from pytest_rageval.retrieval.diskann import DiskAnn
-
-    index = DiskAnn.of(Params({}))
+    index = diskann()
     with pytest.raises(DataError, match=r"its diskannpy process ended with status 1; check .* remove the folder"):
         index.open(tmp_path, 3)
     with pytest.raises(DataError, match="diskannpy cannot index 0 vectors: "):
@@ -116,10 +114,7 @@ def test_a_damaged_diskann_index_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_dead_diskann_process_is_restarted_once(tmp_path: Path) -> None:
-    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
-    from pytest_rageval.retrieval.diskann import DiskAnn
-
-    vectors, index = Vectors(random_matrix(50)), DiskAnn.of(Params({}))
+    vectors, index = Vectors(random_matrix(50)), diskann()
     index.build(vectors, tmp_path)
     opened = index.open(tmp_path, 50)
     expected = opened.nearest(vectors.matrix[7], 3).tolist()
@@ -135,13 +130,10 @@ def test_a_dead_diskann_process_is_restarted_once(tmp_path: Path) -> None:
 
 
 def test_a_late_diskann_answer_is_not_used_for_the_next_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
-    from pytest_rageval.retrieval.diskann import DiskAnn
-
     def interrupted() -> int:
         raise KeyboardInterrupt
 
-    vectors, index = Vectors(random_matrix(50)), DiskAnn.of(Params({"search_complexity": 4}))
+    vectors, index = Vectors(random_matrix(50)), diskann(search_complexity=4)
     index.build(vectors, tmp_path)
     opened = index.open(tmp_path, 50)
     expected = opened.nearest(vectors.matrix[7], 3).tolist()
@@ -155,9 +147,6 @@ def test_a_late_diskann_answer_is_not_used_for_the_next_query(tmp_path: Path, mo
 def test_modules_of_the_user_do_not_shadow_those_of_the_diskann_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("diskannpy", reason="diskannpy is not installed")
-    from pytest_rageval.retrieval.diskann import DiskAnn
-
     project, indexes = tmp_path / "project", tmp_path / "kept"
     for folder in (project, indexes):
         folder.mkdir()
@@ -165,6 +154,6 @@ def test_modules_of_the_user_do_not_shadow_those_of_the_diskann_process(
         (project / f"{name}.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(project)
     monkeypatch.syspath_prepend(project)
-    vectors, index = Vectors(random_matrix(50)), DiskAnn.of(Params({}))
+    vectors, index = Vectors(random_matrix(50)), diskann()
     index.build(vectors, indexes)
     assert 7 in index.open(indexes, 50).nearest(vectors.matrix[7], 3)

@@ -1,0 +1,57 @@
+"""Keep a test in its worker once its answer is asked for, also under ``--dist worksteal``."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+
+__all__ = ["StealGuard"]
+
+
+class StealGuard:
+    """Answers xdist's requests to steal, so that no other worker asks and pays for the same answer again.
+
+    A request gets the tests whose answers are not asked for. If there are none, it is declined after the next test:
+    the scheduler repeats a declined request at once, and would otherwise repeat it without end.
+
+    Args:
+        worker: xdist's plugin in this worker; its ``steal`` is replaced.
+    """
+
+    def __init__(self, worker: Any) -> None:
+        self._worker = worker
+        self._asked: set[int] = set()
+        self._is_waiting = False
+        self._steal = worker.steal
+        worker.steal = self.steal
+
+    def keep(self, index: int) -> bool:
+        """Keep the test with this index; return False if it has been stolen."""
+        with self._worker.torun.lock() as queued:
+            if index != self._worker.nextitem_index and index not in queued:
+                return False
+            self._asked.add(index)
+        return True
+
+    def steal(self, indices: Sequence[int]) -> None:
+        """Give away the tests with these indices whose answers are not asked for; runs on xdist's thread."""
+        with self._worker.torun.lock() as queued:
+            asked = self._asked.intersection(indices, queued)
+            free = [index for index in indices if index not in asked]
+            if free:
+                self._steal(free)
+            else:  # at least one of them is queued, so another test ends
+                self._is_waiting = True
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
+        """Decline a waiting request after a test."""
+        try:
+            return (yield)
+        finally:
+            with self._worker.torun.lock():
+                if self._is_waiting:
+                    self._is_waiting = False
+                    self._steal([])
