@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rageval.corpora.chunking import Chunking
@@ -20,6 +20,7 @@ CHUNKINGS = st.builds(lambda unit, sizes: Chunking(unit, *sizes), st.sampled_fro
 ANY = CHUNKINGS | st.sampled_from([Chunking("none"), Chunking("sections")])
 
 
+@settings(deadline=None)  # the first Chinese text loads a dictionary
 @given(TEXTS, ANY)
 def test_every_character_that_is_not_white_space_is_in_some_chunk(text: str, chunking: Chunking) -> None:
     spans = list(chunking.spans(text))
