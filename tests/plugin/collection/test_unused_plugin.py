@@ -99,3 +99,11 @@ def test_collecting_a_rag_case_loads_no_model_and_no_table(folder: Path) -> None
     assert "pytest_rageval.hooks.collect.session" in used
     for heavy in ("numpy", "bm25s", "litellm", "mlflow", "pyarrow", "torch", "jinja2", "tabulate"):
         assert heavy not in used
+
+
+def test_pytest_loads_the_installed_plugin(folder: Path) -> None:
+    off = ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_ADDOPTS")
+    environment = {name: value for name, value in os.environ.items() if name not in off}
+    command = [sys.executable, "-m", "pytest", "--markers"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    assert "@pytest.mark.rag_case" in done.stdout
