@@ -22,6 +22,8 @@ Relevance = Literal["ids", "overlap", "answers"]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
+_TEXT = stored(always=True, needed=True, required=False)  # reports without texts lack it
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -39,7 +41,7 @@ class Passage:
     """
 
     id: str = field(metadata=stored(is_key=True))
-    text: str
+    text: str = field(metadata=_TEXT)
     title: str = ""
     role: Role = field(default="", metadata=NEEDED)
     group: int | None = field(default=None, metadata=UNSTORED)
@@ -77,12 +79,14 @@ class Instance:
     """
 
     id: str = field(metadata=stored(is_key=True))
-    question: str
-    gold: Gold = field(default=(), metadata=NEEDED)
+    question: str = field(metadata=_TEXT)
+    gold: Gold = field(default=(), metadata=_TEXT)
     passages: tuple[Passage, ...] | None = field(default=None, metadata=NEEDED)
     fake: Gold = ()
     qrels: Mapping[str, int] = field(default_factory=dict)
-    history: tuple[Turn, ...] = field(default=(), metadata=stored(always=True, needed=True, before="passages"))
+    history: tuple[Turn, ...] = field(
+        default=(), metadata=stored(always=True, needed=True, required=False, before="passages")
+    )
     answerable: bool | None = field(default=None, metadata=UNSTORED)
     language: str = field(default="en", metadata=UNSTORED)
     facets: Mapping[str, str] = field(default_factory=lambda: NOTHING, metadata=UNSTORED)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from itertools import count
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
@@ -94,7 +93,7 @@ def _written_value(kind: Any, arguments: tuple[Any, ...], at: str, or_none: str)
         return f"({at} if {at}.__class__ is str and {at}.isascii() else text({at}))"
     if kind is bool:
         return f"bool({at})"
-    if isinstance(kind, type) and issubclass(kind, Mapping):
+    if kind in (Mapping, dict):
         inner = _written(arguments[1], item)
         return f"{{{_written(str, key)}: {inner} for {key}, {item} in {at}.items()}}"
     if kind is tuple and len(arguments) == 2 and arguments[1] is not ...:
@@ -113,7 +112,7 @@ def _decoding(cls: type) -> Iterator[str]:
     stored = stored_fields(cls)
     names = {each.name for each in stored}
     others = [each for each in fields(cls) if each.name not in names] if is_dataclass(cls) else []
-    given = [each.name for each in others if _is_required(each)]
+    given = [each.name for each in others if each.default is MISSING and each.default_factory is MISSING]
     yield f"def {_name('decode', cls)}(plain{''.join(f', {name}' for name in given)}):"
     if hasattr(cls, "_adapt_read"):
         yield f"    plain = {_constant(cls)}._adapt_read(plain)"
@@ -141,10 +140,6 @@ def _construction(cls: type, values: Mapping[str, str]) -> Iterator[str]:
     if hasattr(cls, "__post_init__"):
         yield "    it.__post_init__()"
     yield "    return it"
-
-
-def _is_required(field: Any) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _default_value(field: Any) -> str:
@@ -182,7 +177,7 @@ def _read_value(kind: Any, arguments: tuple[Any, ...], at: str, name: str) -> st
     key, item = f"{at}k", f"{at}i"
     if kind is str:
         return f"({at} if {at}.__class__ is str else no_text({name!r}, {at}))"
-    if isinstance(kind, type) and issubclass(kind, Mapping):
+    if kind in (Mapping, dict):
         own = key_field(arguments[1])
         inner = _read(arguments[1], item, name) if own is None else f"{_name('decode', arguments[1])}({item}, {key})"
         return f"dict({at})" if inner == item else f"{{{key}: {inner} for {key}, {item} in {at}.items()}}"
@@ -210,14 +205,11 @@ def _parts(hint: Any) -> tuple[Any, tuple[Any, ...], bool]:
     return origin or hint, arguments, False
 
 
-_NUMBERS = count(1)
-
-
 def _constant(value: object) -> str:
     """Return an expression for a value."""
     if value is None or isinstance(value, (str, int, float, bool)) or value == ():
         return repr(value)
-    name = next((name for name, known in _CODE.items() if known is value), f"constant{next(_NUMBERS)}")
+    name = f"constant_{id(value)}"
     _CODE[name] = value
     return name
 

@@ -33,7 +33,7 @@ class Score:
     """
 
     value: float | None = field(default=None, metadata=NEEDED)
-    reason: str | None = None
+    reason: Annotated[str, Bounds(items=1)] | None = None
     verdict: Verdict | None = field(default=None, metadata=stored(inline=True))
     withheld: float | None = None
 

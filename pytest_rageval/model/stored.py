@@ -58,7 +58,7 @@ class Rule:
         alone: whether it is stored in place of its object.
         is_key: whether it is the key under which its object stands.
         nullable: whether a text may be null, which is read as "".
-        absent: whether reports without texts may lack it.
+        required: whether the schema requires it; None if it is always written.
         schema: its schema, if that does not follow from its type.
         says: its description in the schema, if that is not the one in the docstring.
     """
@@ -72,7 +72,7 @@ class Rule:
     alone: bool = False
     is_key: bool = False
     nullable: bool = False
-    absent: bool = False
+    required: bool | None = None
     schema: Mapping[str, Any] | None = None
     says: str | None = None
 
@@ -114,7 +114,7 @@ class StoredField(NamedTuple):
 
 
 @cache
-def stored_fields(cls: type) -> tuple[StoredField, ...]:
+def stored_fields(cls: Any) -> tuple[StoredField, ...]:
     """Return the stored fields of a dataclass or NamedTuple in the order in which they are written."""
     hints = get_type_hints(cls, include_extras=True)
     if issubclass(cls, tuple):

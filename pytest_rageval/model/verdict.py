@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pytest_rageval.model.stored import ALWAYS, NEEDED, Bounds, stored
+from pytest_rageval.model.stored import NEEDED, Bounds, stored
 
 __all__ = ["Verdict", "Vote"]
+
+_TEXT = stored(always=True, required=False)  # reports without texts lack it
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +26,13 @@ class Verdict:
         by: who decided: the judge, or a rule that needs no judge.
     """
 
-    label: str | float | None = field(default=None, metadata=NEEDED)
-    rationale: str = field(default="", metadata=ALWAYS)
-    replies: tuple[str, ...] = field(default=(), metadata=ALWAYS)
-    problem: str | None = None
+    label: str | float | None = field(
+        default=None,
+        metadata=stored(always=True, needed=True, schema={"type": ["string", "number", "boolean", "null"]}),
+    )
+    rationale: str = field(default="", metadata=_TEXT)
+    replies: tuple[str, ...] = field(default=(), metadata=_TEXT)
+    problem: Annotated[str, Bounds(items=1)] | None = None
     votes: Annotated[tuple[Vote, ...], Bounds(items=2)] = ()
     by: Literal["judge", "rule"] = "judge"
 
@@ -58,5 +63,5 @@ class Vote:
 
     model: str
     verdict: Verdict = field(metadata=stored(inline=True))
-    repeat: int = field(default=1, metadata=NEEDED)
+    repeat: Annotated[int, Bounds(1)] = field(default=1, metadata=NEEDED)
     swapped: bool = field(default=False, metadata=NEEDED)
