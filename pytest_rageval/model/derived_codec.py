@@ -126,7 +126,9 @@ def _decoding(cls: type) -> Iterator[str]:
             values[each.name] = _read_inline(each)
         else:
             yield f"    v{at} = {_stored_value(each)}"
-            values[each.name] = _read(each.hint, f"v{at}", each.key, each.rule)
+            value = _read(each.hint, f"v{at}", each.key, each.rule)
+            is_object = each.default is not MISSING and not _written_default(each)
+            values[each.name] = f"{_constant(each.default)} if v{at} is absent else {value}" if is_object else value
     yield from _construction(cls, values)
 
 
@@ -159,7 +161,15 @@ def _read_inline(field: StoredField) -> str:
 def _stored_value(field: StoredField) -> str:
     if field.default is MISSING or field.rule.needed:
         return f"plain[{field.key!r}]"
-    return f"get({field.key!r}, {_constant(field.default)})" if field.default is not None else f"get({field.key!r})"
+    return f"get({field.key!r}, {_written_default(field) or 'absent'})"
+
+
+def _written_default(field: StoredField) -> str:
+    """Return the default of a field as an expression of what is written for it; "" if it has none."""
+    kind, arguments, _ = _parts(field.hint)
+    if field.default == {} or (field.default == () and key_field(arguments[0])):
+        return "{}"
+    return "" if is_dataclass(kind) and field.default is not None else _constant(field.default)
 
 
 def _read(hint: Any, at: str, name: str, rule: Rule | None = None) -> str:
@@ -182,7 +192,8 @@ def _read_value(kind: Any, arguments: tuple[Any, ...], at: str, name: str) -> st
         inner = _read(arguments[1], item, name) if own is None else f"{_name('decode', arguments[1])}({item}, {key})"
         return f"dict({at})" if inner == item else f"{{{key}: {inner} for {key}, {item} in {at}.items()}}"
     if kind is tuple and len(arguments) == 2 and arguments[1] is not ...:
-        return f"({', '.join(_read(each, f'{at}[{n}]', name) for n, each in enumerate(arguments))},)"
+        values = ", ".join(_read(each, f"{at}[{n}]", name) for n, each in enumerate(arguments))
+        return f"(({values}) if len({at}) == {len(arguments)} else no_pair({name!r}, {at}))"
     if kind is tuple:
         own = key_field(arguments[0])
         if own is not None:
@@ -226,7 +237,13 @@ def _no_text(name: str, value: object) -> NoReturn:
     raise TypeError(f"{name} is not a text but {value!r:.40}")
 
 
+def _no_pair(name: str, value: object) -> NoReturn:
+    raise ValueError(f"{name} is not a pair but {value!r:.40}")
+
+
 _CODE |= {
     "count": plain_count, "number": plain_number, "scalar": plain_scalar, "text": plain_text, "no_text": _no_text,
+    "no_pair": _no_pair,
     "new": object.__new__,
+    "absent": MISSING,
 }  # fmt: skip

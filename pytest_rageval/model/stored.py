@@ -118,7 +118,7 @@ def stored_fields(cls: Any) -> tuple[StoredField, ...]:
     """Return the stored fields of a dataclass or NamedTuple in the order in which they are written."""
     hints = get_type_hints(cls, include_extras=True)
     if issubclass(cls, tuple):
-        return tuple(StoredField(name, hints[name], Rule(always=True), MISSING) for name in cls._fields)  # type: ignore[attr-defined]
+        return tuple(StoredField(name, hints[name], Rule(always=True), MISSING) for name in cls._fields)
     every = [StoredField(f.name, hints[f.name], f.metadata.get("stored", Rule()), _default(f)) for f in fields(cls)]
     written = [each for each in every if not (each.rule.left_out or each.rule.is_key)]
     ordered = sorted(written, key=lambda each: 2 if each.rule.inline else each.is_optional)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.analysis.clusters import REPEAT, by_case
 from pytest_rageval.model.facets import DIALOGUE, KNEW
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import ALWAYS, UNSTORED, Share
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
@@ -47,13 +48,13 @@ class Measured:
     system: str
     facets: Mapping[str, str]
     data: str
-    said: tuple[str, ...] = ()
-    evidence: float | None = None
-    scores: Mapping[str, float] = field(default_factory=dict)
+    said: tuple[str, ...] = field(default=(), metadata=ALWAYS)
+    evidence: Share | None = field(default=None, metadata=ALWAYS)
+    scores: Mapping[str, Share] = field(default_factory=dict, metadata=ALWAYS)
     failed: bool = False
-    nodes: tuple[str, ...] = ()
-    answer_seen: float | None = None
-    cluster: str = DIALOGUE
+    nodes: tuple[str, ...] = field(default=(), metadata=UNSTORED)
+    answer_seen: Share | None = None
+    cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:

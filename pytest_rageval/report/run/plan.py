@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
 from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart
@@ -16,6 +16,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import ALWAYS, Bounds, stored
 
 __all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan"]
 
@@ -47,14 +48,14 @@ class TestbedPlan:
 
     __test__ = False
 
-    nodeid: str
+    nodeid: str = field(metadata=stored(is_key=True))
     name: str
-    metrics: tuple[str, ...]
-    gates: tuple[str, ...] = ()
-    generated: int = 0
-    asserts: bool = False
-    notes: tuple[str, ...] = ()
-    labelled: bool = False
+    metrics: Annotated[tuple[str, ...], Bounds(items=1)]
+    gates: tuple[str, ...] = field(default=(), metadata=ALWAYS)
+    generated: int = field(default=0, metadata=ALWAYS)
+    asserts: bool = field(default=False, metadata=ALWAYS)
+    notes: tuple[str, ...] = field(default=(), metadata=ALWAYS)
+    labelled: bool = field(default=False, metadata=ALWAYS)
     settings: Mapping[str, str] = field(default_factory=dict)
     cluster: str = DIALOGUE
     where: str = ""
