@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pytest_rageval.model.stored import ALWAYS, stored
+from pytest_rageval.model.stored import ALWAYS, NEEDED, stored
 
 __all__ = ["MetricInfo"]
 
@@ -21,8 +21,8 @@ class MetricInfo:
         judge: the judge whose model it depends on, or "".
     """
 
-    binary: bool = field(default=False, metadata=ALWAYS)
-    higher_is_better: bool = field(default=True, metadata=ALWAYS)
+    binary: bool = field(default=False, metadata=NEEDED)
+    higher_is_better: bool = field(default=True, metadata=NEEDED)
     of: str = field(default="answer", metadata=stored(always=True, schema={"enum": ["answer", "retrieval", "both"]}))
     downstream: bool = field(default=True, metadata=ALWAYS)
     judge: str = field(default="", metadata=ALWAYS)

@@ -30,8 +30,8 @@ def encoder(cls: type) -> Callable[[Any], Plain]:
 def decoder(cls: type) -> Callable[..., Any]:
     """Return the function that decodes a dataclass; it ignores unknown keys.
 
-    Its arguments are the plain value, then those fields that are not stored and have no default. It raises
-    AttributeError, KeyError, TypeError or ValueError if the value has another shape.
+    Further arguments are fields that are not stored and have no default. It raises AttributeError, KeyError, TypeError
+    or ValueError if the value has another shape.
     """
     return _compiled(_name("decode", cls), _decoding(cls))
 
@@ -77,7 +77,7 @@ def _written(hint: Any, at: str) -> str:
     if kind is int:
         return f"count({at})" if nullable else f"int({at})"
     if kind is float:
-        return f"number({at})"
+        return f"number({at})" if nullable else f"finite({at})"
     if kind in (Union, UnionType):
         return f"scalar({at})"
     if kind in (Any, object, Literal):
@@ -96,9 +96,9 @@ def _written_value(kind: Any, arguments: tuple[Any, ...], at: str, or_none: str)
     if kind in (Mapping, dict):
         inner = _written(arguments[1], item)
         return f"{{{_written(str, key)}: {inner} for {key}, {item} in {at}.items()}}"
-    if kind is tuple and len(arguments) == 2 and arguments[1] is not ...:
+    if kind is tuple and arguments[-1] is not ...:
         return f"[{', '.join(_written(each, f'{at}[{n}]') for n, each in enumerate(arguments))}]"
-    if kind is tuple:
+    if kind in (tuple, list):
         own = key_field(arguments[0])
         inner = _written(arguments[0], item)
         if own is not None:
@@ -116,18 +116,20 @@ def _decoding(cls: type) -> Iterator[str]:
     yield f"def {_name('decode', cls)}(plain{''.join(f', {name}' for name in given)}):"
     if hasattr(cls, "_adapt_read"):
         yield f"    plain = {_constant(cls)}._adapt_read(plain)"
-    values = {each.name: each.name if each.name in given else _default_value(each) for each in others}
-    if any(_stored_value(each).startswith("get(") for each in stored if not (each.rule.alone or each.rule.inline)):
-        yield "    get = plain.get"
+    values = {each.name: each.name if each.name in given else _default(each) for each in others}
+    has_get = False
     for at, each in enumerate(stored):
         if each.rule.alone:
             values[each.name] = _read(each.hint, "plain", each.name)
         elif each.rule.inline:
             values[each.name] = _read_inline(each)
         else:
+            if not (has_get or each.is_needed):
+                has_get = True
+                yield "    get = plain.get"
             yield f"    v{at} = {_stored_value(each)}"
             value = _read(each.hint, f"v{at}", each.key, each.rule)
-            is_object = each.default is not MISSING and not _written_default(each)
+            is_object = not each.is_needed and not _written_default(each)
             values[each.name] = f"{_constant(each.default)} if v{at} is absent else {value}" if is_object else value
     yield from _construction(cls, values)
 
@@ -144,10 +146,9 @@ def _construction(cls: type, values: Mapping[str, str]) -> Iterator[str]:
     yield "    return it"
 
 
-def _default_value(field: Any) -> str:
-    if field.default_factory is not MISSING:
-        return f"{_constant(field.default_factory)}()"
-    return _constant(field.default)
+def _default(field: Any) -> str:
+    factory = field.default_factory
+    return _constant(field.default) if factory is MISSING else f"{_constant(factory)}()"
 
 
 def _read_inline(field: StoredField) -> str:
@@ -159,7 +160,7 @@ def _read_inline(field: StoredField) -> str:
 
 
 def _stored_value(field: StoredField) -> str:
-    if field.default is MISSING or field.rule.needed:
+    if field.is_needed:
         return f"plain[{field.key!r}]"
     return f"get({field.key!r}, {_written_default(field) or 'absent'})"
 
@@ -191,9 +192,11 @@ def _read_value(kind: Any, arguments: tuple[Any, ...], at: str, name: str) -> st
         own = key_field(arguments[1])
         inner = _read(arguments[1], item, name) if own is None else f"{_name('decode', arguments[1])}({item}, {key})"
         return f"dict({at})" if inner == item else f"{{{key}: {inner} for {key}, {item} in {at}.items()}}"
-    if kind is tuple and len(arguments) == 2 and arguments[1] is not ...:
+    if kind is tuple and arguments[-1] is not ...:
         values = ", ".join(_read(each, f"{at}[{n}]", name) for n, each in enumerate(arguments))
-        return f"(({values}) if len({at}) == {len(arguments)} else no_pair({name!r}, {at}))"
+        return f"(({values}) if len({at}) == {len(arguments)} else no_tuple({name!r}, {at}))"
+    if kind is list:
+        return f"[{_read(arguments[0], item, name)} for {item} in {at}]"
     if kind is tuple:
         own = key_field(arguments[0])
         if own is not None:
@@ -233,17 +236,20 @@ def _name(verb: str, cls: type) -> str:
     return name
 
 
+def _finite(value: float) -> float:
+    number = plain_number(value)
+    if number is None:
+        raise ValueError(f"{value} is not a finite number")
+    return number
+
+
 def _no_text(name: str, value: object) -> NoReturn:
     raise TypeError(f"{name} is not a text but {value!r:.40}")
 
 
-def _no_pair(name: str, value: object) -> NoReturn:
-    raise ValueError(f"{name} is not a pair but {value!r:.40}")
+def _no_tuple(name: str, value: object) -> NoReturn:
+    raise ValueError(f"{name} has another length: {value!r:.40}")
 
 
-_CODE |= {
-    "count": plain_count, "number": plain_number, "scalar": plain_scalar, "text": plain_text, "no_text": _no_text,
-    "no_pair": _no_pair,
-    "new": object.__new__,
-    "absent": MISSING,
-}  # fmt: skip
+_CODE |= dict(count=plain_count, number=plain_number, scalar=plain_scalar, text=plain_text, finite=_finite)  # noqa: C408
+_CODE |= dict(no_text=_no_text, no_tuple=_no_tuple, new=object.__new__, absent=MISSING)  # noqa: C408

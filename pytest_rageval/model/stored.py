@@ -112,6 +112,11 @@ class StoredField(NamedTuple):
         """Whether the key is absent if the field has its default."""
         return self.default is not MISSING and not self.rule.always
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether an object without the key is malformed."""
+        return self.default is MISSING or self.rule.needed
+
 
 @cache
 def stored_fields(cls: Any) -> tuple[StoredField, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.analysis.clusters import REPEAT, by_case
 from pytest_rageval.model.facets import DIALOGUE, KNEW
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import ALWAYS, UNSTORED, Share
+from pytest_rageval.model.stored import UNSTORED, Share, stored
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
@@ -47,13 +47,15 @@ class Measured:
     case: str
     system: str
     facets: Mapping[str, str]
-    data: str
-    said: tuple[str, ...] = field(default=(), metadata=ALWAYS)
-    evidence: Share | None = field(default=None, metadata=ALWAYS)
-    scores: Mapping[str, Share] = field(default_factory=dict, metadata=ALWAYS)
+    data: str = field(metadata=stored(before="facets"))
+    said: tuple[str, ...] = field(default=(), metadata=stored(always=True, needed=True, before="data"))
+    evidence: Share | None = field(default=None, metadata=stored(always=True, needed=True, before="said"))
+    scores: Mapping[str, Share] = field(
+        default_factory=dict, metadata=stored(always=True, needed=True, before="evidence")
+    )
     failed: bool = False
     nodes: tuple[str, ...] = field(default=(), metadata=UNSTORED)
-    answer_seen: Share | None = None
+    answer_seen: Share | None = field(default=None, metadata=stored(before="failed"))
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
 
     @property

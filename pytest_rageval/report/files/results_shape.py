@@ -20,14 +20,8 @@ from pytest_rageval.model.case import Instance
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import Amount, Bounds, Share
 from pytest_rageval.report.files.comparison_shape import Baseline, StoredComparison
-from pytest_rageval.report.files.figures_shape import (
-    Correlation,
-    Deployment,
-    StoredBallots,
-    StoredDialogues,
-    StoredGate,
-    StoredMatrix,
-)
+from pytest_rageval.report.files.figures_shape import StoredGate, StoredMatrix
+from pytest_rageval.report.files.sections_shape import Correlation, Deployment, StoredBallots, StoredDialogues
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.totals import Total

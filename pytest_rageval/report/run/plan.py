@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
 from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import ALWAYS, Bounds, stored
@@ -150,43 +151,13 @@ class Plan:
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
-        return json.dumps(asdict(self))
+        return json.dumps(encoder(Plan)(self))
 
     @classmethod
     def loads(cls, text: str) -> Plan:
         """Return the plan that `dumps` wrote."""
-        plain: dict[str, Any] = json.loads(text)
-        testbeds: dict[str, TestbedPlan] = {}
-        for key, value in plain["testbeds"].items():
-            fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
-            testbeds[key] = TestbedPlan(**fields)
-        return cls(
-            testbeds=testbeds,
-            cases={key: tuple(value) for key, value in plain["cases"].items()},
-            facets=plain["facets"],
-            metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
-            session_gates=tuple(plain["session_gates"]),
-            unmatched_gates=tuple(plain["unmatched_gates"]),
-            fingerprint=plain["fingerprint"],
-            notes=tuple(plain["notes"]),
-            unselected=plain["unselected"],
-            shard=plain["shard"] and Shard(**{**plain["shard"], "places": tuple(plain["shard"]["places"])}),
-            labels=tuple(Label(**label) for label in plain["labels"]),
-            least_kappas=plain["least_kappas"],
-            part=plain["part"],
-            narrowed=plain["narrowed"],
-            alpha=plain["alpha"],
-            inconclusive=plain["inconclusive"],
-            alpha_per=plain["alpha_per"],
-            updates=plain["updates"],
-            identity=plain["identity"],
-            passages=plain["passages"],
-            min_compared=plain["min_compared"],
-            deselected=tuple(plain["deselected"]),
-            partial={node: SelectedPart(*part) for node, part in plain["partial"].items()},
-            partial_gates=plain["partial_gates"],
-            unseen=plain["unseen"],
-        )
+        plan: Plan = decoder(Plan)(json.loads(text))
+        return plan
 
     @property
     def apart(self) -> set[str]:

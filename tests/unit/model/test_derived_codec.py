@@ -116,7 +116,7 @@ def test_a_field_that_is_not_stored_is_an_argument_if_it_has_no_default() -> Non
         ({"names": [None]}, "items is not a text but None"),
         ({"1st": ["x"]}, r"1st is not a text but \['x'\]"),
         ({"children": 3}, "items"),
-        ({"span": [1]}, r"span is not a pair but \[1\]"),
+        ({"span": [1]}, r"span has another length: \[1\]"),
         ({"other": None}, "get"),
     ],
 )
