@@ -74,8 +74,8 @@ def decode_instance(name: str, plain: Mapping[str, Any], facets: Mapping[str, st
     Raises:
         KeyError: its texts were removed, see `without_texts`.
     """
-    instance: Instance = decoder(Instance)(plain, name)
-    return replace(instance, language=facets.get("language", "en"), facets=facets)
+    instance: Instance = decoder(Instance)(plain, name, language=facets.get("language", "en"), facets=facets)
+    return instance
 
 
 def encode_facts(facts: Facts) -> Plain:

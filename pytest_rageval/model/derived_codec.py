@@ -5,13 +5,14 @@ The code of each class is compiled once, on first use: a session encodes and dec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
-from pytest_rageval.model.plain import Plain, plain_count, plain_number, plain_scalar, plain_text
+from pytest_rageval.model.plain import Plain, finite_number, plain_count, plain_number, plain_scalar, plain_text
 from pytest_rageval.model.stored import Rule, StoredField, key_field, stored_fields
 
 __all__ = ["decoder", "encoder"]
@@ -30,8 +31,8 @@ def encoder(cls: type) -> Callable[[Any], Plain]:
 def decoder(cls: type) -> Callable[..., Any]:
     """Return the function that decodes a dataclass; it ignores unknown keys.
 
-    Further arguments are fields that are not stored and have no default. It raises AttributeError, KeyError, TypeError
-    or ValueError if the value has another shape.
+    Further arguments are the fields that are not stored. It raises AttributeError, KeyError, TypeError or ValueError
+    if the value has another shape.
     """
     return _compiled(_name("decode", cls), _decoding(cls))
 
@@ -51,16 +52,19 @@ def _encoding(cls: type) -> Iterator[str]:
         yield f"    return {_written(stored[0].hint, 'v')}"
         return
     first = next((at for at, each in enumerate(stored) if each.is_optional or each.rule.inline), len(stored))
+    adapt = "it._adapt_written(plain)" if hasattr(cls, "_adapt_written") else ""
     yield from (f"    v{at} = it.{each.name}" for at, each in enumerate(stored))
     pairs = (f"{each.key!r}: {_written(each.hint, f'v{at}')}" for at, each in enumerate(stored[:first]))
     yield f"    plain = {{{', '.join(pairs)}}}"
     for at, each in enumerate(stored[first:], first):
         expression = _written(each.hint, f"v{at}")
-        assign = f"plain |= {expression}" if each.rule.inline else f"plain[{each.key!r}] = {expression}"
+        assign = f"plain[{each.key!r}] = {expression}"
+        if each.rule.inline:
+            assign = f"plain |= {expression}; {adapt}"
         condition = _differs(each, f"v{at}") if each.default is not MISSING and not each.rule.always else ""
         yield f"    if {condition}: {assign}" if condition else f"    {assign}"
-    if hasattr(cls, "_adapt_written"):
-        yield "    it._adapt_written(plain)"
+    if adapt and not any(each.rule.inline for each in stored):
+        yield f"    {adapt}"
     yield "    return plain"
 
 
@@ -77,7 +81,9 @@ def _written(hint: Any, at: str) -> str:
     if kind is int:
         return f"count({at})" if nullable else f"int({at})"
     if kind is float:
-        return f"number({at})" if nullable else f"finite({at})"
+        known = f"{at} is None or " if nullable else ""
+        is_finite = f"{known}{at}.__class__ is float and -inf < {at} < inf"
+        return f"({at} if {is_finite} else {'number' if nullable else 'finite'}({at}))"
     if kind in (Union, UnionType):
         return f"scalar({at})"
     if kind in (Any, object, Literal):
@@ -112,11 +118,10 @@ def _decoding(cls: type) -> Iterator[str]:
     stored = stored_fields(cls)
     names = {each.name for each in stored}
     others = [each for each in fields(cls) if each.name not in names] if is_dataclass(cls) else []
-    given = [each.name for each in others if each.default is MISSING and each.default_factory is MISSING]
-    yield f"def {_name('decode', cls)}(plain{''.join(f', {name}' for name in given)}):"
+    yield f"def {_name('decode', cls)}(plain{''.join(map(_parameter, others))}):"
     if hasattr(cls, "_adapt_read"):
         yield f"    plain = {_constant(cls)}._adapt_read(plain)"
-    values = {each.name: each.name if each.name in given else _default(each) for each in others}
+    values = {each.name: _argument(each) for each in others}
     has_get = False
     for at, each in enumerate(stored):
         if each.rule.alone:
@@ -146,9 +151,16 @@ def _construction(cls: type, values: Mapping[str, str]) -> Iterator[str]:
     yield "    return it"
 
 
-def _default(field: Any) -> str:
-    factory = field.default_factory
-    return _constant(field.default) if factory is MISSING else f"{_constant(factory)}()"
+def _parameter(field: Any) -> str:
+    if field.default_factory is not MISSING:
+        return f", {field.name}=None"
+    return f", {field.name}" if field.default is MISSING else f", {field.name}={_constant(field.default)}"
+
+
+def _argument(field: Any) -> str:
+    if field.default_factory is MISSING:
+        return str(field.name)
+    return f"({_constant(field.default_factory)}() if {field.name} is None else {field.name})"
 
 
 def _read_inline(field: StoredField) -> str:
@@ -236,13 +248,6 @@ def _name(verb: str, cls: type) -> str:
     return name
 
 
-def _finite(value: float) -> float:
-    number = plain_number(value)
-    if number is None:
-        raise ValueError(f"{value} is not a finite number")
-    return number
-
-
 def _no_text(name: str, value: object) -> NoReturn:
     raise TypeError(f"{name} is not a text but {value!r:.40}")
 
@@ -251,5 +256,5 @@ def _no_tuple(name: str, value: object) -> NoReturn:
     raise ValueError(f"{name} has another length: {value!r:.40}")
 
 
-_CODE |= dict(count=plain_count, number=plain_number, scalar=plain_scalar, text=plain_text, finite=_finite)  # noqa: C408
-_CODE |= dict(no_text=_no_text, no_tuple=_no_tuple, new=object.__new__, absent=MISSING)  # noqa: C408
+_CODE |= dict(count=plain_count, number=plain_number, scalar=plain_scalar, text=plain_text, finite=finite_number)  # noqa: C408
+_CODE |= dict(no_text=_no_text, no_tuple=_no_tuple, new=object.__new__, absent=MISSING, inf=math.inf)  # noqa: C408
