@@ -74,7 +74,7 @@ def object_of(cls: Any, defs: dict[str, Schema]) -> Schema:
         says = described.get(field.name, "") if field.rule.says is None else field.rule.says
         says = json_words(says, "absent" if field.is_optional and field.default is None else "null")
         properties[field.key] = field_schema(field, defs) | ({"description": says} if says else {})
-        if (field.rule.required is None and not field.is_optional) or field.rule.required:
+        if not field.is_optional and field.rule.private != "removed":
             required.append(field.key)
     first = json_words(inspect.cleandoc(cls.__doc__ or "").split("\n\n")[0])
     schema = {"type": "object", "description": first, "required": required}
@@ -111,7 +111,7 @@ def field_schema(field: StoredField, defs: dict[str, Schema]) -> Schema:
         schema.setdefault("minimum", int(field.is_optional and field.default == 0))
     if field.is_optional and field.default in schema.get("enum", ()):
         schema["enum"].remove(field.default)
-    if field.rule.nullable:
+    if field.rule.private == "null" and isinstance(schema["type"], str):
         schema["type"] = [schema["type"], "null"]
     return schema
 

@@ -58,7 +58,7 @@ class Answer:
         generated: False if no retrieved passage had a text to answer from; then only the ranking can be scored.
     """
 
-    text: str = field(metadata=stored(nullable=True, says="null if texts are left out"))
+    text: str = field(metadata=stored(private="null", says="null if texts are left out"))
     ranking: Ranking | None = field(default=None, metadata=stored(always=True, needed=True, before="trace"))
     abstained: bool | None = field(default=None, metadata=NEEDED)
     trace: tuple[Step, ...] = field(default=(), metadata=NEEDED)

@@ -22,7 +22,7 @@ Relevance = Literal["ids", "overlap", "answers"]
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
-_TEXT = stored(always=True, needed=True, required=False)  # reports without texts lack it
+_TEXT = stored(always=True, needed=True, private="removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Passage:
 
     id: str = field(metadata=stored(is_key=True))
     text: str = field(metadata=_TEXT)
-    title: str = ""
+    title: str = field(default="", metadata=stored(private="removed"))
     role: Role = field(default="", metadata=NEEDED)
     group: int | None = field(default=None, metadata=UNSTORED)
     page: str = ""
@@ -82,10 +82,10 @@ class Instance:
     question: str = field(metadata=_TEXT)
     gold: Gold = field(default=(), metadata=_TEXT)
     passages: tuple[Passage, ...] | None = field(default=None, metadata=NEEDED)
-    fake: Gold = ()
+    fake: Gold = field(default=(), metadata=stored(private="removed"))
     qrels: Mapping[str, int] = field(default_factory=dict)
     history: tuple[Turn, ...] = field(
-        default=(), metadata=stored(always=True, needed=True, required=False, before="passages")
+        default=(), metadata=stored(always=True, needed=True, before="passages", private="removed")
     )
     answerable: bool | None = field(default=None, metadata=UNSTORED)
     language: str = field(default="en", metadata=UNSTORED)

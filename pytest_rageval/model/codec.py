@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.bare import without_private
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.derived_codec import decoder, encoder
@@ -86,34 +87,12 @@ def encode_facts(facts: Facts) -> Plain:
 def without_texts(plain: Plain) -> Plain:
     """Return an encoded instance or outcome without the texts of the data, of answers and of judges' replies."""
     if "passages" in plain:
-        passages = {name: {k: p[k] for k in ("role", "page") if k in p} for name, p in plain["passages"].items()}
-        evidence = {"evidence": _bare_evidence(plain["evidence"])} if "evidence" in plain else {}
-        return (
-            {"passages": passages}
-            | {key: plain[key] for key in ("qrels", "provenance", "origin") if key in plain}
-            | evidence
-        )
-    answer = plain["answer"]
-    if answer is not None:
-        ranking = answer["ranking"]
-        keys = ("doc_id", "score", "page")
-        bare = None if ranking is None else [{key: d[key] for key in keys if key in d} for d in ranking]
-        answer = {**answer, "text": None, "ranking": bare, "trace": _times(answer["trace"])}
-    scores = {name: _bare_score(score) for name, score in plain["scores"].items()}
-    rest = {key: value for key, value in plain.items() if key != "history"}
-    return {**rest, "answer": answer, "scores": scores, "error": None}
-
-
-def _bare_score(plain: Plain) -> Plain:
-    """Return a score or vote without the judge's words; a reason or problem is cut to its kind, as it may quote."""
-    bare = {key: value for key, value in plain.items() if key not in ("rationale", "replies")}
-    bare |= {key: bare[key].partition(": ")[0] or "unscored" for key in ("reason", "problem") if key in bare}
-    return bare | {"votes": [_bare_score(vote) for vote in bare["votes"]]} if "votes" in bare else bare
-
-
-def _bare_evidence(plain: list[list[Plain]]) -> list[list[Plain]]:
-    """Return encoded evidence without its quotes."""
-    return [[{key: unit[key] for key in unit if key != "quote"} for unit in alternative] for alternative in plain]
+        bare = without_private(Instance, plain)
+        return bare | {"evidence": bare.pop("evidence")} if "evidence" in bare else bare  # in its place of old
+    bare = without_private(Outcome, plain)
+    if bare["answer"] is not None:
+        bare["answer"]["trace"] = _times(bare["answer"]["trace"])
+    return bare
 
 
 def _shorten(answer: Answer) -> Answer:

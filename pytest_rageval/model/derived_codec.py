@@ -190,7 +190,7 @@ def _read(hint: Any, at: str, name: str, rule: Rule | None = None) -> str:
     kind, arguments, nullable = _parts(hint)
     if kind in (int, float, bool, Any, object, Literal, Union, UnionType):
         return at
-    if rule is not None and rule.nullable:
+    if rule is not None and rule.private == "null" and not nullable:
         at = f"({at} or '')"
     expression = _read_value(kind, arguments, at, name)
     return f"(None if {at} is None else {expression})" if nullable and expression != at else expression

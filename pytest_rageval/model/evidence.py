@@ -26,7 +26,7 @@ class EvidenceUnit:
     """
 
     page: str
-    quote: str = field(default="", metadata=stored(before="grade"))
+    quote: str = field(default="", metadata=stored(before="grade", private="removed"))
     span: Span | None = field(default=None, metadata=stored(before="grade"))
     grade: Annotated[int, Bounds(1)] = field(default=1, metadata=stored(always=True, needed=True))
 

@@ -33,7 +33,7 @@ class Score:
     """
 
     value: float | None = field(default=None, metadata=NEEDED)
-    reason: Annotated[str, Bounds(items=1)] | None = None
+    reason: Annotated[str, Bounds(items=1)] | None = field(default=None, metadata=stored(private="kind"))
     verdict: Verdict | None = field(default=None, metadata=stored(inline=True))
     withheld: float | None = None
 
@@ -93,12 +93,12 @@ class Outcome:
     answer: Answer | None = field(default=None, metadata=ALWAYS)
     scores: Mapping[str, Score] = field(default_factory=dict, metadata=NEEDED)
     supplied: tuple[str, ...] = field(default=(), metadata=NEEDED)
-    error: str | None = field(default=None, metadata=NEEDED)
+    error: str | None = field(default=None, metadata=stored(always=True, needed=True, private="null"))
     error_type: str | None = field(default=None, metadata=NEEDED)
     calls: Calls | None = field(default=None, metadata=ALWAYS)
     data: Digest = field(default="", metadata=ALWAYS)
     said: Digest = field(default="", metadata=ALWAYS)
     evidence: Share | None = field(default=None, metadata=ALWAYS)
     answer_seen: Share | None = None
-    history: tuple[Turn, ...] | None = None
+    history: tuple[Turn, ...] | None = field(default=None, metadata=stored(private="removed"))
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)

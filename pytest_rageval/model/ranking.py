@@ -28,8 +28,8 @@ class ScoredPassage:
 
     doc_id: str
     score: float | None = field(default=None, metadata=ALWAYS)
-    text: str = ""
-    title: str = ""
+    text: str = field(default="", metadata=stored(private="removed"))
+    title: str = field(default="", metadata=stored(private="removed"))
     page: str = ""
     span: tuple[int, int] | None = field(default=None, metadata=UNSTORED)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 __all__ = [
     "ALWAYS",
@@ -57,8 +57,8 @@ class Rule:
         inline: whether the keys of its object stand in this one.
         alone: whether it is stored in place of its object.
         is_key: whether it is the key under which its object stands.
-        nullable: whether a text may be null, which is read as "".
-        required: whether the schema requires it; None if it is always written.
+        private: what reports without texts have for a field with texts of the data: "removed", "null" (read as ""), or
+            "kind", the part before ": ".
         schema: its schema, if that does not follow from its type.
         says: its description in the schema, if that is not the one in the docstring.
     """
@@ -71,8 +71,7 @@ class Rule:
     inline: bool = False
     alone: bool = False
     is_key: bool = False
-    nullable: bool = False
-    required: bool | None = None
+    private: Literal["", "removed", "null", "kind"] = ""
     schema: Mapping[str, Any] | None = None
     says: str | None = None
 

@@ -10,7 +10,7 @@ from pytest_rageval.model.stored import NEEDED, Bounds, stored
 
 __all__ = ["Verdict", "Vote"]
 
-_TEXT = stored(always=True, required=False)  # reports without texts lack it
+_TEXT = stored(always=True, private="removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Verdict:
     )
     rationale: str = field(default="", metadata=_TEXT)
     replies: tuple[str, ...] = field(default=(), metadata=_TEXT)
-    problem: Annotated[str, Bounds(items=1)] | None = None
+    problem: Annotated[str, Bounds(items=1)] | None = field(default=None, metadata=stored(private="kind"))
     votes: Annotated[tuple[Vote, ...], Bounds(items=2)] = ()
     by: Literal["judge", "rule"] = "judge"
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
+from pytest_rageval.model.bare import without_private
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Share, stored
 
@@ -54,7 +55,7 @@ class Whole:
     pair: Pair | None = None
     span: tuple[int, int] | None = None
     first: str = field(default="", metadata=stored(key="1st", before="kind"))
-    text: str = field(default="", metadata=stored(always=True, nullable=True))
+    text: str = field(default="", metadata=stored(always=True, private="null"))
     label: str | float | None = None
     other: Unslotted = field(default=Unslotted(), metadata=ALWAYS)
 
@@ -128,3 +129,28 @@ def test_another_shape_is_refused(change: dict[str, Any], error: str) -> None:
 def test_the_default_of_a_mapping_is_not_shared() -> None:
     one, other = decoder(Whole)(BARE), decoder(Whole)(BARE)
     assert one.by_name is not other.by_name
+
+
+def test_private_fields_are_left_out_at_any_depth() -> None:
+    outer = Outer((Inner("a", "secret", "kind: secret"), Inner("b")), {"k": Inner("c", "secret")}, "secret", Inner("d"))
+    plain = encoder(Outer)(outer)
+    assert without_private(Outer, plain) == {
+        "text": None, "inners": [{"name": "a", "why": "kind"}, {"name": "b"}], "by_name": {"k": {"name": "c"}},
+        "one": {"name": "d"},
+    }  # fmt: skip
+    assert plain == encoder(Outer)(outer)
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    name: str
+    text: str = field(default="", metadata=stored(private="removed"))
+    why: str | None = field(default=None, metadata=stored(private="kind"))
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    inners: tuple[Inner, ...] = ()
+    by_name: Mapping[str, Inner] = field(default_factory=dict)
+    text: str = field(default="", metadata=stored(always=True, private="null"))
+    one: Inner | None = None
