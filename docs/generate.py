@@ -1,4 +1,7 @@
-"""Write docs/reference/*.md and docs/llms.txt from the code: ``python docs/generate.py``; ``--check`` only compares."""
+"""Write docs/reference/*.md, docs/llms.txt and results.schema.json from the code.
+
+``python docs/generate.py`` writes; with ``--check`` it only compares.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ from pathlib import Path
 from generator.declared import commands, fixtures, markers, options, python
 from generator.markdown import page
 from generator.measured import gates, metrics
-from generator.stored import formats, results
+from generator.schema import results_schema
+from generator.stored import PACKAGE, formats, results
 
 DOCS = Path(__file__).resolve().parent
 
@@ -37,7 +41,8 @@ def main() -> int:
 def files() -> dict[Path, str]:
     """Return each generated file and its text."""
     made = {DOCS / "reference" / f"{name}.md": page(make()) for name, make in PAGES.items()}
-    return {**made, DOCS / "llms.txt": "\n".join(llms(made)) + "\n"}
+    schema = PACKAGE / "report" / "results.schema.json"
+    return {**made, DOCS / "llms.txt": "\n".join(llms(made)) + "\n", schema: results_schema()}
 
 
 def llms(made: Mapping[Path, str]) -> Iterator[str]:

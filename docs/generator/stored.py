@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.markdown import sentence, slug, table
+from generator.schema import results_schema
 
 PACKAGE = Path(__file__).resolve().parents[2] / "pytest_rageval"
 
@@ -55,8 +56,8 @@ def what_is(reference: str, others: Iterable[str]) -> str:
 
 def results() -> Iterator[str]:
     """Yield results.json, from its schema."""
-    schema = json.loads((PACKAGE / "report" / "results.schema.json").read_text(encoding="utf-8"))
-    yield from ("results.json", "", schema["description"], "")
+    schema = json.loads(results_schema())
+    yield from ("results.json", "", f"{schema['description']}.", "")
     yield "The [schema](../../pytest_rageval/report/results.schema.json) is part of the package."
     yield "`pytest --rag-json PATH` writes the file; every run also stores one in `.rageval/runs/<run>/`."
     yield from ("", "## The file")
@@ -111,10 +112,4 @@ def kind(field: Mapping[str, Any]) -> str:
     return text
 
 
-LINKED = {
-    name
-    for name, part in json.loads((PACKAGE / "report" / "results.schema.json").read_text(encoding="utf-8"))[
-        "$defs"
-    ].items()
-    if "properties" in part
-}
+LINKED = {name for name, part in json.loads(results_schema())["$defs"].items() if "properties" in part}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Annotated
 
 from pytest_rageval.analysis.clusters import mean_over, over_units, pairs_of
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.analysis.usage import USED, amount, answered, used
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import Bounds
 
 __all__ = ["GAIN", "WITH", "WITHOUT", "Cell", "cell_of", "difference_of", "value_of"]
 
@@ -42,7 +44,7 @@ class Cell:
     n_unscored: int
     ci95: Interval | None
     n_cases: int | None = None
-    n_units: int | None = None
+    n_units: Annotated[int, Bounds(1)] | None = None
     unit: str = ""
 
 

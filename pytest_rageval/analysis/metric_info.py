@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from pytest_rageval.model.stored import ALWAYS, NEEDED, stored
 
 __all__ = ["MetricInfo"]
 
 
 @dataclass(frozen=True, slots=True)
 class MetricInfo:
-    """Metadata of a metric, without its function; the attributes are those of `Metric`.
+    """Metadata of a metric, without its function.
 
-    ``judge`` is the name of the judge that the metric depends on, or "".
+    Attributes:
+        binary: whether every value is 0 or 1.
+        higher_is_better: whether a higher value is better.
+        of: what a value measures: "answer", "retrieval" or "both".
+        downstream: whether a value measures the quality of the system's answer.
+        judge: the judge whose model it depends on, or "".
     """
 
-    binary: bool = False
-    higher_is_better: bool = True
-    of: str = "answer"
-    downstream: bool = True
-    judge: str = ""
+    binary: bool = field(default=False, metadata=NEEDED)
+    higher_is_better: bool = field(default=True, metadata=NEEDED)
+    of: str = field(default="answer", metadata=stored(always=True, schema={"enum": ["answer", "retrieval", "both"]}))
+    downstream: bool = field(default=True, metadata=ALWAYS)
+    judge: str = field(default="", metadata=ALWAYS)

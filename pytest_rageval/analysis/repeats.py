@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
+from typing import Annotated
 
 from pytest_rageval.analysis.cells import cell_of, value_of
 from pytest_rageval.analysis.clusters import REPEAT, by_case, case_names
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.missed import missed
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import Amount, Bounds, Share
 
 __all__ = ["Repeats", "repeats_of"]
 
@@ -43,13 +45,13 @@ class Repeats:
     testbed: str
     system: str
     metric: str
-    k: int
+    k: Annotated[int, Bounds(2)]
     n_cases: int
     n_complete: int
     mean: float | None
-    spread: float | None
-    pass_at_1: float | None
-    pass_hat_k: float | None
+    spread: Amount | None
+    pass_at_1: Share | None
+    pass_hat_k: Share | None
     flips: tuple[str, ...]
     always_missed: tuple[str, ...]
 

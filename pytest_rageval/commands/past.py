@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_rageval.commands.runs import RESULTS
 from pytest_rageval.errors import SettingError
+from pytest_rageval.model.derived_codec import decoder
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.files.read_results import run_of
@@ -80,7 +81,7 @@ def _entry(folder: Path) -> Entry:
         head = "".join(takewhile(lambda line: not line.startswith(REST), stream))
         try:
             results = parse_json(f"{head.rstrip().removesuffix(',')}\n}}")
-            totals = [Total(**{**each, "ci95": each["ci95"] and tuple(each["ci95"])}) for each in results["totals"]]
+            totals = [decoder(Total)(each) for each in results["totals"]]
         except MALFORMED:  # an older version, or rewritten by another program
             stream.seek(0)
             results = parse_json(stream.read())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
@@ -15,6 +15,7 @@ from pytest_rageval.judges.replies import fold_label
 from pytest_rageval.judges.values import NUMBERS, Worth, worth_of
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.model.judging import Judge
+from pytest_rageval.model.stored import ALWAYS, Share
 
 __all__ = ["Label", "read_labels"]
 
@@ -38,13 +39,13 @@ class Label:
     """
 
     id: str
-    value: float | None
-    text: str = ""
-    system: str = ""
-    answer: str | None = None
-    metric: str = ""
-    rater: str = ""
-    where: str = ""
+    value: Share | None
+    text: str = field(default="", metadata=ALWAYS)
+    system: str = field(default="", metadata=ALWAYS)
+    answer: str | None = field(default=None, metadata=ALWAYS)
+    metric: str = field(default="", metadata=ALWAYS)
+    rater: str = field(default="", metadata=ALWAYS)
+    where: str = field(default="", metadata=ALWAYS)
 
 
 def read_labels(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Amount, stored
 
 __all__ = ["Answer", "Step", "Usage"]
 
@@ -22,10 +23,10 @@ class Usage:
         latency_s: wall-clock seconds of the call.
     """
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cost_usd: float | None = None
-    latency_s: float | None = None
+    prompt_tokens: int | None = field(default=None, metadata=ALWAYS)
+    completion_tokens: int | None = field(default=None, metadata=ALWAYS)
+    cost_usd: Amount | None = field(default=None, metadata=ALWAYS)
+    latency_s: Amount | None = field(default=None, metadata=ALWAYS)
 
     @property
     def fault(self) -> str | None:
@@ -38,7 +39,9 @@ class Step:
     """One step towards an answer (a retrieval, a tool call, a thought)."""
 
     kind: str
-    detail: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
+    detail: Mapping[str, str | int | float | bool | None] = field(
+        default_factory=dict, metadata=stored(always=True, needed=True, schema={"type": "object"})
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,12 @@ class Answer:
         generated: False if no retrieved passage had a text to answer from; then only the ranking can be scored.
     """
 
-    text: str
-    ranking: Ranking | None = None
-    abstained: bool | None = None
-    trace: tuple[Step, ...] = ()
-    usage: Usage | None = None
-    generated: bool = True
+    text: str = field(metadata=stored(private="null", says="null if texts are left out"))
+    ranking: Ranking | None = field(default=None, metadata=stored(always=True, needed=True, before="trace"))
+    abstained: bool | None = field(default=None, metadata=NEEDED)
+    trace: tuple[Step, ...] = field(default=(), metadata=NEEDED)
+    usage: Usage | None = field(default=None, metadata=NEEDED)
+    generated: bool = field(default=True, metadata=UNSTORED)
 
 
 def _is_amount(value: object) -> bool:

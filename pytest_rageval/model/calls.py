@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from pytest_rageval.model.stored import ALWAYS, Amount
 
 __all__ = ["Calls"]
 
@@ -23,13 +25,13 @@ class Calls:
             The sums are then lower bounds; see `exact`.
     """
 
-    calls: int = 0
-    replayed: int = 0
-    attempts: int = 0
-    prompt_tokens: int | None = 0
-    completion_tokens: int | None = 0
-    cost_usd: float | None = 0.0
-    spent_usd: float | None = 0.0
+    calls: int = field(default=0, metadata=ALWAYS)
+    replayed: int = field(default=0, metadata=ALWAYS)
+    attempts: int = field(default=0, metadata=ALWAYS)
+    prompt_tokens: int | None = field(default=0, metadata=ALWAYS)
+    completion_tokens: int | None = field(default=0, metadata=ALWAYS)
+    cost_usd: Amount | None = field(default=0.0, metadata=ALWAYS)
+    spent_usd: Amount | None = field(default=0.0, metadata=ALWAYS)
     on_their_way: int = 0
 
     @property

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from pytest_rageval.model.evidence import Evidence, LocatedEvidence
+from pytest_rageval.model.stored import NEEDED, UNSTORED, stored
 
 __all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Relevance", "Role", "Turn"]
 
@@ -20,6 +21,8 @@ Relevance = Literal["ids", "overlap", "answers"]
 """Why a retrieved passage is relevant: its id is in the qrels, it overlaps a gold passage, or it holds an answer."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+
+_TEXT = stored(always=True, needed=True, private="removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +40,14 @@ class Passage:
         metadata: other fields of the corpus.
     """
 
-    id: str
-    text: str
-    title: str = ""
-    role: Role = ""
-    group: int | None = None
+    id: str = field(metadata=stored(is_key=True))
+    text: str = field(metadata=_TEXT)
+    title: str = field(default="", metadata=stored(private="removed"))
+    role: Role = field(default="", metadata=NEEDED)
+    group: int | None = field(default=None, metadata=UNSTORED)
     page: str = ""
-    span: tuple[int, int] | None = None
-    metadata: Mapping[str, object] = field(default_factory=lambda: NOTHING, hash=False)
+    span: tuple[int, int] | None = field(default=None, metadata=UNSTORED)
+    metadata: Mapping[str, object] = field(default_factory=lambda: NOTHING, hash=False, metadata=UNSTORED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +78,21 @@ class Instance:
         evidence: alternative lists of quotes or spans, each the whole evidence; empty if the record has none.
     """
 
-    id: str
-    question: str
-    gold: Gold = ()
-    passages: tuple[Passage, ...] | None = None
-    fake: Gold = ()
+    id: str = field(metadata=stored(is_key=True))
+    question: str = field(metadata=_TEXT)
+    gold: Gold = field(default=(), metadata=_TEXT)
+    passages: tuple[Passage, ...] | None = field(default=None, metadata=NEEDED)
+    fake: Gold = field(default=(), metadata=stored(private="removed"))
     qrels: Mapping[str, int] = field(default_factory=dict)
-    history: tuple[Turn, ...] = ()
-    answerable: bool | None = None
-    language: str = "en"
-    facets: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    history: tuple[Turn, ...] = field(
+        default=(), metadata=stored(always=True, needed=True, before="passages", private="removed")
+    )
+    answerable: bool | None = field(default=None, metadata=UNSTORED)
+    language: str = field(default="en", metadata=UNSTORED)
+    facets: Mapping[str, str] = field(default_factory=lambda: NOTHING, metadata=UNSTORED)
     origin: str = ""
-    provenance: tuple[tuple[str, ...], ...] = ()
-    evidence: Evidence = ()
+    provenance: tuple[tuple[str, ...], ...] = field(default=(), metadata=stored(before="origin"))
+    evidence: Evidence = field(default=(), metadata=stored(before="origin"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pytest_rageval.model.stored import Bounds, stored
 
 __all__ = ["Chunk", "Evidence", "EvidencePlace", "EvidenceUnit", "LocatedEvidence", "Span"]
 
@@ -23,9 +26,9 @@ class EvidenceUnit:
     """
 
     page: str
-    quote: str = ""
-    span: Span | None = None
-    grade: int = 1
+    quote: str = field(default="", metadata=stored(before="grade", private="removed"))
+    span: Span | None = field(default=None, metadata=stored(before="grade"))
+    grade: Annotated[int, Bounds(1)] = field(default=1, metadata=stored(always=True, needed=True))
 
 
 Evidence = tuple[tuple[EvidenceUnit, ...], ...]

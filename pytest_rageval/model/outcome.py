@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Turn
 from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
 from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["Outcome", "Score", "Status"]
 
 Status = Literal["scored", "error", "skipped"]
+
+Digest = Annotated[str, Bounds(pattern="^([0-9a-f]{16})?$")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,9 @@ class Score:
         withheld: the value that the score would have if its judge were trusted.
     """
 
-    value: float | None = None
-    reason: str | None = None
-    verdict: Verdict | None = None
+    value: float | None = field(default=None, metadata=NEEDED)
+    reason: Annotated[str, Bounds(items=1)] | None = field(default=None, metadata=stored(private="kind"))
+    verdict: Verdict | None = field(default=None, metadata=stored(inline=True))
     withheld: float | None = None
 
     def __post_init__(self) -> None:
@@ -39,6 +42,10 @@ class Score:
             raise ValueError("a Score has either a value or a reason")
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(f"a Score's value is a finite number, not {self.value}")
+
+    def _adapt_written(self, plain: dict[str, Any]) -> None:
+        if self.reason is not None and plain.get("problem") == plain["reason"]:
+            del plain["problem"]
 
     @property
     def judged(self) -> float | None:
@@ -79,19 +86,19 @@ class Outcome:
 
     nodeid: str
     case_id: str
-    testbed: str
+    testbed: str = field(metadata=stored(before="case_id"))
     facets: Mapping[str, str]
     system: str
     status: Status
-    answer: Answer | None = None
-    scores: Mapping[str, Score] = field(default_factory=dict)
-    supplied: tuple[str, ...] = ()
-    error: str | None = None
-    error_type: str | None = None
-    calls: Calls | None = None
-    history: tuple[Turn, ...] | None = None
-    data: str = ""
-    said: str = ""
-    evidence: float | None = None
-    answer_seen: float | None = None
-    cluster: str = DIALOGUE
+    answer: Answer | None = field(default=None, metadata=ALWAYS)
+    scores: Mapping[str, Score] = field(default_factory=dict, metadata=NEEDED)
+    supplied: tuple[str, ...] = field(default=(), metadata=NEEDED)
+    error: str | None = field(default=None, metadata=stored(always=True, needed=True, private="null"))
+    error_type: str | None = field(default=None, metadata=NEEDED)
+    calls: Calls | None = field(default=None, metadata=ALWAYS)
+    data: Digest = field(default="", metadata=ALWAYS)
+    said: Digest = field(default="", metadata=ALWAYS)
+    evidence: Share | None = field(default=None, metadata=ALWAYS)
+    answer_seen: Share | None = None
+    history: tuple[Turn, ...] | None = field(default=None, metadata=stored(private="removed"))
+    cluster: str = field(default=DIALOGUE, metadata=UNSTORED)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["Plain", "plain_count", "plain_number", "plain_scalar", "plain_text"]
+__all__ = ["Plain", "finite_number", "plain_count", "plain_number", "plain_scalar", "plain_text"]
 
 Plain = dict[str, Any]
 
@@ -26,6 +26,14 @@ def plain_number(value: float | None) -> float | None:
         return None
     number = float(value)
     return number if math.isfinite(number) else None
+
+
+def finite_number(value: float) -> float:
+    """Return a plain number; raise `ValueError` if it is not finite."""
+    number = plain_number(value)
+    if number is None:
+        raise ValueError(f"{value} is not a finite number")
+    return number
 
 
 def plain_count(value: int | None) -> int | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from pytest_rageval.model.stored import ALWAYS, UNSTORED, stored
 
 __all__ = ["Ranking", "ScoredPassage", "page_of"]
 
@@ -25,11 +27,11 @@ class ScoredPassage:
     """
 
     doc_id: str
-    score: float | None = None
-    text: str = ""
-    title: str = ""
+    score: float | None = field(default=None, metadata=ALWAYS)
+    text: str = field(default="", metadata=stored(private="removed"))
+    title: str = field(default="", metadata=stored(private="removed"))
     page: str = ""
-    span: tuple[int, int] | None = None
+    span: tuple[int, int] | None = field(default=None, metadata=UNSTORED)
 
     @property
     def page_id(self) -> str:
@@ -41,7 +43,7 @@ class ScoredPassage:
 class Ranking:
     """Retrieved passages, best first."""
 
-    items: tuple[ScoredPassage, ...] = ()
+    items: tuple[ScoredPassage, ...] = field(default=(), metadata=stored(alone=True))
 
     def __iter__(self) -> Iterator[ScoredPassage]:
         return iter(self.items)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pytest_rageval.model.stored import NEEDED, Bounds, stored
 
 __all__ = ["Verdict", "Vote"]
+
+_TEXT = stored(always=True, private="removed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +26,28 @@ class Verdict:
         by: who decided: the judge, or a rule that needs no judge.
     """
 
-    label: str | float | None = None
-    rationale: str = ""
-    replies: tuple[str, ...] = ()
-    problem: str | None = None
-    votes: tuple[Vote, ...] = ()
+    label: str | float | None = field(
+        default=None,
+        metadata=stored(always=True, needed=True, schema={"type": ["string", "number", "boolean", "null"]}),
+    )
+    rationale: str = field(default="", metadata=_TEXT)
+    replies: tuple[str, ...] = field(default=(), metadata=_TEXT)
+    problem: Annotated[str, Bounds(items=1)] | None = field(default=None, metadata=stored(private="kind"))
+    votes: Annotated[tuple[Vote, ...], Bounds(items=2)] = ()
     by: Literal["judge", "rule"] = "judge"
 
     def __post_init__(self) -> None:
         if (self.label is None) == (not self.problem):
             raise ValueError("a Verdict has either a label or a problem")
+
+    def _adapt_written(self, plain: dict[str, Any]) -> None:
+        if plain["label"] is None:
+            plain.setdefault("problem", "not_finite")
+
+    @staticmethod
+    def _adapt_read(plain: Mapping[str, Any]) -> Mapping[str, Any]:
+        problem = plain.get("problem", plain.get("reason")) if plain["label"] is None else None
+        return {**plain, "problem": problem}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +62,6 @@ class Vote:
     """
 
     model: str
-    verdict: Verdict
-    repeat: int = 1
-    swapped: bool = False
+    verdict: Verdict = field(metadata=stored(inline=True))
+    repeat: Annotated[int, Bounds(1)] = field(default=1, metadata=NEEDED)
+    swapped: bool = field(default=False, metadata=NEEDED)

@@ -52,7 +52,7 @@ judged = st.one_of(
     st.builds(Score, NUMBERS, st.none(), verdicts),
     st.builds(Score, st.none(), problems | NAMES, verdicts),
     problems.map(lambda problem: Score(None, problem, Verdict(problem=problem))),
-    st.builds(Score, st.none(), NAMES, st.none() | verdicts, NUMBERS),
+    st.builds(Score, st.none(), reasons, st.none() | verdicts, NUMBERS),
 )
 outcomes = st.builds(
     Outcome,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.analysis.clusters import REPEAT, by_case
 from pytest_rageval.model.facets import DIALOGUE, KNEW
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import UNSTORED, Share, stored
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
@@ -46,14 +47,16 @@ class Measured:
     case: str
     system: str
     facets: Mapping[str, str]
-    data: str
-    said: tuple[str, ...] = ()
-    evidence: float | None = None
-    scores: Mapping[str, float] = field(default_factory=dict)
+    data: str = field(metadata=stored(before="facets"))
+    said: tuple[str, ...] = field(default=(), metadata=stored(always=True, needed=True, before="data"))
+    evidence: Share | None = field(default=None, metadata=stored(always=True, needed=True, before="said"))
+    scores: Mapping[str, Share] = field(
+        default_factory=dict, metadata=stored(always=True, needed=True, before="evidence")
+    )
     failed: bool = False
-    nodes: tuple[str, ...] = ()
-    answer_seen: float | None = None
-    cluster: str = DIALOGUE
+    nodes: tuple[str, ...] = field(default=(), metadata=UNSTORED)
+    answer_seen: Share | None = field(default=None, metadata=stored(before="failed"))
+    cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from pytest_rageval.analysis.people.agreement import agreement
 from pytest_rageval.analysis.people.labelled_answers import Matched, compared, matched, scored
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.stored import Bounds, Share
 
 __all__ = ["Trust", "trust_of", "trusts_of", "withheld"]
 
@@ -33,14 +35,14 @@ class Trust:
     """
 
     judge: str
-    least: float
+    least: Share
     n: int
     n_unscored: int
-    accuracy: float | None
-    kappa: float | None
+    accuracy: Share | None
+    kappa: Annotated[float, Bounds(-1, 1)] | None
     ci95: Interval | None
     problem: str | None
-    unused: Mapping[str, int]
+    unused: Mapping[str, Annotated[int, Bounds(1)]]
 
 
 def trusts_of(

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed,
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.folders import regular, whole_files
+from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.stored_json import parse_json
 
@@ -103,11 +104,9 @@ def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:
         "run": {"id": snapshot.run, "started": snapshot.started},
         "fingerprint": snapshot.fingerprint,
         "versions": dict(snapshot.versions),
-        "metrics": {name: asdict(snapshot.metrics[name]) for name in sorted(snapshot.metrics)},
+        "metrics": {name: encoder(MetricInfo)(snapshot.metrics[name]) for name in sorted(snapshot.metrics)},
         "testbeds": {
-            nodeid: {"name": testbed.name, "metrics": list(testbed.metrics)}
-            | ({} if testbed.cluster == DIALOGUE else {"cluster": testbed.cluster})
-            for nodeid, testbed in sorted(snapshot.testbeds.items())
+            nodeid: encoder(MeasuredTestbed)(testbed) for nodeid, testbed in sorted(snapshot.testbeds.items())
         },
         **({} if snapshot.passages is None else {"passages": dict(sorted(snapshot.passages.items()))}),
         "cases": [_plain(case) for case in snapshot.cases],
@@ -121,10 +120,7 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
         AttributeError, KeyError, OverflowError, TypeError, ValueError: ``plain`` has another shape.
     """
     measured = plain["cases"]
-    testbeds = {
-        nodeid: MeasuredTestbed(each["name"], tuple(each["metrics"]), str(each.get("cluster", DIALOGUE)))
-        for nodeid, each in plain["testbeds"].items()
-    }
+    testbeds = {nodeid: decoder(MeasuredTestbed)(each) for nodeid, each in plain["testbeds"].items()}
     cases = tuple(_measured(each, testbeds) for each in measured)
     duplicate = next((case for case, n in Counter(case.key for case in cases).items() if n > 1), None)
     if duplicate is not None:
@@ -137,7 +133,7 @@ def snapshot_of(plain: Mapping[str, Any], path: str = "") -> Snapshot:
         started=plain["run"]["started"],
         fingerprint=plain["fingerprint"],
         versions=dict(plain["versions"]),
-        metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
+        metrics={name: decoder(MetricInfo)(info) for name, info in plain["metrics"].items()},
         testbeds=testbeds,
         cases=cases,
         path=path,
@@ -161,19 +157,12 @@ def _lines(plain: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plain(case: Measured) -> dict[str, Any]:
-    plain: dict[str, Any] = {
-        "testbed": case.testbed,
-        "case": case.case,
-        "system": case.system,
-        "scores": {name: case.scores[name] for name in sorted(case.scores)},
-        "evidence": case.evidence,
-        "said": list(case.said),
-        "data": case.data,
-        "facets": {name: case.facets[name] for name in sorted(case.facets)},
-    }
-    if case.answer_seen is not None:
-        plain["answer_seen"] = case.answer_seen
-    return plain | ({"failed": True} if case.failed else {})
+    """Return a case with its scores and facets sorted, so that the same measures give the same bytes."""
+    return encoder(Measured)(replace(case, scores=_sorted(case.scores), facets=_sorted(case.facets)))
+
+
+def _sorted(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in sorted(values)}
 
 
 def _passages(plain: Any) -> dict[str, str] | None:
@@ -185,25 +174,11 @@ def _passages(plain: Any) -> dict[str, str] | None:
 
 
 def _measured(plain: Mapping[str, Any], testbeds: Mapping[str, MeasuredTestbed]) -> Measured:
-    scores = {str(name): float(value) for name, value in plain["scores"].items()}
-    if not all(0 <= value <= 1 for value in scores.values()):
-        raise ValueError(f"a score of the case {plain['case']!r} is not in 0..1")
-    return Measured(
-        testbed=str(plain["testbed"]),
-        case=str(plain["case"]),
-        system=str(plain["system"]),
-        facets={str(name): str(value) for name, value in plain["facets"].items()},
-        data=str(plain["data"]),
-        said=tuple(map(str, plain["said"])),
-        evidence=_share(plain, "evidence", plain["evidence"]),
-        scores=scores,
-        failed=bool(plain.get("failed", False)),
-        answer_seen=_share(plain, "answer_seen", plain.get("answer_seen")),
-        cluster=testbeds[plain["testbed"]].cluster if plain["testbed"] in testbeds else DIALOGUE,
-    )
-
-
-def _share(plain: Mapping[str, Any], name: str, value: Any) -> float | None:
-    if value is not None and not 0 <= value <= 1:
-        raise ValueError(f"the {name} of the case {plain['case']!r} is not in 0..1")
-    return None if value is None else float(value)
+    case: Measured = decoder(Measured)(plain)
+    if not all(0 <= value <= 1 for value in case.scores.values()):
+        raise ValueError(f"a score of the case {case.case!r} is not in 0..1")
+    for name, share in (("evidence", case.evidence), ("answer_seen", case.answer_seen)):
+        if share is not None and not 0 <= share <= 1:
+            raise ValueError(f"the {name} of the case {case.case!r} is not in 0..1")
+    testbed = testbeds.get(case.testbed)
+    return case if testbed is None or testbed.cluster == DIALOGUE else replace(case, cluster=testbed.cluster)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -11,7 +11,7 @@ from pytest_rageval.analysis.decisions.partial import SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.labelled_answers import stand_in
 from pytest_rageval.datasets.labels import Label
-from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.report.run.plan import TO_AGREE, Plan, Shard, TestbedPlan, Unseen
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -21,31 +21,20 @@ __all__ = ["decode_plan", "decode_plan_without_cases", "encode_plan", "encode_te
 
 def encode_testbed(testbed: TestbedPlan) -> dict[str, Any]:
     """Return a testbed without its node id, which is its key in results.json."""
-    return {
-        "name": testbed.name,
-        "metrics": list(testbed.metrics),
-        "gates": list(testbed.gates),
-        "generated": testbed.generated,
-        "asserts": testbed.asserts,
-        "notes": list(testbed.notes),
-        "labelled": testbed.labelled,
-        **({"settings": dict(testbed.settings)} if testbed.settings else {}),
-        **({} if testbed.cluster == DIALOGUE else {"cluster": testbed.cluster}),
-        **({"where": testbed.where} if testbed.where else {}),
-    }
+    return encoder(TestbedPlan)(testbed)
 
 
 def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
     """Return the plan of a run; a shard's plan includes what merging needs."""
     plan = run.plan
     return {
-        "metrics": {name: asdict(info) for name, info in plan.metrics.items()},
+        "metrics": {name: encoder(MetricInfo)(info) for name, info in plan.metrics.items()},
         "session_gates": list(plan.session_gates),
         "unmatched_gates": list(plan.unmatched_gates),
         "unselected": plan.unselected,
         "unfinished": {node: planned[1] for node, planned in plan.cases.items() if node not in run.outcomes},
         "notes": list(plan.notes),
-        "view": asdict(choice),
+        "view": encoder(MatrixChoice)(choice),
         "part": plan.part,
         "narrowed": plan.narrowed,
         "alpha": plan.alpha,
@@ -54,7 +43,11 @@ def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
         "updates": plan.updates,
         **({} if plan.min_compared is None else {"min_compared": plan.min_compared}),
         "partial_gates": plan.partial_gates,
-        **({"partial": {node: part._asdict() for node, part in plan.partial.items()}} if plan.partial else {}),
+        **(
+            {"partial": {node: encoder(SelectedPart)(part) for node, part in plan.partial.items()}}
+            if plan.partial
+            else {}
+        ),
         **({"deselected": list(left_out)} if (left_out := run.deselected()) else {}),
     } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
 
@@ -79,15 +72,10 @@ def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
     plain = results["plan"]
     if not all(isinstance(note, str) for note in plain["notes"]):
         raise TypeError("a note is not a text")
-    testbeds: dict[str, TestbedPlan] = {}
-    for nodeid, testbed in results["testbeds"].items():
-        fields: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in testbed.items()}
-        testbeds[nodeid] = TestbedPlan(nodeid, **fields)
-        if not (isinstance(testbed["metrics"], list) and all(isinstance(name, str) for name in testbed["metrics"])):
-            raise TypeError(f"the metrics of {nodeid} are not names")
+    testbed_of, info_of = decoder(TestbedPlan), decoder(MetricInfo)
     return Plan(
-        testbeds=testbeds,
-        metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
+        testbeds={nodeid: testbed_of(testbed, nodeid) for nodeid, testbed in results["testbeds"].items()},
+        metrics={name: info_of(info) for name, info in plain["metrics"].items()},
         session_gates=tuple(plain["session_gates"]),
         unmatched_gates=tuple(plain["unmatched_gates"]),
         fingerprint=results["run"]["fingerprint"],
@@ -101,12 +89,12 @@ def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
         updates=plain.get("updates", False),
         min_compared=plain.get("min_compared"),
         deselected=tuple(plain.get("deselected", ())),
-        partial={node: SelectedPart(**part) for node, part in plain.get("partial", {}).items()},
+        partial={node: decoder(SelectedPart)(part) for node, part in plain.get("partial", {}).items()},
         partial_gates=plain.get("partial_gates", "decide"),
-        labels=tuple(Label(**label) for label in plain.get("dealt", {}).get("labels", ())),
+        labels=tuple(decoder(Label)(label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
         identity=plain.get("dealt", {}).get("identity", {}),
-        unseen=_unseen(plain.get("dealt", {}).get("unseen", {})),
+        unseen=decoder(Unseen)(plain.get("dealt", {}).get("unseen", {})),
     )
 
 
@@ -122,19 +110,16 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
         "identity": {kind: dict(plan.identity.get(kind, {})) for kind in TO_AGREE},
     }
     if plan.unseen.systems:
-        dealt["unseen"] = asdict(plan.unseen) | {"notes": list(plan.unseen.notes)}
+        unseen = plan.unseen
+        dealt["unseen"] = {"systems": unseen.systems, "budget": unseen.budget, "notes": list(unseen.notes)}
     if not plan.least_kappas:
         return dealt
-    labels = [asdict(label) | {"where": PurePath(label.where).name} for label in plan.labels]
+    labels = [encoder(Label)(label) | {"where": PurePath(label.where).name} for label in plan.labels]
     if not run.texts:
         labels = [label | {"text": "", "answer": label["answer"] and stand_in(label["answer"])} for label in labels]
         answers = [outcome.answer and stand_in(outcome.answer.text) for outcome in run.ordered()]
         dealt = dealt | {"answers": answers}
     return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas)}
-
-
-def _unseen(plain: Mapping[str, Any]) -> Unseen:
-    return Unseen(**{**plain, "notes": tuple(plain.get("notes", ()))})
 
 
 def _shard(results: Mapping[str, Any]) -> Shard | None:

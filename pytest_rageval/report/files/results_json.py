@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.report.files.comparison_json import encode_comparison, encode_regression
 from pytest_rageval.report.files.matrix_json import encode_matrix
 from pytest_rageval.report.files.plan_json import encode_plan, encode_testbed
@@ -16,7 +17,7 @@ from pytest_rageval.report.run.cell_json import cases_of, encode_units, pair_of
 from pytest_rageval.report.run.gate_results import NamedGate, reason_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.run.totals import totals_of
+from pytest_rageval.report.run.totals import Total, totals_of
 from pytest_rageval.report.run.versions import versions
 from pytest_rageval.report.sections.section import encode_sections
 
@@ -47,7 +48,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "run": encode_run(run, run_id, finished),
         "testbeds": {key: encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": encode_plan(run, choice),
-        "totals": [asdict(each) | {"ci95": pair_of(each.ci95)} for each in totals_of(run.plan, outcomes)],
+        "totals": [encoder(Total)(each) for each in totals_of(run.plan, outcomes)],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [encode_gate(gate, texts=run.texts) for gate in run.gates],

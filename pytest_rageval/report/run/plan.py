@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
 from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import ALWAYS, Bounds, stored
 
 __all__ = ["DIGEST", "TO_AGREE", "Plan", "Shard", "TestbedPlan", "Unseen"]
 
@@ -47,14 +49,14 @@ class TestbedPlan:
 
     __test__ = False
 
-    nodeid: str
+    nodeid: str = field(metadata=stored(is_key=True))
     name: str
-    metrics: tuple[str, ...]
-    gates: tuple[str, ...] = ()
-    generated: int = 0
-    asserts: bool = False
-    notes: tuple[str, ...] = ()
-    labelled: bool = False
+    metrics: Annotated[tuple[str, ...], Bounds(items=1)]
+    gates: tuple[str, ...] = field(default=(), metadata=ALWAYS)
+    generated: int = field(default=0, metadata=ALWAYS)
+    asserts: bool = field(default=False, metadata=ALWAYS)
+    notes: tuple[str, ...] = field(default=(), metadata=ALWAYS)
+    labelled: bool = field(default=False, metadata=ALWAYS)
     settings: Mapping[str, str] = field(default_factory=dict)
     cluster: str = DIALOGUE
     where: str = ""
@@ -164,43 +166,13 @@ class Plan:
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""
-        return json.dumps(asdict(self))
+        return json.dumps(encoder(Plan)(self))
 
     @classmethod
     def loads(cls, text: str) -> Plan:
         """Return the plan that `dumps` wrote."""
-        plain: dict[str, Any] = json.loads(text)
-        testbeds: dict[str, TestbedPlan] = {}
-        for key, value in plain["testbeds"].items():
-            fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
-            testbeds[key] = TestbedPlan(**fields)
-        return cls(
-            testbeds=testbeds,
-            cases={key: tuple(value) for key, value in plain["cases"].items()},
-            facets=plain["facets"],
-            metrics={name: MetricInfo(**info) for name, info in plain["metrics"].items()},
-            session_gates=tuple(plain["session_gates"]),
-            unmatched_gates=tuple(plain["unmatched_gates"]),
-            fingerprint=plain["fingerprint"],
-            notes=tuple(plain["notes"]),
-            unselected=plain["unselected"],
-            shard=plain["shard"] and Shard(**{**plain["shard"], "places": tuple(plain["shard"]["places"])}),
-            labels=tuple(Label(**label) for label in plain["labels"]),
-            least_kappas=plain["least_kappas"],
-            part=plain["part"],
-            narrowed=plain["narrowed"],
-            alpha=plain["alpha"],
-            inconclusive=plain["inconclusive"],
-            alpha_per=plain["alpha_per"],
-            updates=plain["updates"],
-            identity=plain["identity"],
-            passages=plain["passages"],
-            min_compared=plain["min_compared"],
-            deselected=tuple(plain["deselected"]),
-            partial={node: SelectedPart(*part) for node, part in plain["partial"].items()},
-            partial_gates=plain["partial_gates"],
-            unseen=Unseen(**{**plain["unseen"], "notes": tuple(plain["unseen"]["notes"])}),
-        )
+        plan: Plan = decoder(Plan)(json.loads(text))
+        return plan
 
     @property
     def apart(self) -> set[str]:

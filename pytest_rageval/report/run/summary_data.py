@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from statistics import fmean
 
@@ -16,6 +16,7 @@ from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import ALWAYS
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 
 __all__ = [
@@ -39,9 +40,9 @@ ERAG = "erag:"
 class MatrixChoice:
     """Which matrix to draw; None means the run's default. The metric may be a pseudo-metric."""
 
-    metric: str | None = None
-    rows: str | None = None
-    cols: str | None = None
+    metric: str | None = field(default=None, metadata=ALWAYS)
+    rows: str | None = field(default=None, metadata=ALWAYS)
+    cols: str | None = field(default=None, metadata=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
