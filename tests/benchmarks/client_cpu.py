@@ -26,7 +26,8 @@ from measuring import table
 from pytest_rageval.llm.backends.litellm_import import litellm
 from pytest_rageval.llm.backends.named_model import NamedModel
 
-SERVER = Path(__file__).parents[1] / "servers" / "openai_server.py"
+TESTS_FOLDER = Path(__file__).parents[1]
+SERVER = "support.servers.openai_server"
 MODEL = "gpt-4o-mini"
 MESSAGES = [{"role": "system", "content": "Answer from the passages."}, {"role": "user", "content": "word " * 200}]
 KEY = "sk-benchmark"
@@ -38,8 +39,10 @@ Call = Callable[[], Awaitable[object]]
 @contextmanager
 def served(delay_s: float) -> Iterator[str]:
     """Yield the base URL of a server in a process of its own."""
-    command = [sys.executable, str(SERVER), "--delay", str(delay_s), "--reply", "forty-two"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    command = [sys.executable, "-m", SERVER, "--delay", str(delay_s), "--reply", "forty-two"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS_FOLDER
+    ) as server:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
         server.communicate()

@@ -27,7 +27,8 @@ from typing import Any
 
 from measuring import Cost, pytest_command, run, table
 
-SERVER = Path(__file__).parents[1] / "servers" / "openai_server.py"
+TESTS_FOLDER = Path(__file__).parents[1]
+SERVER = "support.servers.openai_server"
 RAG = ("-p", "pytest_rageval.plugin")
 LITELLM = ("-o", "rag_model_params=api_base = {url}\napi_key = sk-benchmark\ndrop_params = true")
 """Options with a parameter that only litellm takes, so that it is asked."""
@@ -101,8 +102,10 @@ def rag_system():
 @contextmanager
 def served(delay_s: float, plan: str = "") -> Iterator[str]:
     """Yield the base URL of a server that answers "forty-two" after ``delay_s``."""
-    command = [sys.executable, str(SERVER), "--delay", str(delay_s), "--reply", "forty-two", "--plan", plan]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    command = [sys.executable, "-m", SERVER, "--delay", str(delay_s), "--reply", "forty-two", "--plan", plan]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS_FOLDER
+    ) as server:
         assert server.stdout is not None
         yield server.stdout.readline().strip()
         server.communicate()

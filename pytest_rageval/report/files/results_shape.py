@@ -35,6 +35,7 @@ __all__ = [
     "RunHead",
     "ShardHead",
     "StoredPlan",
+    "UnseenCalls",
 ]
 
 Positive = Annotated[int, Bounds(1)]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from pytest_rageval.llm.client.chat import Client
 
 import pytest_rageval.engine.inputs
 from pytest_rageval.engine.answerers import SystemAnswerer
@@ -25,6 +24,7 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.collect.metrics_and_gates import complete
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.llm.backends.scripted import ScriptedLLM
+from pytest_rageval.llm.client.clients import Client
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.llm.client.journal import Journal
 from pytest_rageval.llm.client.rate_limiter import Limiter
