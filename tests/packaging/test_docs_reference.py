@@ -10,6 +10,9 @@ from pathlib import Path
 
 from support.projects.readme_blocks import ROOT
 
+from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.config.setting import declared
+
 GENERATE = ROOT / "docs" / "generate.py"
 
 
@@ -32,8 +35,7 @@ def test_every_page_is_linked_from_the_index() -> None:
 
 def test_every_option_and_setting_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
-    source = (ROOT / "pytest_rageval/hooks/config/options.py").read_text(encoding="utf-8")
-    named = re.findall(r'(?:add|parser\.addini)\(\s*"(--rag-[\w-]+|rag_\w+)"', source)
+    named = [name for row in declared(Options) for name in (row.option, row.ini) if name]
     assert len(named) > 50
     assert [name for name in named if not re.search(rf"^\| `{re.escape(name)}[ `]", page, re.MULTILINE)] == []
 

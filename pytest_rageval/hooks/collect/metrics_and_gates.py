@@ -10,7 +10,7 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
-from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.metrics.rankings.downstream import downstream_of
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import matches

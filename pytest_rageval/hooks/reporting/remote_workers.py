@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe
-from pytest_rageval.hooks.config.settings import read_options
+from pytest_rageval.hooks.config.options import Options
 
 __all__ = ["hold", "is_scattered", "join", "replace_here", "reporting_unreachable"]
 
@@ -34,7 +34,7 @@ def join(node: Any) -> None:
     node.workerinput["rag_from"] = os.path.relpath(config.invocation_params.dir, config.rootpath)
     node.workerinput["rag_apart"] = config.option.dist not in TOGETHER
     try:
-        options = read_options(config)
+        options = Options(config)
     except RagEvalError:
         return  # the worker raises the same error and reports it
     if options.budget_usd is not None:
