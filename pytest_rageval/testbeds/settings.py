@@ -164,7 +164,7 @@ def _dataset(value: object, where: str) -> str:
     if isinstance(value, str) and all(part.strip() for part in value.partition(":")):
         return value
     what = "is missing" if value is None else f"found {short_repr(value)}"
-    raise SettingError(f"{where}: dataset: {what}, wanted 'format:path' such as 'jsonl:cases.jsonl'")
+    raise SettingError(f"{where}: dataset: {what}, wanted 'format:path' such as 'jsonl:cases.jsonl'", code="RAG104")
 
 
 def _metrics(values: Mapping[str, object], where: str) -> tuple[str, ...] | None:
@@ -225,7 +225,7 @@ def _refuse_contradictions(settings: Settings) -> None:
     origin = settings.origin
     if settings.limit is not None and settings.sample is not None:
         raise SettingError(
-            f"{origin}: limit and sample are both given, wanted one: the first cases, or a sample of all"
+            f"{origin}: limit and sample are both given, wanted one: the first cases, or a sample of all", code="RAG103"
         )
     if settings.qrels is not None and settings.relevance != "ids":
         problem = (

@@ -32,7 +32,9 @@ def check_baseline(setting: BaselineSetting) -> Snapshot | None:
     if setting.path is None or (setting.update and not setting.path.exists()):
         return None
     if not setting.path.exists():
-        raise SettingError(f"there is no baseline {setting.path} yet; write it with --rag-update-baseline")
+        raise SettingError(
+            f"there is no baseline {setting.path} yet; write it with --rag-update-baseline", code="RAG210"
+        )
     from pytest_rageval.report.files.baseline_file import read_baseline, refuse_to_replace
 
     if setting.part or not setting.update:
@@ -48,7 +50,9 @@ def refuse_baseline(gate: Gate, setting: BaselineSetting, where: str) -> None:
     """Refuse a gate that needs a baseline if none is set."""
     if gate.baseline and setting.path is None:
         how = "name it with --rag-baseline or as rag_baseline in the ini"
-        raise SettingError(f"{where}: gate {short_repr(str(gate))} needs a baseline, and there is none; {how}")
+        raise SettingError(
+            f"{where}: gate {short_repr(str(gate))} needs a baseline, and there is none; {how}", code="RAG113"
+        )
 
 
 def why_no_update(run: Run, setting: BaselineSetting) -> str:

@@ -60,11 +60,13 @@ class BaselineSetting(Settings):
         super().__init__(config)
         if self.whole and self.part:
             raise SettingError(
-                "--rag-update-baseline and --rag-update-baseline-part exclude each other; give one of them"
+                "--rag-update-baseline and --rag-update-baseline-part exclude each other; give one of them",
+                code="RAG103",
             )
         if self.path is None and self.update:
             raise SettingError(
-                "there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini"
+                "there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini",
+                code="RAG210",
             )
 
     @property
@@ -90,4 +92,4 @@ class TrustSetting(Settings):
         if (self.labels is None) != (not self.least):
             names = TrustSetting.labels.ini, TrustSetting.least.ini
             setting, missing = names if self.labels else reversed(names)
-            raise SettingError(f"{setting} has no effect without {missing}; set both, or neither")
+            raise SettingError(f"{setting} has no effect without {missing}; set both, or neither", code="RAG103")

@@ -167,13 +167,13 @@ class Options(Settings):
 
     def __init__(self, config: pytest.Config) -> None:
         if Options.limit.read(config) and Options.sample.read(config):
-            raise SettingError("--rag-limit and --rag-sample exclude each other; give one of them")
+            raise SettingError("--rag-limit and --rag-sample exclude each other; give one of them", code="RAG103")
         if Options.answers.read(config) and Options.systems.read(config):
-            raise SettingError("--rag-answers and --rag-system exclude each other; give one of them")
+            raise SettingError("--rag-answers and --rag-system exclude each other; give one of them", code="RAG103")
         super().__init__(config)
         if self.baseline.update and self.shard is not None:
             raise SettingError(
-                "--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them"
+                "--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them", code="RAG103"
             )
 
     @property

@@ -149,7 +149,9 @@ def labels(value: str, place: Place) -> Path | None:
     """Return the path of people's labels; refuse a missing file."""
     target = path(value, place)
     if target is not None and not target.is_file():
-        raise SettingError(f"{place.name} names {short_repr(str(target))}, and there is no such file; correct the path")
+        raise SettingError(
+            f"{place.name} names {short_repr(str(target))}, and there is no such file; correct the path", code="RAG105"
+        )
     return target
 
 

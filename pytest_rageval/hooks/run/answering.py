@@ -16,7 +16,8 @@ from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
 from pytest_rageval.engine.tracebacks import cause_of, describe, frames_of_users
-from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.error_codes import OTHER_KIND, with_code
+from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError, code_of
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
@@ -252,7 +253,8 @@ class Answering:
         cause = None if error is None else error.__cause__
         if isinstance(cause, pytest.FixtureLookupError):
             raise cause
-        failed = pytest.fail.Exception(outcome.error or "", pytrace=False)
+        code = OTHER_KIND if error is None else code_of(error)
+        failed = pytest.fail.Exception(with_code(outcome.error or "", code), pytrace=False)
         if cause is not None and getattr(self._session.config.option, "usepdb", False):
             raise failed.with_traceback(frames_of_users(cause))
         raise failed

@@ -125,7 +125,7 @@ def test_prune_removes_what_the_ini_does_not_use_and_says_how_much(project: Proj
     assert (refused.returncode, refused.stdout) == (2, "")
     assert re.fullmatch(
         r"rageval: nothing is removed, as the ini asks for bm25-\w+, which is not there yet; "
-        r"run rageval index build first\n",
+        r"run rageval index build first \[RAG101\]\n",
         refused.stderr,
     )
     rageval(project, "index", "build")
