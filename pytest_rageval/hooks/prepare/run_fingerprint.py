@@ -7,6 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.config.options import Options
 
 __all__ = ["identity_of"]
-
-_NOT_DECIDING = {"cluster", "explicit", "gates", "limit", "metrics", "origin", "sample", "seed", "where"}
-"""Settings of a testbed outside the fingerprint: selection, gates, and those listed separately."""
 
 
 def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str, dict[str, str]]:
@@ -75,7 +73,7 @@ def _settings(collected: Collected) -> dict[str, str]:
 
 def _arguments(testbed: Testbed) -> dict[str, str]:
     """Return the settings of a testbed that decide its cases and their correct answers."""
-    names = (name for name in testbed.settings.__dataclass_fields__ if name not in _NOT_DECIDING)
+    names = (field.name for field in fields(testbed.settings) if field.metadata.get("decides", True))
     values = {name: getattr(testbed.settings, name) for name in names}
     return {name: str(dict(value) if isinstance(value, Mapping) else value) for name, value in values.items()}
 
