@@ -153,7 +153,7 @@ class Answering:
         try:
             desk = self._desks.get(request, entry, origin)
         except RagEvalError as error:
-            return _failure(task, BUILD, f"system {task.system!r} could not be built: {error}")
+            return _failure(task, BUILD, f"system {task.system!r} could not be built: {error}", quoted=error)
         except pytest.FixtureLookupError as error:
             problem = error.msg or f"fixture {error.argname!r} not found"
             return _failure(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
@@ -162,7 +162,7 @@ class Answering:
         try:
             asked = self._ask(request.node, entry, desk, task)
         except SystemContractError as error:
-            return _failure(task, BUILD if error.always else CONTRACT, str(error))
+            return _failure(task, BUILD if error.always else CONTRACT, str(error), quoted=error)
         except pytest.fail.Exception as error:  # for example from pytest-timeout
             message = f"system {task.system!r} failed on case {task.case.id!r}: {describe(error)}"
             return _failure(task, "system_error", message)
@@ -277,8 +277,11 @@ ANSWERING: pytest.StashKey[Answering] = pytest.StashKey()
 """On the config: the process's `Answering`, from the first case on."""
 
 
-def _failure(task: Task, kind: str, message: str, cause: BaseException | None = None) -> tuple[Outcome, None, Asked]:
+def _failure(
+    task: Task, kind: str, message: str, cause: BaseException | None = None, *, quoted: RagEvalError | None = None
+) -> tuple[Outcome, None, Asked]:
     error = CaseError(kind, message)
+    error.__context__ = quoted  # its code is closer than that of the kind
     error.__cause__ = cause
     return outcome_of(task, error=error), None, Asked(error=error)
 
