@@ -15,6 +15,39 @@ if TYPE_CHECKING:
     from pytest_rageval.judges.panel import Panel
     from pytest_rageval.report.files.pruning import Keep
 
+__all__ = [
+    "alpha",
+    "baseline",
+    "chat_params",
+    "cluster",
+    "count",
+    "distinct",
+    "dollars",
+    "embedder_params",
+    "folder",
+    "kappas",
+    "keep",
+    "labels",
+    "lines",
+    "name",
+    "one_of",
+    "page",
+    "panels",
+    "passages",
+    "path",
+    "positive",
+    "prompts",
+    "record_mode",
+    "report",
+    "retriever_params",
+    "shard",
+    "share",
+    "store",
+    "text",
+    "text_by_language",
+    "texts_by_language",
+]
+
 W = TypeVar("W", bound=str)
 
 
