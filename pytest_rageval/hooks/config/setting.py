@@ -47,6 +47,8 @@ class Fact(Generic[T]):
         read: returns the value.
     """
 
+    __slots__ = ("attribute", "read")
+
     def __init__(self, read: Callable[[pytest.Config], T]) -> None:
         self.read = read
         self.attribute = ""
@@ -84,6 +86,10 @@ class Setting(Fact[T]):
         needs: the ini setting without which it has no effect; then results.json leaves it out.
         argument: further arguments of argparse, such as ``metavar``.
     """
+
+    __slots__ = (
+        "argument", "decides", "default", "help", "ini", "kind", "more", "needs", "option", "parse", "reported",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -161,6 +167,8 @@ S = TypeVar("S", bound=Settings)
 
 class Group(Fact[S]):
     """Settings that belong together, as one attribute."""
+
+    __slots__ = ("settings",)
 
     def __init__(self, settings: type[S]) -> None:
         super().__init__(settings)
