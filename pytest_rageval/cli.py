@@ -18,7 +18,7 @@ from pytest_rageval.commands import (
     import_arguments,
     show_formats,
 )
-from pytest_rageval.errors import RagEvalError
+from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.report.text.fit_text import legible
 
 __all__ = ["main"]
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RagEvalError as error:
         with suppress(BrokenPipeError):
             sys.stdout.flush()
-        sys.stderr.write(f"rageval: {error}\n")
+        sys.stderr.write(f"rageval: {coded(error)}\n")
         return int(arguments.refused)
     return status
 

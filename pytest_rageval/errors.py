@@ -17,34 +17,55 @@ __all__ = [
     "UnknownNameError",
     "UnscoredError",
     "ascii_safe",
+    "code_of",
+    "coded",
     "did_you_mean",
     "short_repr",
 ]
 
 
 class RagEvalError(Exception):
-    """Base class of all errors of this package."""
+    """Base class of all errors of this package.
+
+    Attributes:
+        code: the message's entry in docs/troubleshooting.md; of the class, or of one error.
+    """
+
+    code = "RAG100"
+
+    def __init__(self, *args: object, code: str = "") -> None:
+        super().__init__(*args)
+        if code:
+            self.code = code
 
 
 class SettingError(RagEvalError):
     """A marker argument, option, ini value or suite key is invalid."""
 
+    code = "RAG101"
+
 
 class GateSyntaxError(SettingError):
     """A gate expression does not follow the grammar."""
+
+    code = "RAG110"
 
 
 class DataError(RagEvalError):
     """A record or file does not follow its format."""
 
-    def __init__(self, where: str, problem: str) -> None:
+    code = "RAG201"
+
+    def __init__(self, where: str, problem: str, *, code: str = "") -> None:
         self.where = where
         self.problem = problem
-        super().__init__(f"{where}: {problem}")
+        super().__init__(f"{where}: {problem}", code=code)
 
 
 class UnknownNameError(SettingError):
     """A name is not registered; the message suggests the nearest known name."""
+
+    code = "RAG102"
 
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
         self.kind = kind
@@ -61,6 +82,8 @@ class SystemContractError(RagEvalError):
         always: whether the system fails for every case because a library is not installed.
     """
 
+    code = "RAG301"
+
     def __init__(self, message: str, *, always: bool = False) -> None:
         super().__init__(message)
         self.always = always
@@ -68,6 +91,8 @@ class SystemContractError(RagEvalError):
 
 class RetrieverError(RagEvalError):
     """A user's retriever raised an error; the message names both."""
+
+    code = "RAG306"
 
     def __init__(self, name: str, error: BaseException) -> None:
         super().__init__(name, error)
@@ -82,8 +107,11 @@ class CaseError(RagEvalError):
     """A case could not be answered or scored; ``kind`` becomes the outcome's ``error_type``."""
 
     def __init__(self, kind: str, message: str) -> None:
+        from pytest_rageval.error_codes import KINDS, OTHER_KIND
+
         self.kind = kind
         super().__init__(message)
+        self.code = KINDS.get(kind, OTHER_KIND)
 
 
 class ModelError(CaseError):
@@ -107,12 +135,37 @@ class ModelError(CaseError):
 class UnscoredError(RagEvalError, LookupError):
     """The value of an unscored score was read; the message gives the reason."""
 
+    code = "RAG311"
+
+    def __str__(self) -> str:
+        from pytest_rageval.error_codes import with_code
+
+        return with_code(super().__str__(), self.code)  # the user's test shows it
+
 
 class MissingDependencyError(RagEvalError):
     """An optional dependency is not installed; the message names its extra."""
 
+    code = "RAG106"
+
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional dependency: pip install 'pytest-rageval[{extra}]'")
+
+
+def coded(error: BaseException) -> str:
+    """Return an error's message for a person, with the code of its entry in docs/troubleshooting.md."""
+    from pytest_rageval.error_codes import with_code
+
+    return with_code(str(error), code_of(error)) if isinstance(error, RagEvalError) else str(error)
+
+
+def code_of(error: RagEvalError) -> str:
+    """Return an error's code; that of the error it quotes if its own only says its class."""
+    quoted = error.__cause__ or error.__context__
+    says_more = error.code != type(error).code and not isinstance(error, CaseError)
+    if not says_more and isinstance(quoted, RagEvalError) and str(quoted) in str(error):
+        return code_of(quoted)
+    return error.code
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -10,107 +10,46 @@ import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from generator.markdown import described, sentence, table
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.config.setting import Setting
 
 PACKAGE = Path(__file__).resolve().parents[2] / "pytest_rageval"
 
 
-SEE = {
-    "rag_alpha": "explanation/decisions.md",
-    "rag_alpha_per": "explanation/decisions.md",
-    "rag_answers": "how-to/systems.md#score-answers-that-another-program-produced",
-    "rag_baseline": "how-to/gates.md#compare-with-a-baseline",
-    "rag_budget_usd": "how-to/money.md#stop-before-a-budget-is-passed",
-    "rag_budget_partial": "how-to/money.md#stop-before-a-budget-is-passed",
-    "rag_cassettes": "how-to/recordings.md",
-    "rag_chunking": "how-to/retrieval.md#search-your-documents",
-    "rag_cluster": "explanation/decisions.md#independent-units",
-    "rag_concurrency": "how-to/slow-or-flaky.md#answer-several-cases-at-once",
-    "rag_corpus": "how-to/retrieval.md#search-your-documents",
-    "rag_dry_run": "how-to/money.md#count-before-you-pay",
-    "rag_embedder_model": "how-to/models.md#embeddings",
-    "rag_embedder_params": "how-to/models.md#embeddings",
-    "rag_error_markers": "explanation/matching.md#when-is-an-answer-a-refusal",
-    "rag_error_sentence": "how-to/models.md#change-the-prompts",
-    "rag_gate": "how-to/gates.md",
-    "rag_gates": "how-to/gates.md",
-    "rag_html": "how-to/reports.md#a-page-of-the-run",
-    "rag_inconclusive": "explanation/decisions.md#inconclusive",
-    "rag_judge_labels": "how-to/people.md#let-the-labels-decide",
-    "rag_judge_min_kappa": "how-to/people.md#let-the-labels-decide",
-    "rag_judge_model": "how-to/judges.md",
-    "rag_judge_params": "how-to/judges.md",
-    "rag_judges": "how-to/judges.md#several-judges",
-    "rag_json": "reference/results.md",
-    "rag_keep_runs": "explanation/stored.md#the-folder-of-a-run",
-    "rag_markdown": "how-to/pull-request.md",
-    "rag_matrix": "how-to/reports.md#choose-the-matrix",
-    "rag_cols": "how-to/reports.md#choose-the-matrix",
-    "rag_rows": "how-to/reports.md#choose-the-matrix",
-    "rag_min_compared": "explanation/decisions.md#not-comparable",
-    "rag_mlflow": "how-to/reports.md#mlflow",
-    "rag_model": "how-to/models.md",
-    "rag_model_params": "how-to/models.md#parameters",
-    "rag_partial_gates": "how-to/gates.md#a-part-of-the-cases",
-    "rag_prompts": "how-to/models.md#change-the-prompts",
-    "rag_record_mode": "how-to/recordings.md",
-    "rag_rejection_markers": "explanation/matching.md#when-is-an-answer-a-refusal",
-    "rag_rejection_sentence": "how-to/models.md#change-the-prompts",
-    "rag_repeat": "how-to/slow-or-flaky.md#ask-every-case-several-times",
-    "rag_report_texts": "how-to/secrets.md#keep-texts-out-of-reports",
-    "rag_resume": "how-to/resume.md",
-    "rag_retriever": "how-to/retrieval.md#choose-a-retriever",
-    "rag_retriever_params": "how-to/retrieval.md#choose-a-retriever",
-    "rag_secrets": "how-to/secrets.md",
-    "rag_shard": "how-to/machines.md#split-the-cases-over-machines",
-    "rag_stale_recordings": "how-to/recordings.md#record-your-own-system",
-    "rag_system": "how-to/systems.md",
-    "rag_top_k": "how-to/retrieval.md#choose-a-retriever",
-    "rag_update_baseline": "how-to/gates.md#compare-with-a-baseline",
-    "rag_update_baseline_part": "how-to/gates.md#compare-with-a-baseline",
-    "rag_user_dict": "explanation/matching.md#chinese",
-}
-"""Option or setting -> the page that explains it."""
-
-
 def options() -> Iterator[str]:
     """Yield the options of the command line and the settings of the ini file."""
-    from _pytest.config.argparsing import Parser
+    from pytest_rageval.hooks.config.options import Options
+    from pytest_rageval.hooks.config.setting import declared
 
-    from pytest_rageval.hooks.config.options import add_options
-
-    parser = Parser(_ispytest=True)
-    add_options(parser)
-    [group] = [group for group in parser._groups if group.name == "rag"]
-    unknown = set(SEE) - {option.attrs()["dest"] for option in group.options} - set(parser._inidict)
-    if unknown:
-        raise KeyError(f"SEE names what is no option: {unknown}")
+    table_rows = list(declared(Options))
+    inis = {row.ini for row in table_rows}
     yield from ("Options and settings", "")
     yield "Settings stand in `pytest.ini` under `[pytest]`, or in `pyproject.toml` under `[tool.pytest.ini_options]`."
     yield "If both are given, the option wins. `pytest --help` prints the same texts."
     yield from ("", "## Options of the command line")
     rows = []
-    for option in group.options:
-        attrs, name = option.attrs(), option.names()[0]
-        value = attrs.get("metavar") or ("MODE" if attrs.get("choices") else "")
-        value = f"[{value}]" if attrs.get("nargs") == "?" else value
-        setting = next((dest for dest in (attrs["dest"], f"{attrs['dest']}s") if dest in parser._inidict), "")
-        rows.append((f"`{f'{name} {value}'.strip()}`", f"`{setting}`" if setting else "", sentence(attrs["help"]),
-                     more(attrs["dest"])))  # fmt: skip
+    for row in (row for row in table_rows if row.option):
+        value = row.argument.get("metavar") or ("MODE" if row.argument.get("choices") else "")
+        value = f"[{value}]" if row.argument.get("nargs") == "?" else value
+        ini = next((name for name in (row.dest, f"{row.dest}s") if name in inis), "")
+        rows.append((f"`{f'{row.option} {value}'.strip()}`", f"`{ini}`" if ini else "", sentence(row.help), more(row)))
     yield from table(("option", "ini", "meaning", "more"), rows)
     yield "## Settings of the ini file"
-    kinds = {"linelist": "lines", "bool": "true or false", "args": "words", "paths": "paths", "string": "text"}
+    kinds = {"linelist": "lines", "bool": "true or false", "args": "words", "string": "text"}
     settings = []
-    for name, (text, kind, default) in parser._inidict.items():
-        shown = "" if default in ("", None, [], ()) else f"`{str(default).lower() if kind == 'bool' else default}`"
-        settings.append((f"`{name}`", kinds.get(kind or "string", str(kind)), shown, sentence(text), more(name)))
+    for row in (row for row in table_rows if row.ini):
+        shown = "" if row.default is None else f"`{str(row.default).lower() if row.kind == 'bool' else row.default}`"
+        settings.append((f"`{row.ini}`", kinds[row.kind], shown, sentence(row.help), more(row)))
     yield from table(("setting", "value", "default", "meaning", "more"), settings)
 
 
-def more(name: str) -> str:
+def more(row: Setting[Any]) -> str:
     """Return a link to the page that explains an option or a setting."""
-    return f"[more](../{SEE[name]})" if name in SEE else ""
+    return f"[more](../{row.more})" if row.more else ""
 
 
 def markers() -> Iterator[str]:

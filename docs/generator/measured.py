@@ -115,10 +115,10 @@ def gates() -> Iterator[str]:
 def message(text: str) -> str:
     """Return what the program says of a malformed gate."""
     from pytest_rageval.analysis.gates import parse_gate
-    from pytest_rageval.errors import GateSyntaxError
+    from pytest_rageval.errors import GateSyntaxError, coded
 
     try:
         parse_gate(text)
     except GateSyntaxError as error:
-        return str(error)
+        return coded(error)
     raise AssertionError(f"{text} is well-formed")

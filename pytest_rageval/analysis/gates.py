@@ -128,7 +128,9 @@ def check_gate(gate: Gate, metrics: Collection[str], facets: Collection[str], wh
         raise GateSyntaxError(f"{where} compares {gate.metric} with the baseline, which holds metrics; use a number")
     is_share = gate.metric in metrics or gate.metric == "error_rate"
     if is_share and not gate.baseline and not 0 <= gate.bound <= 1:
-        raise GateSyntaxError(f"{where} bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage")
+        raise GateSyntaxError(
+            f"{where} bounds a metric in 0..1 by {gate.bound_text}; write a share or a percentage", code="RAG111"
+        )
 
 
 def _parse_slice(text: str, at: int, prefix: str) -> tuple[dict[str, str], int]:

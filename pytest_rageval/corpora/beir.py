@@ -25,7 +25,7 @@ def read(path: Path, name: str) -> Iterator[Document]:
     if path.is_dir():
         path /= CORPUS
         if not path.exists():
-            raise DataError(shown_path(path), "no such file; a BEIR folder needs it")
+            raise DataError(shown_path(path), "no such file; a BEIR folder needs it", code="RAG105")
     for record in records(path):
         text, title = record.string("text", ""), record.string("title", "")
         if not text.strip() and title.strip():

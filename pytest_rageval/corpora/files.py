@@ -46,7 +46,9 @@ def _open(path: Path, name: str) -> Iterator[IO[bytes]]:
         with regular(path).open("rb") as file:
             yield file
     except FileNotFoundError:
-        raise DataError(name, "no such file; paths of rag_corpus are relative to the folder of the ini file") from None
+        raise DataError(
+            name, "no such file; paths of rag_corpus are relative to the folder of the ini file", code="RAG105"
+        ) from None
     except IsADirectoryError:
         raise DataError(name, "is a directory; name a file") from None
     except OSError as error:
@@ -60,9 +62,11 @@ def _decode(raw: bytes, name: str, line: int, offset: int) -> str:
     except UnicodeDecodeError as error:
         line += raw.count(b"\n", 0, error.start)
         problem = f"byte 0x{raw[error.start]:02x} at offset {offset + error.start} is not UTF-8; save the file as UTF-8"
-        raise DataError(f"{name}:{line}", problem) from None
+        raise DataError(f"{name}:{line}", problem, code="RAG204") from None
     at = text.find("\0")
     if at >= 0:
         line += text.count("\n", 0, at)
-        raise DataError(f"{name}:{line}", "found a NUL byte, wanted UTF-8 text; is the file binary or UTF-16?")
+        raise DataError(
+            f"{name}:{line}", "found a NUL byte, wanted UTF-8 text; is the file binary or UTF-16?", code="RAG204"
+        )
     return text

@@ -40,7 +40,9 @@ def passages(
                 continue
             first, earlier = next(pair for pair in _documents(files, formats) if pair[1].id == document.id)
             first_where = earlier.where or shown_path(first.path)
-            raise DataError(where, f"duplicate id {short_repr(document.id)}, first used in {first_where}")
+            raise DataError(
+                where, f"duplicate id {short_repr(document.id)}, first used in {first_where}", code="RAG203"
+            )
         ids.add(document.id)
         if not document.text or document.text.isspace():
             raise DataError(where, "the document has no text; add a text or remove the document")

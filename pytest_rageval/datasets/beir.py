@@ -25,11 +25,11 @@ class Beir:
         folder, split = (path, path / "qrels" / "test.tsv") if path.is_dir() else (path.absolute().parent.parent, path)
         queries = folder / "queries.jsonl"
         if not queries.exists():
-            raise DataError(shown_path(queries), "no such file; a BEIR folder holds its queries there")
+            raise DataError(shown_path(queries), "no such file; a BEIR folder holds its queries there", code="RAG105")
         if not split.exists():
             others = sorted(other.name for other in split.parent.glob("*.tsv"))
             hint = f"name a split of the folder, as qrels/{others[0]}" if others else "it judges the queries"
-            raise DataError(shown_path(split), f"no such file; {hint}")
+            raise DataError(shown_path(split), f"no such file; {hint}", code="RAG105")
         return queries, split
 
     def __call__(self, path: Path) -> tuple[Instance, ...]:
@@ -54,7 +54,9 @@ class Beir:
         for missing in (query for query in qrels if query not in seen):
             with one_record:
                 raise DataError(
-                    shown_path(split), f"judges the query {short_repr(missing)}, which {name} does not have"
+                    shown_path(split),
+                    f"judges the query {short_repr(missing)}, which {name} does not have",
+                    code="RAG205",
                 )
         return tuple(instances)
 

@@ -49,7 +49,7 @@ class Fields:
         """Return the error for a field that is missing or not ``wanted``."""
         if name not in self.values:
             problem = f"the field {ascii_safe(self.prefix + name)} is missing, wanted {wanted}{self.near(name)}"
-            return DataError(self.where, problem)
+            return DataError(self.where, problem, code="RAG202")
         return self.wrong(name, self.values[name], wanted)
 
     def near(self, *missing: str) -> str:
@@ -60,14 +60,16 @@ class Fields:
 
     def wrong(self, name: str, value: object, wanted: str) -> DataError:
         """Return the error for a ``value`` at ``name`` that is not ``wanted``."""
-        return DataError(self.where, f"{ascii_safe(self.prefix + name)}: found {json_kind(value)}, wanted {wanted}")
+        return DataError(
+            self.where, f"{ascii_safe(self.prefix + name)}: found {json_kind(value)}, wanted {wanted}", code="RAG202"
+        )
 
     def only(self, known: Collection[str]) -> None:
         """Refuse a key that is not ``known``."""
         for name in self.values:
             if name not in known:
                 problem = f"unknown key {short_repr(name)} in {self.prefix.rstrip('.')}; {did_you_mean(name, known)}"
-                raise DataError(self.where, problem)
+                raise DataError(self.where, problem, code="RAG102")
 
     def identifier(self, name: str) -> str:
         """Return a required id as a string; it is an integer or a string that is not blank."""
@@ -209,5 +211,5 @@ class Fields:
 def claim(seen: dict[object, int], key: object, what: str, name: str, line: int) -> None:
     """Store in ``seen`` that ``line`` of the file ``name`` uses ``key``; refuse a duplicate."""
     if key in seen:
-        raise DataError(f"{name}:{line}", f"{what} stands in line {seen[key]} already, wanted each once")
+        raise DataError(f"{name}:{line}", f"{what} stands in line {seen[key]} already, wanted each once", code="RAG203")
     seen[key] = line

@@ -47,7 +47,7 @@ def read_instance(record: Fields, dataset: str) -> Instance:
     if "id" not in record:
         hint = "; `rageval import jsonl FILE --ids content` gives every record one"
         problem = record.error("id", "an integer or a string that is not empty").problem
-        raise DataError(record.where, problem if record.near("id") else problem + hint)
+        raise DataError(record.where, problem if record.near("id") else problem + hint, code="RAG202")
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")

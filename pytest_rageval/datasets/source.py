@@ -100,7 +100,7 @@ def read_text(path: Path) -> str:
         raw = read_bytes(path)
     except FileNotFoundError:
         raise DataError(
-            name, "no such file; a path is relative to the file that names it, then to the rootdir"
+            name, "no such file; a path is relative to the file that names it, then to the rootdir", code="RAG105"
         ) from None
     except (OSError, ValueError) as error:
         raise DataError(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
@@ -129,9 +129,9 @@ def _decode_line(line: bytes, where: str, offset: int) -> str:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         place = f"byte 0x{line[error.start]:02x} at offset {offset + error.start}"
-        raise DataError(where, f"{place} is not UTF-8; save the file as UTF-8") from None
+        raise DataError(where, f"{place} is not UTF-8; save the file as UTF-8", code="RAG204") from None
     if "\0" in text:
-        raise DataError(where, "found a NUL byte, wanted UTF-8 text; is the file binary or UTF-16?")
+        raise DataError(where, "found a NUL byte, wanted UTF-8 text; is the file binary or UTF-16?", code="RAG204")
     return text
 
 

@@ -13,8 +13,8 @@ import pytest
 from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, short_repr
 from pytest_rageval.hooks.collect.keys import CATALOG
 from pytest_rageval.hooks.collect.session_corpus import corpus_of
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.progress_bar import on_stderr
-from pytest_rageval.hooks.config.settings import Options, read_options
 from pytest_rageval.hooks.prepare.retriever import built_retriever, store_in
 from pytest_rageval.hooks.project import in_project
 from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
@@ -129,7 +129,7 @@ def _read_index(folder: Path) -> StoredIndex | str:
 
 def _retriever_over(config: pytest.Config, store: IndexStore) -> tuple[Options, int]:
     """Create the ini's retriever; return the options and the number of passages."""
-    options, corpus = read_options(config), corpus_of(config, on_stderr())
+    options, corpus = Options(config), corpus_of(config, on_stderr())
     passages = corpus.passages
     if passages is None:
         raise SettingError("the ini names no rag_corpus; what a fixture of that name gives is indexed by the tests")

@@ -13,8 +13,10 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import CATALOG
 from pytest_rageval.hooks.collect.session_corpus import corpus_of
+from pytest_rageval.hooks.config.invocation import ini_folder
+from pytest_rageval.hooks.config.option_groups import BaselineSetting
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.progress_bar import on_stderr
-from pytest_rageval.hooks.config.settings import ini_folder, ini_value
 from pytest_rageval.hooks.project import in_project
 from pytest_rageval.model.case import Passage
 
@@ -54,15 +56,12 @@ def project_corpus(lines: Sequence[str] = (), chunking: str | None = None) -> Pr
 def _read(lines: Sequence[str], chunking: str | None, config: pytest.Config) -> ProjectCorpus:
     corpus_of(config)  # sets the ini's word list for splitting Chinese text
     folder = Path.cwd() if lines else ini_folder(config)
-    entries: Sequence[str] = lines or ini_value(config, "rag_corpus")
-    chunks_by = str(ini_value(config, "rag_chunking")) if chunking is None else chunking
+    entries: Sequence[str] = lines or Options.corpus.read(config)
+    chunks_by = Options.chunking.read(config) if chunking is None else chunking
     if not entries:
         raise SettingError("there is no corpus; give one with --corpus, or name it as rag_corpus in the ini")
     cut, whole = (
         Corpus(entries, each, folder, config.stash[CATALOG].corpora, on_stderr()).passages
         for each in (chunks_by, "none")
     )
-    baseline_name = str(ini_value(config, "rag_baseline")).strip()
-    return ProjectCorpus(
-        chunks_by, cut or (), whole or (), ini_folder(config) / baseline_name if baseline_name else None
-    )
+    return ProjectCorpus(chunks_by, cut or (), whole or (), BaselineSetting.path.read(config))

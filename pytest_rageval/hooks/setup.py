@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.errors import MissingDependencyError, RagEvalError
+from pytest_rageval.errors import MissingDependencyError, RagEvalError, SettingError, coded
 from pytest_rageval.hooks.collect import markers
 from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
 from pytest_rageval.hooks.collect.usage_errors import Refusals, raised
@@ -32,9 +32,10 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(WorkerReporting(), "rageval-worker")
         return
     if config.option.rag_mlflow and find_spec("mlflow") is None:
-        raise pytest.UsageError(str(MissingDependencyError("--rag-mlflow", "mlflow")))
+        raise pytest.UsageError(coded(MissingDependencyError("--rag-mlflow", "mlflow")))
     if config.option.rag_budget_partial and config.option.rag_budget_usd is None:
-        raise pytest.UsageError("--rag-budget-partial has no budget to bound; give --rag-budget-usd too")
+        problem = SettingError("--rag-budget-partial has no budget to bound; give --rag-budget-usd too", code="RAG103")
+        raise pytest.UsageError(coded(problem))
     config.stash[RUN_FOLDER] = lambda: _run_folder(config)
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
@@ -71,7 +72,7 @@ def registered(config: pytest.Config) -> Catalog:
         raise pytest.UsageError(raised(error, config.rootpath)) from None
     except Exception as error:
         what = f"{raised(error, config.rootpath)} ({type(error).__name__}, in pytest_rageval_register)"
-        raise pytest.UsageError(what) from None
+        raise pytest.UsageError(coded(SettingError(what, code="RAG115"))) from None
     return catalog
 
 
@@ -83,7 +84,7 @@ def _check_gates(gates: list[str]) -> None:
         for gate in gates:
             parse_gate(gate, "--rag-gate")
     except RagEvalError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(coded(error)) from None
 
 
 def _find_run(config: pytest.Config) -> None:
@@ -92,4 +93,4 @@ def _find_run(config: pytest.Config) -> None:
     try:
         find_run(config)
     except RagEvalError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(coded(error)) from None

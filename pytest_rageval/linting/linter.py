@@ -109,7 +109,9 @@ class Linter:
             return self._findings("instances", tuple(dataset))
         name, colon, text = dataset.partition(":")
         if not name or not colon or not text.strip():
-            raise SettingError(f"dataset {short_repr(dataset)} is not format:path; write for example jsonl:cases.jsonl")
+            raise SettingError(
+                f"dataset {short_repr(dataset)} is not format:path; write for example jsonl:cases.jsonl", code="RAG104"
+            )
         loader, path = self._formats.get(name), _existing(text)
         instances: tuple[Instance, ...] = ()
         left_out: tuple[tuple[str, str], ...] = ()
@@ -161,7 +163,9 @@ def _existing(text: str) -> Path:
     except OSError as error:
         raise SettingError(f"the path {short_repr(text)} cannot be used: {error.strerror}") from None
     if not is_present:
-        raise DataError(ascii_safe(text), "no such file or folder; a path is relative to the current folder")
+        raise DataError(
+            ascii_safe(text), "no such file or folder; a path is relative to the current folder", code="RAG105"
+        )
     return Path(text)
 
 

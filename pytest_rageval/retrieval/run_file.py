@@ -61,7 +61,9 @@ class RunFile:
         self._name = shown_path(path)
         if not path.exists():
             raise DataError(
-                self._name, "no such file; the FILE of rag_retriever = run:FILE is relative to the ini file"
+                self._name,
+                "no such file; the FILE of rag_retriever = run:FILE is relative to the ini file",
+                code="RAG105",
             )
         self._run = load_run(path)
         self._corpus = {passage.id: passage for passage in passages}

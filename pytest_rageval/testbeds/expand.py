@@ -101,7 +101,7 @@ def _refuse_duplicates(instances: Sequence[Instance]) -> None:
     for instance in instances:
         if instance.id in seen:
             problem = f"the id {short_repr(instance.id)} was used at {seen[instance.id]} already, wanted each once"
-            raise DataError(instance.origin or "dataset", problem)
+            raise DataError(instance.origin or "dataset", problem, code="RAG203")
         seen[instance.id] = instance.origin
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import cast, get_args
 
@@ -40,6 +40,10 @@ _OF_ABILITIES: dict[str, object] = {"noise_rate": (0.0,), "correct_rate": (0.0,)
 """The settings that only an ability reads, and their defaults, which users may write anywhere."""
 
 
+APART: Mapping[str, object] = {"decides": False}
+"""Of a field: it selects cases, or the fingerprint of a run lists it on its own; `run_fingerprint` leaves it out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The checked settings of one testbed.
@@ -69,24 +73,24 @@ class Settings:
 
     dataset: str
     ability: str | None
-    metrics: tuple[str, ...] | None
-    gates: tuple[str, ...]
+    metrics: tuple[str, ...] | None = field(metadata=APART)
+    gates: tuple[str, ...] = field(metadata=APART)
     passages: tuple[int | str, ...]
     noise_rate: tuple[float, ...]
     correct_rate: tuple[float, ...]
     multiplied: tuple[str, ...]
-    explicit: frozenset[str]
+    explicit: frozenset[str] = field(metadata=APART)
     assembly: str
     qrels: str | None
     relevance: Relevance
     history: str
-    limit: int | None
-    sample: int | None
-    seed: int | None
-    where: Mapping[str, str]
+    limit: int | None = field(metadata=APART)
+    sample: int | None = field(metadata=APART)
+    seed: int | None = field(metadata=APART)
+    where: Mapping[str, str] = field(metadata=APART)
     facets: Mapping[str, str]
-    cluster: str | None
-    origin: str
+    cluster: str | None = field(metadata=APART)
+    origin: str = field(metadata=APART)
 
 
 def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bool = False) -> Settings:
@@ -164,7 +168,7 @@ def _dataset(value: object, where: str) -> str:
     if isinstance(value, str) and all(part.strip() for part in value.partition(":")):
         return value
     what = "is missing" if value is None else f"found {short_repr(value)}"
-    raise SettingError(f"{where}: dataset: {what}, wanted 'format:path' such as 'jsonl:cases.jsonl'")
+    raise SettingError(f"{where}: dataset: {what}, wanted 'format:path' such as 'jsonl:cases.jsonl'", code="RAG104")
 
 
 def _metrics(values: Mapping[str, object], where: str) -> tuple[str, ...] | None:
@@ -225,7 +229,7 @@ def _refuse_contradictions(settings: Settings) -> None:
     origin = settings.origin
     if settings.limit is not None and settings.sample is not None:
         raise SettingError(
-            f"{origin}: limit and sample are both given, wanted one: the first cases, or a sample of all"
+            f"{origin}: limit and sample are both given, wanted one: the first cases, or a sample of all", code="RAG103"
         )
     if settings.qrels is not None and settings.relevance != "ids":
         problem = (

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from support.projects.readme_blocks import ROOT
 
+from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.config.setting import declared
+
 GENERATE = ROOT / "docs" / "generate.py"
 
 
@@ -32,8 +35,7 @@ def test_every_page_is_linked_from_the_index() -> None:
 
 def test_every_option_and_setting_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/options.md").read_text(encoding="utf-8")
-    source = (ROOT / "pytest_rageval/hooks/config/options.py").read_text(encoding="utf-8")
-    named = re.findall(r'(?:add|parser\.addini)\(\s*"(--rag-[\w-]+|rag_\w+)"', source)
+    named = [name for row in declared(Options) for name in (row.option, row.ini) if name]
     assert len(named) > 50
     assert [name for name in named if not re.search(rf"^\| `{re.escape(name)}[ `]", page, re.MULTILINE)] == []
 
@@ -51,7 +53,9 @@ def test_every_message_of_troubleshooting_is_one_of_the_program() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    titles = re.findall(r"^### (.+)$", (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE)
+    titles = re.findall(
+        r"^### (?:RAG\d+: )?(.+)$", (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert len(titles) >= 30
     parts = [(title, part.strip()) for title in titles for part in title.split("…")]
     assert [(title, part) for title, part in parts if len(part) > 2 and part not in said] == []

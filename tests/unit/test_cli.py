@@ -126,7 +126,8 @@ def test_a_partial_run_removes_nothing_unless_named(
     assert rageval("cassettes", "--prune") == (
         2,
         [
-            f"rageval: nothing was removed: the newest run r1 {why}; run all tests, or choose this run with --run r1",
+            f"rageval: nothing was removed: the newest run r1 {why}; "
+            "run all tests, or choose this run with --run r1 [RAG101]",
         ],
     )
     assert recordings(project) == before
@@ -169,7 +170,9 @@ def test_another_folder_can_be_named(project: Path, rageval: Command) -> None:
     assert rageval("cassettes", "tapes")[1][1:3] == ["judge-m.jsonl        1", "model-m.jsonl        4"]
     status, [error] = rageval("cassettes")
     assert status == 2
-    assert error == (f"rageval: no folder of recordings {project / 'cassettes'}; name the folder of rag_cassettes")
+    assert error == (
+        f"rageval: no folder of recordings {project / 'cassettes'}; name the folder of rag_cassettes [RAG101]"
+    )
 
 
 def test_a_folder_without_recordings_is_no_error(project: Path, rageval: Command) -> None:

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
 
 __all__ = [
-    "ALPHA_PER", "INCONCLUSIVE", "Against", "AlphaPer", "BaselineComparison", "Policy", "Regression", "Verdict",
+    "ALPHA_PER", "Against", "AlphaPer", "BaselineComparison", "Policy", "Regression", "Verdict",
     "not_comparable", "regressions",
 ]  # fmt: skip
 
 Policy = Literal["pass", "warn", "fail"]
-
-INCONCLUSIVE: tuple[Policy, ...] = ("pass", "warn", "fail")
 """Policies for a gate whose drop is beyond its tolerance and not significant."""
 
 AlphaPer = Literal["session", "gate"]

@@ -6,13 +6,10 @@ from typing import Literal, NamedTuple
 
 from pytest_rageval.analysis.decisions.verdicts import NOT_DECIDED, GateResult
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.errors import SettingError, short_repr
 
-__all__ = ["PARTIAL_GATES", "PartPolicy", "SelectedPart", "is_not_decided", "not_decided", "part_policy"]
+__all__ = ["PartPolicy", "SelectedPart", "is_not_decided", "not_decided"]
 
 PartPolicy = Literal["skip", "decide", "fail"]
-
-PARTIAL_GATES: tuple[PartPolicy, ...] = ("skip", "decide", "fail")
 """Policies for a gate of which only a part of the cases is selected."""
 
 
@@ -45,15 +42,3 @@ def not_decided(gate: Gate, scope: str, part: SelectedPart | None, policy: PartP
 def is_not_decided(status: str, reason: str | None) -> bool:
     """Return whether a gate was skipped because only a part of its cases was selected."""
     return status == "skipped" and (reason or "").startswith(NOT_DECIDED)
-
-
-def part_policy(text: str, where: str) -> PartPolicy:
-    """Parse a policy.
-
-    Raises:
-        SettingError: the text is not a policy.
-    """
-    for policy in PARTIAL_GATES:
-        if text.strip() == policy:
-            return policy
-    raise SettingError(f"{where} is {short_repr(text.strip())}; write skip, decide or fail")

@@ -58,7 +58,9 @@ class Sources:
         format_name, colon, text = dataset.partition(":")
         if not colon or not text:
             hint = short_repr(f"jsonl:{dataset.strip(':')}")
-            raise SettingError(f"{where}: dataset {short_repr(dataset)} is not format:path; write for instance {hint}")
+            raise SettingError(
+                f"{where}: dataset {short_repr(dataset)} is not format:path; write for instance {hint}", code="RAG104"
+            )
         loader = self._loaders.get(format_name, where)
         path = self._find("dataset", text, folders, where)
         key = (format_name, path.resolve())
@@ -91,7 +93,8 @@ class Sources:
             if not any(each.qrels for each in instances):
                 ids = f"its ids are as {short_repr(next(iter(qrels)))}, the dataset's as {short_repr(instances[0].id)}"
                 raise SettingError(
-                    f"{where}: qrels {short_repr(text)} judges no record of {short_repr(source.name)}; {ids}"
+                    f"{where}: qrels {short_repr(text)} judges no record of {short_repr(source.name)}; {ids}",
+                    code="RAG205",
                 )
             digest = hashlib.sha256(source.digest + _digest([path])).digest()
             self._judged[key] = Source(f"{source.name}+{self._shown(path)}", instances, digest, source.recorded)
@@ -107,7 +110,7 @@ class Sources:
         if matches:
             return matches[0]
         tried = " nor ".join(ascii_safe(str(path)) for path in places)
-        raise DataError(where, f"{what} {short_repr(text)} is not there: no {tried}; correct the path")
+        raise DataError(where, f"{what} {short_repr(text)} is not there: no {tried}; correct the path", code="RAG105")
 
     def _shown(self, path: Path) -> str:
         resolved = path.resolve()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError
+from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.hooks.collect.keys import COLLECTED
 from pytest_rageval.hooks.collect.usage_errors import REFUSED, refuse
 
@@ -73,7 +73,9 @@ class GateIds:
             gates = known.get(each.name, [])
             if each.gate not in gates:
                 has = f"its gates are {'; '.join(gates)}" if gates else "it has no gate"
-                refuse(config, session.nodeid, f"no such gate: {each.argument}; {has}")
+                refuse(
+                    config, session.nodeid, coded(SettingError(f"no such gate: {each.argument}; {has}", code="RAG114"))
+                )
                 return
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.config.options import Options
 
 __all__ = ["Masking"]
 
@@ -20,7 +21,7 @@ class Masking:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        patterns: list[str] = config.getini("rag_secrets")
+        patterns = Options.secrets.read(config)
         if patterns:
             from pytest_rageval.llm.secrets import name_secrets
 

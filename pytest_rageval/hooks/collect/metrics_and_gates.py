@@ -11,7 +11,7 @@ from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
-from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.ability import ability_named
@@ -39,7 +39,7 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
     settings, where = testbed.settings, testbed.settings.origin
     testbed.facets.update(*(case.facets for case in cases))
     if not select(cases, settings.where, None, None, 0, where):
-        raise SettingError(f"{where}: where matches no case; {_known_values(settings.where, cases)}")
+        raise SettingError(f"{where}: where matches no case; {_known_values(settings.where, cases)}", code="RAG109")
     if settings.cluster is not None and not has_facet(cases, settings.cluster):
         raise no_such_cluster(settings.cluster, f"{where}: cluster", cases)
     gates = [parse_gate(text, where) for text in settings.gates]
@@ -58,7 +58,7 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
         refuse_baseline(gate, options.baseline, where)
         if not any(matches(case.facets, gate.beforehand) for case in cases):
             known = _known_values(gate.slice, cases)
-            raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case; {known}")
+            raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case; {known}", code="RAG112")
         if gate in testbed.gates:
             raise SettingError(f"{where}: gate {short_repr(str(gate))} stands there twice; remove one")
         testbed.gates.append(gate)

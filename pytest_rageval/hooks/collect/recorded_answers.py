@@ -20,5 +20,5 @@ def recorded_in(path: Path) -> RecordedAnswers:
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
 
     if not path.exists():
-        raise SettingError(f"--rag-answers: there is no file {shown_path(path)}; correct the path")
+        raise SettingError(f"--rag-answers: there is no file {shown_path(path)}; correct the path", code="RAG105")
     return RecordedAnswers(load_recorded(path))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from pytest_rageval.hooks.collect.testbed import Entry, Testbed
-from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.shards import Unit, deal, unit_of

@@ -22,7 +22,7 @@ from pytest_rageval.hooks.collect.recorded_answers import recorded_in
 from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site, Testbed
 from pytest_rageval.hooks.config.judge_labels import RequiredTrust
 from pytest_rageval.hooks.config.judge_panels import panels_by_judge
-from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE

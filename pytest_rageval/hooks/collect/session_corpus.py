@@ -9,8 +9,9 @@ import pytest
 
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import CATALOG, CORPUS
+from pytest_rageval.hooks.config.invocation import ini_folder
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.progress_bar import in_terminal
-from pytest_rageval.hooks.config.settings import ini_folder, ini_value
 from pytest_rageval.retrieval.build_context import Watch
 from pytest_rageval.text.dictionary import use_dictionaries
 
@@ -23,11 +24,11 @@ def corpus_of(config: pytest.Config, watch: Watch | None = None) -> Corpus:
     The first call also sets the words of ``rag_user_dict`` for segmenting Chinese, until the session ends.
     """
     if CORPUS not in config.stash:
-        lines: list[str] = ini_value(config, "rag_user_dict")
+        lines = Options.user_dict.read(config)
         if lines:
             config.add_cleanup(partial(use_dictionaries, ()))
             use_dictionaries([ini_folder(config) / Path(line).expanduser() for line in lines])
-        entries, chunking = (ini_value(config, name) for name in ("rag_corpus", "rag_chunking"))
+        entries, chunking = Options.corpus.read(config), Options.chunking.read(config)
         formats, watch = config.stash[CATALOG].corpora, watch or in_terminal(config)
-        config.stash[CORPUS] = Corpus(entries, str(chunking), ini_folder(config), formats, watch)
+        config.stash[CORPUS] = Corpus(entries, chunking, ini_folder(config), formats, watch)
     return config.stash[CORPUS]

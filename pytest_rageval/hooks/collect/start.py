@@ -20,13 +20,13 @@ def collected_of(config: pytest.Config) -> Collected:
         from pytest_rageval.hooks.collect.masking import Masking
         from pytest_rageval.hooks.collect.session import Collected
         from pytest_rageval.hooks.collect.session_corpus import corpus_of
-        from pytest_rageval.hooks.config.settings import read_options
+        from pytest_rageval.hooks.config.options import Options
         from pytest_rageval.hooks.config.shared_folder import budget_file, existing_recordings
 
         config.pluginmanager.register(Masking(config), "rageval-masking")
         collected = config.stash[COLLECTED] = Collected(
             config.stash[CATALOG],
-            read_options(config),
+            Options(config),
             corpus_of(config),
             config.rootpath,
             existing_recordings(config),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, short_repr
+from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, coded, short_repr
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.markers import rag_case
 from pytest_rageval.hooks.collect.usage_errors import REFUSED
@@ -43,7 +43,7 @@ class SuiteModule(pytest.Module):
         try:
             self.obj  # noqa: B018 - reading the attribute reads the suite
         except RagEvalError as error:
-            self.config.stash.setdefault(REFUSED, []).append(str(error))
+            self.config.stash.setdefault(REFUSED, []).append(coded(error))
             return []
         return super().collect()
 
@@ -90,7 +90,9 @@ def _read(path: Path, shown: str) -> tuple[str, dict[str, Any]]:
         raise DataError(shown, f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{shown}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8") from None
+        raise DataError(
+            f"{shown}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8", code="RAG204"
+        ) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         at = _AT_LINE.search(str(error))
         line = int(at[1]) if at else text.count("\n") + 1

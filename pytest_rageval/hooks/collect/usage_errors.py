@@ -12,6 +12,7 @@ from traceback import extract_tb
 
 import pytest
 
+from pytest_rageval.errors import coded
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
 __all__ = ["REFUSED", "Refusals", "raised", "refuse"]
@@ -32,14 +33,14 @@ def refuse(config: pytest.Config, nodeid: str, message: str) -> None:
 
 
 def raised(error: BaseException, rootdir: Path) -> str:
-    """Return an error's message, prefixed with the ``file:line`` of the user's code that caused it."""
+    """Return an error's message with its code, prefixed with the ``file:line`` of the user's code that caused it."""
     package = Path(__file__).parents[2]
     frames = [frame for frame in extract_tb(error.__traceback__) if package not in Path(frame.filename).parents]
     if not frames:
-        return str(error)
+        return coded(error)
     path = Path(frames[-1].filename)
     shown = path.relative_to(rootdir) if path.is_relative_to(rootdir) else path
-    return f"{shown.as_posix()}:{frames[-1].lineno}: {error}"
+    return f"{shown.as_posix()}:{frames[-1].lineno}: {coded(error)}"
 
 
 class Refusals:

@@ -1,87 +1,26 @@
-"""``--rag-baseline`` and its settings, and the conditions for updating the baseline."""
+"""Read the baseline of a session, and decide whether a run may become the next one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.stale import has_stale_score
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pytest_rageval.analysis.baseline.measured import Measured, Snapshot
-    from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
     from pytest_rageval.analysis.gates import Gate
+    from pytest_rageval.hooks.config.option_groups import BaselineSetting
     from pytest_rageval.report.run.run import Run
 
 __all__ = [
-    "BASELINE",
-    "BaselineSetting",
     "check_baseline",
     "next_baseline",
-    "parse_baseline",
     "refuse_baseline",
     "why_no_update",
 ]
-
-BASELINE = ("rag_baseline", "rag_alpha", "rag_alpha_per", "rag_inconclusive", "rag_min_compared")
-"""The ini settings of baselines."""
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineSetting:
-    """The settings of the baseline.
-
-    Attributes:
-        path: the baseline file, or None.
-        update: whether the run updates it.
-        part: whether a run of a part of the project may update it.
-        alpha: the accepted chance of a false alarm, as a share.
-        inconclusive: whether a drop that is not significant passes, warns or fails.
-        min_compared: least share of a gate's cases in the baseline that the run must compare.
-        alpha_per: whether alpha applies to the session or to each gate.
-    """
-
-    path: Path | None = None
-    update: bool = False
-    part: bool = False
-    alpha: float = 0.05
-    inconclusive: Policy = "warn"
-    min_compared: float = 0.5
-    alpha_per: AlphaPer = "session"
-
-
-def parse_baseline(option: object, ini: Mapping[str, object], here: Path, beside: Path) -> BaselineSetting:
-    """Parse the baseline settings of the command line and the ini, and check their form."""
-    cli_path, ini_path = getattr(option, "rag_baseline", None), str(ini["rag_baseline"]).strip()
-    path = here / cli_path if cli_path else beside / ini_path if ini_path else None
-    whole, part = getattr(option, "rag_update_baseline", False), getattr(option, "rag_update_baseline_part", False)
-    update = whole or part
-    if whole and part:
-        raise SettingError("--rag-update-baseline and --rag-update-baseline-part exclude each other; give one of them")
-    if path is None and update:
-        raise SettingError("there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini")
-    if update and getattr(option, "rag_shard", None) is not None:
-        raise SettingError("--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them")
-    if path is not None and path.is_dir():
-        raise SettingError(f"the baseline {path} is a directory; name a file")
-    from pytest_rageval.analysis.baseline.comparable import share_of
-    from pytest_rageval.analysis.baseline.regression import ALPHA_PER, INCONCLUSIVE
-
-    policy = str(ini["rag_inconclusive"]).strip()
-    if policy not in INCONCLUSIVE:
-        raise SettingError(f"rag_inconclusive is {short_repr(policy)}; write pass, warn or fail")
-    alpha = alpha_of(str(ini["rag_alpha"]), "rag_alpha")
-    per = str(ini["rag_alpha_per"]).strip()
-    if per not in ALPHA_PER:
-        raise SettingError(f"rag_alpha_per is {short_repr(per)}; write session or gate")
-    min_compared = share_of(str(ini["rag_min_compared"]), "rag_min_compared")
-    return BaselineSetting(path, update, part, alpha, policy, min_compared, per)
 
 
 def check_baseline(setting: BaselineSetting) -> Snapshot | None:
@@ -93,7 +32,9 @@ def check_baseline(setting: BaselineSetting) -> Snapshot | None:
     if setting.path is None or (setting.update and not setting.path.exists()):
         return None
     if not setting.path.exists():
-        raise SettingError(f"there is no baseline {setting.path} yet; write it with --rag-update-baseline")
+        raise SettingError(
+            f"there is no baseline {setting.path} yet; write it with --rag-update-baseline", code="RAG210"
+        )
     from pytest_rageval.report.files.baseline_file import read_baseline, refuse_to_replace
 
     if setting.part or not setting.update:
@@ -109,7 +50,9 @@ def refuse_baseline(gate: Gate, setting: BaselineSetting, where: str) -> None:
     """Refuse a gate that needs a baseline if none is set."""
     if gate.baseline and setting.path is None:
         how = "name it with --rag-baseline or as rag_baseline in the ini"
-        raise SettingError(f"{where}: gate {short_repr(str(gate))} needs a baseline, and there is none; {how}")
+        raise SettingError(
+            f"{where}: gate {short_repr(str(gate))} needs a baseline, and there is none; {how}", code="RAG113"
+        )
 
 
 def why_no_update(run: Run, setting: BaselineSetting) -> str:

@@ -1,11 +1,10 @@
-"""Parse ``rag_judge_labels`` and ``rag_judge_min_kappa``: the agreement that judges need."""
+"""Parse ``rag_judge_min_kappa``: the agreement with people that judges need."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
@@ -13,22 +12,9 @@ from pytest_rageval.errors import SettingError, short_repr
 if TYPE_CHECKING:
     from pytest_rageval.datasets.labels import Label
 
-__all__ = ["KAPPA", "LABELS", "RequiredTrust", "TrustSetting", "parse_trust"]
+__all__ = ["KAPPA", "RequiredTrust", "kappas"]
 
-LABELS, KAPPA = "rag_judge_labels", "rag_judge_min_kappa"
-
-
-@dataclass(frozen=True, slots=True)
-class TrustSetting:
-    """The ini settings for the agreement of judges.
-
-    Attributes:
-        labels: the file of people's labels; None if not set.
-        least: judge, or "" for every other judge -> the minimum kappa.
-    """
-
-    labels: Path | None = None
-    least: Mapping[str, float] = field(default_factory=dict)
+KAPPA = "rag_judge_min_kappa"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +30,15 @@ class RequiredTrust:
     least: Mapping[str, float] = field(default_factory=dict)
 
 
-def parse_trust(labels: str, kappas: Sequence[str], folder: Path) -> TrustSetting:
-    """Parse the ini settings for the agreement of judges, and check their form.
-
-    Args:
-        labels: the file of labels, or "".
-        kappas: lines ``kappa`` or ``judge: kappa``.
-        folder: the folder that the file's path is relative to.
-    """
-    text = labels.strip()
+def kappas(lines: Sequence[str]) -> dict[str, float]:
+    """Parse lines ``kappa`` or ``judge: kappa`` into judge -> kappa; "" stands for every other judge."""
     least: dict[str, float] = {}
-    for line in kappas:
+    for line in lines:
         name, _, number = (part.strip() for part in line.rpartition(":"))
         if name in least:
             raise SettingError(f"{KAPPA} gives two numbers for {short_repr(name) if name else 'every judge'}; give one")
         least[name] = _kappa(line, number)
-    if bool(text) != bool(least):
-        setting, missing = (LABELS, KAPPA) if text else (KAPPA, LABELS)
-        raise SettingError(f"{setting} has no effect without {missing}; set both, or neither")
-    if not text:
-        return TrustSetting()
-    path = folder / text
-    if not path.is_file():
-        raise SettingError(f"{LABELS} names {short_repr(str(path))}, and there is no such file; correct the path")
-    return TrustSetting(path, least)
+    return least
 
 
 def _kappa(line: str, text: str) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 
-__all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode", "stale_policy"]
+__all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode"]
 
 RECORD_MODES = ("none", "once", "new_episodes", "all")
 """The record modes of VCR."""
@@ -92,14 +92,6 @@ def record_mode(mode: str, where: str) -> str | None:
     if mode and mode not in RECORD_MODES:
         raise UnknownNameError("record mode", mode, RECORD_MODES, where)
     return mode or None
-
-
-def stale_policy(text: str, where: str) -> str:
-    """Return the policy for stale recordings: error, warn or replay; raise `SettingError` for others."""
-    policy = text.strip()
-    if policy not in ("error", "warn", "replay"):
-        raise SettingError(f"{where} is {short_repr(policy)}; write error, warn or replay")
-    return policy
 
 
 def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tuple[str, ...]]:

@@ -1,128 +1,230 @@
-"""Declare the command line options and ini settings."""
+"""The table of all options and ini settings: one row declares a setting, and is its typed attribute."""
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-__all__ = ["add_options"]
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.config import invocation, parsing
+from pytest_rageval.hooks.config.option_groups import BaselineSetting, ReportTargets, TrustSetting
+from pytest_rageval.hooks.config.setting import Fact, Group, Setting, Settings, declared
+
+if TYPE_CHECKING:
+    from pytest_rageval.analysis.decisions.partial import PartPolicy
+    from pytest_rageval.hooks.config.models import ModelSetting
+    from pytest_rageval.model.phrases import Markers
+
+__all__ = ["Options", "add_options"]
+
+
+class Options(Settings):
+    """The settings of the command line and the ini."""
+
+    # fmt: off
+    systems = Setting("--rag-system", parse=parsing.distinct, action="append", default=[], metavar="NAME",
+        help="system under test: module:attr or a registered name; repeat to compare several",
+        more="how-to/systems.md")
+    ini_systems = Setting("rag_system", parse=parsing.distinct, kind="linelist",
+        help="system under test, like --rag-system; a fixture rag_system has priority", more="how-to/systems.md")
+    model_name = Setting("--rag-model", "rag_model", parse=parsing.name, metavar="MODEL",
+        help="the model of the systems, by its litellm name (openai/gpt-4o-mini)",
+        decides="systems", reported=True, more="how-to/models.md")
+    model_params = Setting("rag_model_params", parse=parsing.chat_params, kind="linelist",
+        help="parameters of rag_model: 'name = value', one per line", needs="rag_model",
+        decides="systems", reported=True, more="how-to/models.md#parameters")
+    judge_name = Setting("--rag-judge-model", "rag_judge_model", parse=parsing.name, metavar="MODEL",
+        help="the model that judges, by its litellm name",
+        decides="systems", reported=True, more="how-to/judges.md")
+    judge_params = Setting("rag_judge_params", parse=parsing.chat_params, kind="linelist",
+        help="parameters of rag_judge_model: 'name = value', one per line", needs="rag_judge_model",
+        decides="systems", reported=True, more="how-to/judges.md")
+    panels = Setting("rag_judges", parse=parsing.panels, kind="linelist",
+        help="panel of a metric: 'metric: model, model; option', one per line", reported=True,
+        more="how-to/judges.md#several-judges")
+    trust = Group(TrustSetting)
+    embedder_name = Setting("rag_embedder_model", parse=parsing.name,
+        help="the embedding model, by its litellm name",
+        decides="systems", reported=True, more="how-to/models.md#embeddings")
+    embedder_params = Setting("rag_embedder_params", parse=parsing.embedder_params, kind="linelist",
+        help="parameters of rag_embedder_model: 'name = value', one per line", needs="rag_embedder_model",
+        decides="systems", reported=True, more="how-to/models.md#embeddings")
+    prompts = Setting("rag_prompts", parse=parsing.prompts, kind="linelist",
+        help="your own prompts: 'language: file.toml', one per line",
+        decides="systems", more="how-to/models.md#change-the-prompts")
+    rejection = Setting("rag_rejection_sentence", parse=parsing.text_by_language, kind="linelist",
+        help="what to answer without evidence: 'language: text'",
+        decides="settings", more="how-to/models.md#change-the-prompts")
+    error = Setting("rag_error_sentence", parse=parsing.text_by_language, kind="linelist",
+        help="what to answer about false passages: 'language: text'",
+        decides="settings", more="how-to/models.md#change-the-prompts")
+
+    shard: Setting[tuple[int, int] | None] = Setting("--rag-shard", type=parsing.shard, metavar="I/N",
+        help="run one machine's share of the cases, such as 1/3; 'rageval merge' joins the results and decides the "
+        "gates", more="how-to/machines.md#split-the-cases-over-machines")
+    seed: Setting[int | None] = Setting("--rag-seed", type=int, metavar="S",
+        help="seed for assemblies and samples (default: the marker's, else 0)", reported=True)
+    limit: Setting[int | None] = Setting("--rag-limit", type=parsing.positive, metavar="N",
+        help="run only the first N cases of each testbed", reported=True)
+    sample: Setting[int | None] = Setting("--rag-sample", type=parsing.positive, metavar="N",
+        help="run N cases of each testbed, stratified by topic and task", reported=True)
+    repeat: Setting[int] = Setting("--rag-repeat", type=parsing.positive, default=1, metavar="K",
+        help="run each case K times and report the variation", decides="settings", reported=True,
+        more="how-to/slow-or-flaky.md#ask-every-case-several-times")
+    answers = Setting("--rag-answers", parse=parsing.path, metavar="PATH",
+        help="score recorded answers (JSONL) instead of calling a system", decides="systems", reported=True,
+        more="how-to/systems.md#score-answers-that-another-program-produced")
+
+    cli_gates = Setting("--rag-gate", parse=parsing.lines, action="append", default=[], metavar="EXPR",
+        help="a gate over the session, for instance 'accuracy[noise_rate=0.8] >= 70%'; may be repeated",
+        more="how-to/gates.md")
+    ini_gates = Setting("rag_gates", parse=parsing.lines, kind="linelist",
+        help="gates over the session, one per line", more="how-to/gates.md")
+    baseline = Group(BaselineSetting)
+    partial_gates: Setting[PartPolicy] = Setting("rag_partial_gates", parse=parsing.one_of("skip", "decide", "fail"),
+        help="skip, decide or fail a gate with a fixed bound over a part of its cases (node ids, -k, --lf, "
+        "--rag-limit; not -m or paths)", default="skip", more="how-to/gates.md#a-part-of-the-cases")
+    cluster = Setting("rag_cluster", parse=parsing.cluster, default="dialogue",
+        help="the facet whose value dependent cases share, for testbeds without cluster",
+        more="explanation/decisions.md#independent-units")
+    cluster_origin = Fact(lambda config: invocation.ini_origin(config, "rag_cluster"))
+
+    corpus = Setting("rag_corpus", parse=parsing.lines, kind="linelist",
+        help="the corpus to search: paths, globs or format:path, one per line",
+        more="how-to/retrieval.md#search-your-documents")
+    retriever = Setting("rag_retriever", parse=parsing.text, default="bm25",
+        help="retriever over rag_corpus: bm25, a registered name, or run:FILE", needs="rag_corpus",
+        decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
+    retriever_params = Setting("rag_retriever_params", parse=parsing.retriever_params, kind="linelist",
+        help="parameters of rag_retriever: 'name = value', one per line", needs="rag_corpus",
+        decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
+    top_k = Setting("rag_top_k", parse=parsing.passages,
+        help="number of passages to retrieve (default 5)", needs="rag_corpus",
+        decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
+    chunking = Setting("rag_chunking", parse=parsing.text, default="none", needs="rag_corpus", reported=True,
+        help="chunking of rag_corpus: none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] or sections",
+        more="how-to/retrieval.md#search-your-documents")
+    user_dict = Setting("rag_user_dict", parse=parsing.lines, kind="linelist",
+        help="extra words for segmenting Chinese: files in jieba's format",
+        more="explanation/matching.md#chinese")
+    rejection_markers = Setting("rag_rejection_markers", kind="linelist",
+        parse=parsing.texts_by_language("en: no answer"), help="texts of a rejection: 'language: text', one per line",
+        more="explanation/matching.md#when-is-an-answer-a-refusal")
+    error_markers = Setting("rag_error_markers", kind="linelist",
+        parse=parsing.texts_by_language("en: is wrong"), help="texts of a detected error: 'language: text', one per "
+        "line", more="explanation/matching.md#when-is-an-answer-a-refusal")
+
+    concurrency = Setting("--rag-concurrency", "rag_concurrency", parse=parsing.count, type=parsing.positive,
+        help="concurrent answers in a process (default: 16 for async systems and models, 1 for a sync callable)",
+        metavar="N", more="how-to/slow-or-flaky.md#answer-several-cases-at-once")
+    record_mode = Setting("--rag-record-mode", "rag_record_mode", parse=parsing.record_mode,
+        help="record and replay every model call: none = only replay, all = only record (default: neither)",
+        choices=("none", "once", "new_episodes", "all"), more="how-to/recordings.md")
+    cassettes = Setting("rag_cassettes", parse=parsing.folder, default="cassettes",
+        help="folder of the recordings, relative to the ini", more="how-to/recordings.md")
+    stale_recordings: Setting[str] = Setting("rag_stale_recordings", parse=parsing.one_of("error", "warn", "replay"),
+        help="error, warn or replay if the code of a recorded function has changed", default="error",
+        more="how-to/recordings.md#record-your-own-system")
+    budget_usd: Setting[float | None] = Setting("--rag-budget-usd", type=parsing.dollars, metavar="X",
+        help="stop before the model calls cost more than X",
+        more="how-to/money.md#stop-before-a-budget-is-passed")
+    budget_partial: Setting[bool] = Setting("--rag-budget-partial", action="store_true",
+        help="with --rag-budget-usd: bound only the visible calls, although calls of your own system are invisible",
+        more="how-to/money.md#stop-before-a-budget-is-passed")
+    dry_run: Setting[bool] = Setting("--rag-dry-run", action="store_true",
+        help="report numbers of cases, calls, tokens, and cost; run nothing",
+        more="how-to/money.md#count-before-you-pay")
+    resume: Setting[str | None] = Setting("--rag-resume", nargs="?", const="", metavar="RUN",
+        help="resume a run, by its name or folder (default: the newest that is unfinished or has errors)",
+        more="how-to/resume.md")
+
+    matrix: Setting[str | None] = Setting("--rag-matrix", metavar="METRIC",
+        help="metric of the printed matrix (default: each testbed's primary metric)",
+        more="how-to/reports.md#choose-the-matrix")
+    rows: Setting[str | None] = Setting("--rag-rows", metavar="FACET",
+        help="rows of the matrix (default: topic)", more="how-to/reports.md#choose-the-matrix")
+    cols: Setting[str | None] = Setting("--rag-cols", metavar="FACET",
+        help="columns of the matrix (default: task)", more="how-to/reports.md#choose-the-matrix")
+    reports = Group(ReportTargets)
+    texts: Setting[bool] = Setting("rag_report_texts", kind="bool", default=True, decides="settings",
+        help="whether reports contain texts of data and answers",
+        more="how-to/secrets.md#keep-texts-out-of-reports")
+    secrets = Setting("rag_secrets", parse=parsing.lines, kind="args",
+        help="environment variables to mask in all output, * allowed", more="how-to/secrets.md")
+    keep_runs = Setting("rag_keep_runs", parse=parsing.keep, default="50, 2 GB",
+        help="number of runs to keep in .rageval/runs, or all, and their size (default 50, 2 GB)",
+        more="explanation/stored.md#the-folder-of-a-run")
+
+    beside = Fact(invocation.ini_folder)
+    folders = Fact(invocation.folders)
+    narrowed = Fact(invocation.is_narrowed)
+    apart = Fact(invocation.is_apart)
+    debugged = Fact(invocation.is_debugged)
+    # fmt: on
+
+    def __init__(self, config: pytest.Config) -> None:
+        if Options.limit.read(config) and Options.sample.read(config):
+            raise SettingError("--rag-limit and --rag-sample exclude each other; give one of them", code="RAG103")
+        if Options.answers.read(config) and Options.systems.read(config):
+            raise SettingError("--rag-answers and --rag-system exclude each other; give one of them", code="RAG103")
+        super().__init__(config)
+        if self.baseline.update and self.shard is not None:
+            raise SettingError(
+                "--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them", code="RAG103"
+            )
+
+    @property
+    def model(self) -> ModelSetting:
+        """The model of the systems."""
+        return replace(self.model_params, name=self.model_name)
+
+    @property
+    def judge(self) -> ModelSetting:
+        """The model that judges."""
+        return replace(self.judge_params, name=self.judge_name)
+
+    @property
+    def embedder(self) -> ModelSetting:
+        """The embedding model."""
+        return replace(self.embedder_params, name=self.embedder_name)
+
+    @property
+    def panelists(self) -> list[str]:
+        """The distinct litellm names of the models in panels, without the fixture ``rag_judge``."""
+        names = dict.fromkeys(model for panel in self.panels.values() for model in panel.models)
+        return [model for model in names if model != "rag_judge"]
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether systems answer cases ahead of their tests; False with a debugger or concurrency 1."""
+        return self.concurrency != 1 and not self.debugged
+
+    @property
+    def markers(self) -> Markers:
+        """The markers of a rejection and of a detected error.
+
+        A language's markers replace its rule for plain refusals. A sentence that replaces RGB's is also a marker, in
+        addition to the rule.
+        """
+        from pytest_rageval.model.phrases import DEFAULT_MARKERS, Markers
+
+        own, errors = self.rejection_markers, self.error_markers
+        return Markers(
+            rejection={**_tuples(self.rejection), **own},
+            error={**DEFAULT_MARKERS.error, **_tuples(self.error), **errors},
+            rules=tuple(language for language in DEFAULT_MARKERS.rules if language not in own),
+        )
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Add the group "rag" and the ini settings."""
-    add = parser.getgroup("rag", "RAG regression testing").addoption
-    add("--rag-system", action="append", default=[], metavar="NAME",
-        help="system under test: module:attr or a registered name; repeat to compare several")  # fmt: skip
-    add("--rag-answers", metavar="PATH", help="score recorded answers (JSONL) instead of calling a system")
-    add("--rag-limit", type=_positive, metavar="N", help="run only the first N cases of each testbed")
-    add("--rag-sample", type=_positive, metavar="N", help="run N cases of each testbed, stratified by topic and task")
-    add("--rag-shard", type=_shard, metavar="I/N", help="run one machine's share of the cases, such as 1/3; 'rageval "
-        "merge' joins the results and decides the gates")  # fmt: skip
-    add("--rag-seed", type=int, metavar="S", help="seed for assemblies and samples (default: the marker's, else 0)")
-    add("--rag-gate", action="append", default=[], metavar="EXPR", help="a gate over the session, for instance "
-        "'accuracy[noise_rate=0.8] >= 70%%'; may be repeated")  # fmt: skip
-    add("--rag-matrix", metavar="METRIC", help="metric of the printed matrix (default: each testbed's primary metric)")
-    add("--rag-rows", metavar="FACET", help="rows of the matrix (default: topic)")
-    add("--rag-cols", metavar="FACET", help="columns of the matrix (default: task)")
-    add("--rag-model", metavar="MODEL", help="the model of the systems, by its litellm name (openai/gpt-4o-mini)")
-    add("--rag-judge-model", metavar="MODEL", help="the model that judges, by its litellm name")
-    add("--rag-concurrency", type=_positive, metavar="N", help="concurrent answers in a process (default: 16 for async "
-        "systems and models, 1 for a sync callable)")  # fmt: skip
-    add("--rag-record-mode", choices=("none", "once", "new_episodes", "all"), help="record and replay every model "
-        "call: none = only replay, all = only record (default: neither)")  # fmt: skip
-    add("--rag-repeat", type=_positive, default=1, metavar="K", help="run each case K times and report the variation")
-    add(
-        "--rag-budget-usd",
-        type=_dollars,
-        metavar="X",
-        help="stop before the model calls cost more than X",
-    )
-    add("--rag-budget-partial", action="store_true", help="with --rag-budget-usd: bound only the visible calls, "
-        "although calls of your own system are invisible")  # fmt: skip
-    add("--rag-dry-run", action="store_true", help="report numbers of cases, calls, tokens, and cost; run nothing")
-    add("--rag-resume", nargs="?", const="", metavar="RUN", help="resume a run, by its name or folder "
-        "(default: the newest that is unfinished or has errors)")  # fmt: skip
-    add("--rag-json", metavar="PATH", help="also write results.json to PATH")
-    add("--rag-html", metavar="PATH", help="write an HTML page of the run to PATH, as a single file")
-    add("--rag-mlflow", metavar="URI", help="log each system as an MLflow run, to a server, a database or a folder")
-    add("--rag-markdown", metavar="PATH", help="write a report for a pull request comment to PATH")
-    add("--rag-baseline", metavar="PATH", help="compare the run with this committed baseline")
-    add("--rag-update-baseline", action="store_true", help="replace the baseline with this run")
-    add(
-        "--rag-update-baseline-part",
-        action="store_true",
-        help="update only the cases that ran in the baseline",
-    )
-    _add_settings(parser)
+    parser.getgroup("rag", "RAG regression testing")
+    for setting in declared(Options):
+        setting.add_to(parser)
 
 
-def _add_settings(parser: pytest.Parser) -> None:
-    parser.addini("rag_baseline", "the committed baseline, like --rag-baseline", default="")
-    parser.addini("rag_alpha", "accepted chance of a false alarm in a comparison, as a share", default="0.05")
-    parser.addini("rag_alpha_per", "session or gate: what rag_alpha applies to", default="session")
-    parser.addini("rag_min_compared", "least share of a gate's baseline cases to compare", default="0.5")
-    parser.addini("rag_inconclusive", "pass, warn or fail for a drop that is not significant", default="warn")
-    parser.addini("rag_partial_gates", "skip, decide or fail a gate with a fixed bound over a part of its cases "
-        "(node ids, -k, --lf, --rag-limit; not -m or paths)", default="skip")  # fmt: skip
-    parser.addini("rag_system", "system under test, like --rag-system", type="linelist")
-    parser.addini("rag_gates", "gates over the session, one per line", type="linelist")
-    parser.addini("rag_cluster", "the facet whose value dependent cases share, for testbeds without cluster",
-        default="dialogue")  # fmt: skip
-    parser.addini("rag_corpus", "the corpus to search: paths, globs or format:path, one per line", type="linelist")
-    parser.addini("rag_chunking", "chunking of rag_corpus: none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] "
-        "or sections", default="none")  # fmt: skip
-    parser.addini("rag_retriever", "retriever over rag_corpus: bm25, a registered name, or run:FILE", default="bm25")
-    parser.addini("rag_retriever_params", "parameters of rag_retriever: 'name = value', one per line", type="linelist")
-    parser.addini("rag_top_k", "number of passages to retrieve (default 5)", default="")
-    parser.addini("rag_model", "the model of the systems, like --rag-model", default="")
-    parser.addini("rag_judge_model", "the model that judges, like --rag-judge-model", default="")
-    parser.addini("rag_judge_labels", "file of people's labels of answers, to check judges against", default="")
-    parser.addini("rag_judge_min_kappa", "minimum kappa with the labels: a number, or 'judge: number', one per line",
-        type="linelist")  # fmt: skip
-    parser.addini("rag_embedder_model", "the embedding model, by its litellm name", default="")
-    parser.addini("rag_model_params", "parameters of rag_model: 'name = value', one per line", type="linelist")
-    parser.addini("rag_judge_params", "parameters of rag_judge_model: 'name = value', one per line", type="linelist")
-    parser.addini("rag_judges", "panel of a metric: 'metric: model, model; option', one per line", type="linelist")
-    parser.addini("rag_embedder_params", "parameters of rag_embedder_model: 'name = value'", type="linelist")
-    parser.addini("rag_concurrency", "concurrent answers in a process, like --rag-concurrency", default="")
-    parser.addini("rag_record_mode", "record and replay model calls, like --rag-record-mode", default="")
-    parser.addini("rag_cassettes", "folder of the recordings, relative to the ini", default="cassettes")
-    parser.addini("rag_stale_recordings", "error, warn or replay if the code of a recorded function has changed",
-        default="error")  # fmt: skip
-    parser.addini("rag_prompts", "your own prompts: 'language: file.toml', one per line", type="linelist")
-    parser.addini("rag_rejection_sentence", "what to answer without evidence: 'language: text'", type="linelist")
-    parser.addini("rag_error_sentence", "what to answer about false passages: 'language: text'", type="linelist")
-    parser.addini("rag_report_texts", "whether reports contain texts of data and answers", type="bool", default=True)
-    parser.addini("rag_secrets", "environment variables to mask in all output, * allowed", type="args")
-    parser.addini(
-        "rag_keep_runs",
-        "number of runs to keep in .rageval/runs, or all, and their size (default 50, 2 GB)",
-        default="50, 2 GB",
-    )
-    parser.addini("rag_user_dict", "extra words for segmenting Chinese: files in jieba's format", type="linelist")
-    parser.addini("rag_rejection_markers", "texts of a rejection: 'language: text', one per line", type="linelist")
-    parser.addini("rag_error_markers", "texts of a detected error: 'language: text', one per line", type="linelist")
-
-
-def _positive(text: str) -> int:
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
-
-
-def _shard(text: str) -> tuple[int, int]:
-    number, _, of = text.partition("/")
-    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
-        return int(number), int(of)
-    raise argparse.ArgumentTypeError(f"{text!r} is no shard; write I/N, from 1/N to N/N")
-
-
-def _dollars(text: str) -> float:
-    try:
-        dollars = float(text)
-    except ValueError:
-        dollars = -1.0
-    if not 0 <= dollars < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount of 0 or more US dollars")
-    return dollars
+def _tuples(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {language: (text,) for language, text in texts.items()}

@@ -50,10 +50,10 @@ def existing_recordings(config: pytest.Config) -> tuple[str, ...] | None:
 
 def tell_worker(config: pytest.Config, workerinput: dict[str, Any], *, alone: bool) -> None:
     """Add the recordings and the shared folder to a worker's input; ``alone`` workers share no folder."""
-    from pytest_rageval.hooks.config.settings import read_options
+    from pytest_rageval.hooks.config.options import Options
 
     try:
-        options = read_options(config)
+        options = Options(config)
     except RagEvalError:
         return  # the worker raises the same error, and reports it
     if options.record_mode is not None:

@@ -33,7 +33,7 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
     if collected.unseen and not partial:
         shown = few_of(tuple(collected.unseen.values()), 3)
         how = "ask the model of the fixture rag_llm, or give --rag-budget-partial to bound only what is seen"
-        raise SettingError(f"--rag-budget-usd: {UNSEEN}: {shown} may ask models directly; {how}")
+        raise SettingError(f"--rag-budget-usd: {UNSEEN}: {shown} may ask models directly; {how}", code="RAG413")
     models: dict[tuple[str, str], None] = {}
     for plan in planned_of(collected, first_items(items)):
         for model, is_ours in models_of(plan, collected.models.prompts):
@@ -44,4 +44,4 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
             prices = Prices(name, collected.models.setting(fixture).params)
             problem = prices.unbounded(f"rag_{kind}_params", Client.RATES)
             if problem:
-                raise SettingError(problem)
+                raise SettingError(problem, code="RAG413")

@@ -61,7 +61,7 @@ def _check_gate(collected: Collected, gate: Gate, where: str, facets: set[str]) 
     if not lacks_metric and any(matches(entry.case.facets, gate.beforehand) for entry in collected.entries):
         return
     if not is_standing:
-        raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case of this session")
+        raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case of this session", code="RAG112")
     collected.unmatched.append(gate)
 
 

@@ -38,7 +38,9 @@ def check_judged(collected: Collected, testbeds: Collection[Testbed], passages: 
     for (testbed, kind), relevant in judged.items():
         missing = [name for name in relevant if name not in (ids if kind == "document" else pages)]
         if len(missing) == len(relevant):
-            raise SettingError(f"{testbed.settings.origin}: {_nothing(kind, missing[0], passages[0], pages)}")
+            raise SettingError(
+                f"{testbed.settings.origin}: {_nothing(kind, missing[0], passages[0], pages)}", code="RAG206"
+            )
         if missing:
             lacks = f"{len(missing)} of the {len(relevant)} {kind}s that are judged relevant"
             collected.notes.append(f"{testbed.nodeid}: rag_corpus lacks {lacks}, the first {short_repr(missing[0])}")

@@ -19,6 +19,7 @@ from pytest_rageval.hooks.config.fixture_overrides import (
     overridden,
     reaches_own,
 )
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.corpus_coverage import check_judged
 from pytest_rageval.hooks.prepare.evidence import check_evidence, with_evidence
 from pytest_rageval.hooks.prepare.stale_labels import digest_labels
@@ -44,9 +45,9 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
     """
     corpus = corpus_of(config)
     collected = config.stash.get(COLLECTED, None)
-    searched = bool(config.getini("rag_corpus")) or (collected is not None and not collected.needs_corpus)
+    searched = bool(Options.corpus.read(config)) or (collected is not None and not collected.needs_corpus)
     corpus.needed = searched and _is_needed(config, items)
-    located = with_evidence(items) if config.getini("rag_corpus") else []
+    located = with_evidence(items) if Options.corpus.read(config) else []
     if not corpus.needed and not located:
         return
     if config.option.collectonly or config.option.rag_dry_run:

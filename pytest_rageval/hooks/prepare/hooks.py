@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, SettingError
+from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, SKIPPED_FILES
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.collect.usage_errors import REFUSED, raised, refuse
@@ -68,7 +68,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         made = _entries(metafunc, marks) if REFUSED not in metafunc.config.stash else []
     except RagEvalError as error:
-        metafunc.config.stash.setdefault(REFUSED, []).append(str(error))
+        metafunc.config.stash.setdefault(REFUSED, []).append(coded(error))
         made = []
     parametrize(metafunc, made)
 
@@ -107,7 +107,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
             return
     if item.get_closest_marker("rag_case") and REFUSED not in item.config.stash:
         problem = "rag_case has no effect here; put it on a function, a class that is no unittest.TestCase, or a module"
-        refuse(item.config, item.nodeid, f"{item.nodeid}: {problem}")
+        refuse(item.config, item.nodeid, coded(SettingError(f"{item.nodeid}: {problem}", code="RAG108")))
 
 
 @pytest.hookimpl(trylast=True)
@@ -115,11 +115,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and report deselected items."""
     if COLLECTED not in config.stash:
         if config.option.rag_gate and REFUSED not in config.stash:
-            refuse(
-                config,
-                session.nodeid,
-                "--rag-gate: no RAG case was collected that a gate could judge; correct the path",
-            )
+            problem = "--rag-gate: no RAG case was collected that a gate could judge; correct the path"
+            refuse(config, session.nodeid, coded(SettingError(problem, code="RAG112")))
         elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
             _read_corpus(session, items)
         return
@@ -136,7 +133,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         left = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
         dropped = deselected(collected.options, collected.entries, left)
     except RagEvalError as error:
-        refuse(config, session.nodeid, str(error))
+        refuse(config, session.nodeid, coded(error))
         return
     shared = _without(items, dropped)
     if collected.options.shard is not None:
@@ -172,7 +169,7 @@ def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
     try:
         check()
     except RagEvalError as error:
-        refuse(session.config, session.nodeid, str(error))
+        refuse(session.config, session.nodeid, coded(error))
 
 
 def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -95,7 +95,9 @@ def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
     problem = mismatch(resumed.identity, collected.identity)
     if problem is not None:
         wish = "undo that, or leave --rag-resume out to run all anew"
-        raise SettingError(f"--rag-resume: the run {resumed.run} cannot be resumed, as {problem}; {wish}")
+        raise SettingError(
+            f"--rag-resume: the run {resumed.run} cannot be resumed, as {problem}; {wish}", code="RAG501"
+        )
     finished = (item for item in items if ENTRY in item.stash and item.nodeid in resumed.cases)
     collected.earlier = EarlierCalls(resumed.paid)
     collected.taken = {item: resumed.turns.get(item.nodeid) for item in finished}
@@ -109,7 +111,9 @@ def _folder_of(config: pytest.Config, runs: Path, name: str) -> Path:
     known = sorted(path.name for path in runs.glob("*") if (path / HEAD).is_file())[-3:]
     hint = f"name one as {', '.join(known)}" if known else "there is none yet"
     where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
-    raise SettingError(f"--rag-resume names {short_repr(name)}, which is no run in .rageval/runs; {hint} ({where})")
+    raise SettingError(
+        f"--rag-resume names {short_repr(name)}, which is no run in .rageval/runs; {hint} ({where})", code="RAG502"
+    )
 
 
 def _readable(config: pytest.Config, stopped: Stopped) -> Stopped:

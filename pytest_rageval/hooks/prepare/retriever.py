@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry

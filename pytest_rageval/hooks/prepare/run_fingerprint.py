@@ -7,6 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,21 +17,20 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, MODELS, PARTS, overridden
+from pytest_rageval.hooks.config.models import ModelSetting
+from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.report.run.plan import DIGEST
 from pytest_rageval.report.run.versions import versions
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Testbed
-    from pytest_rageval.hooks.config.models import ModelSetting
+    from pytest_rageval.hooks.config.options import Options
 
 __all__ = ["ONCE", "identity_of"]
 
 ONCE = "once"
 """The record mode in which a resumed run must know which recordings the first one began with."""
-
-_NOT_DECIDING = {"cluster", "explicit", "gates", "limit", "metrics", "origin", "sample", "seed", "where"}
-"""Settings of a testbed outside the fingerprint: selection, gates, and those listed separately."""
 
 
 def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str, dict[str, str]]:
@@ -68,12 +68,9 @@ def _recordings(collected: Collected) -> dict[str, str]:
 def _settings(collected: Collected) -> dict[str, str]:
     options = collected.options
     values = {
-        "--rag-repeat": str(options.repeat),
-        "rag_report_texts": str(options.texts).lower(),
+        **_deciding(options, "settings"),
         "rag_rejection_markers": _digest([dict(options.markers.rejection), options.markers.rules]),
         "rag_error_markers": _digest(dict(options.markers.error)),
-        "rag_rejection_sentence": _digest(dict(options.rejection)),
-        "rag_error_sentence": _digest(dict(options.error)),
         "rag_user_dict": _digest(collected.versions.get("rag_user_dict", "")),
     }
     for testbed in collected.testbeds.values():
@@ -86,7 +83,7 @@ def _settings(collected: Collected) -> dict[str, str]:
 
 def _arguments(testbed: Testbed) -> dict[str, str]:
     """Return the settings of a testbed that decide its cases and their correct answers."""
-    names = (name for name in testbed.settings.__dataclass_fields__ if name not in _NOT_DECIDING)
+    names = (field.name for field in fields(testbed.settings) if field.metadata.get("decides", True))
     values = {name: getattr(testbed.settings, name) for name in names}
     return {name: str(dict(value) if isinstance(value, Mapping) else value) for name, value in values.items()}
 
@@ -97,31 +94,31 @@ def _systems(collected: Collected) -> dict[str, str]:
     for entry in collected.entries:
         names.setdefault(entry.testbed.nodeid, {})[entry.responder.name] = None
     values = {f"what answers {nodeid}": ", ".join(systems) for nodeid, systems in names.items()}
-    for model, params, setting in (
-        ("rag_model", "rag_model_params", options.model),
-        ("rag_judge_model", "rag_judge_params", options.judge),
-        ("rag_embedder_model", "rag_embedder_params", options.embedder),
-    ):
-        values[model], values[params] = setting.name or "", _request_digest(setting)
-    values |= {
-        "rag_judges": _digest(repr(sorted(options.panels.items()))),
-        "rag_prompts": _digest({language: _content(path) for language, path in options.prompts.items()}),
-        "rag_retriever": options.retriever,
-        "rag_retriever_params": _digest({k: v for k, v in options.retriever_params.items() if k != "dsn"}),
-        "rag_top_k": str(options.top_k),
-        "--rag-answers": "" if options.answers is None else _content(options.answers),
-    }
+    values |= _deciding(options, "systems")
+    values["rag_judges"] = _digest(repr(sorted(options.panels.items())))
     kind, _, path = options.retriever.partition(":")
     if kind == "run" and path:
         values["the file of rag_retriever"] = _content(options.beside / path)
     return {ascii_safe(name): ascii_safe(value) for name, value in values.items()}
 
 
-def _request_digest(setting: ModelSetting) -> str:
-    """Return a digest of a model's parameters that affect its replies: without keys and addresses."""
-    from pytest_rageval.llm.recordings.request import Request
+def _deciding(options: Options, kind: str) -> dict[str, str]:
+    """Return setting -> value or digest, for the settings that decide scores."""
+    return {setting.name: _fingerprint(value) for setting, value in options.items() if setting.decides == kind}
 
-    return _digest(Request("model", "", setting.params, [], 1).key)
+
+def _fingerprint(value: object) -> str:
+    """Return the value of a setting; a digest of a file's content and of anything long or private."""
+    if isinstance(value, ModelSetting):  # without keys and addresses
+        return _digest(Request("model", "", value.params, [], 1).key)
+    if isinstance(value, Path):
+        return _content(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        public = {name: each for name, each in value.items() if name != "dsn"}
+        return _digest({name: _content(each) if isinstance(each, Path) else each for name, each in public.items()})
+    return "" if value is None else str(value)
 
 
 def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:

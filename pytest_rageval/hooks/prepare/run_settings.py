@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.config.models import ModelSetting
-from pytest_rageval.hooks.config.settings import Options, ini_value
+from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.judges.panel import Panel
 from pytest_rageval.llm.recordings.request import Request
 
 if TYPE_CHECKING:
@@ -30,39 +29,25 @@ _PACKAGE = Path(__file__).parents[2]
 DIGITS = 16  # of a prompt file's sha256
 
 
-def settings_of(config: pytest.Config, options: Options) -> dict[str, str]:
+def settings_of(options: Options) -> dict[str, str]:
     """Return option name -> value for the settings that are set, with a digest of each prompt file.
 
     Parameters of models and retrievers leave out keys, headers and addresses, like recordings, and mask secrets of the
     environment. results.json has systems and data in their own fields.
     """
-    values: dict[str, Any] = {
-        "model": options.model.name,
-        "model_params": _params(options.model),
-        "judge_model": options.judge.name,
-        "judge_params": _params(options.judge),
-        "judges": {name: "; ".join(panel.models) for name, panel in options.panels.items()},
-        "embedder_model": options.embedder.name,
-        "embedder_params": _params(options.embedder),
-        "seed": options.seed,
-        "limit": options.limit,
-        "sample": options.sample,
-        "repeat": options.repeat if options.repeat > 1 else None,
-        "answers": options.answers.name if options.answers else None,
+    by_ini = {setting.ini: value for setting, value in options.items()}
+    values = {
+        setting.key: _reported(value)
+        for setting, value in options.items()
+        if setting.reported and (not setting.needs or by_ini[setting.needs])
     }
-    if ini_value(config, "rag_corpus"):
-        params = {name: value for name, value in options.retriever_params.items() if name != "dsn"}
-        values |= {
-            "retriever": options.retriever,
-            "retriever_params": Request("retriever", options.retriever, params, (), 1).params,
-            "top_k": options.top_k,
-            "chunking": str(ini_value(config, "rag_chunking")),
-        }
+    if options.repeat == 1:
+        del values["rag_repeat"]
     if options.model.name:
-        values |= _digests("prompts", _PACKAGE / "systems" / "prompts", options.prompts)
+        values |= _digests("rag_prompts", _PACKAGE / "systems" / "prompts", options.prompts)
     if options.judge.name or options.panels:
-        values |= _digests("judge_prompts", _PACKAGE / "judges" / "prompts", {})
-    return {f"rag_{name}": _text(value) for name, value in values.items() if value not in (None, "", {})}
+        values |= _digests("rag_judge_prompts", _PACKAGE / "judges" / "prompts", {})
+    return {name: _text(value) for name, value in values.items() if value not in (None, "", {})}
 
 
 def testbed_settings(testbed: Testbed) -> dict[str, str]:
@@ -92,8 +77,15 @@ def _without_folders(path: str) -> str:
     return parsed.name if parsed.is_absolute() or ".." in parsed.parts else path
 
 
-def _params(setting: ModelSetting) -> Mapping[str, Any]:
-    return Request("model", setting.name, setting.params, (), 1).params if setting.name else {}
+def _reported(value: Any) -> Any:
+    """Return a setting's value for reports: without folders and without what names a person or a machine."""
+    if isinstance(value, ModelSetting):
+        return Request("model", "", value.params, (), 1).params
+    if isinstance(value, Mapping):
+        public = {name: each for name, each in value.items() if name != "dsn"}
+        panels = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
+        return panels or Request("retriever", "", public, (), 1).params
+    return value.name if isinstance(value, Path) else value
 
 
 def _digests(name: str, folder: Path, own: Mapping[str, Path]) -> dict[str, str]:

@@ -84,7 +84,7 @@ class Reporting:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Pass to a worker what it cannot see: whether paths were given, and what all workers share."""
-        from pytest_rageval.hooks.config.settings import is_narrowed
+        from pytest_rageval.hooks.config.invocation import is_narrowed
         from pytest_rageval.hooks.config.shared_folder import tell_worker
         from pytest_rageval.hooks.reporting import remote_workers
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.config.baseline import next_baseline, why_no_update
-from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.report.export.report_files import Writing
 from pytest_rageval.report.files.baseline_file import write_baseline
 from pytest_rageval.report.files.results_json import versions_of

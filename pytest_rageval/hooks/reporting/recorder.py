@@ -17,7 +17,7 @@ from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.keys import RESUMED
 from pytest_rageval.hooks.collect.resumed_run import Resumed
 from pytest_rageval.hooks.collect.saved_reports import Endings, reports_of
-from pytest_rageval.hooks.config.settings import read_options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.resume import resume_command
 from pytest_rageval.hooks.prepare.run_folder import run_folder
 from pytest_rageval.hooks.prepare.run_settings import settings_of
@@ -46,9 +46,9 @@ class Recorder:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self.options = read_options(config)
+        self.options = Options(config)
         self.choice = MatrixChoice(self.options.matrix, self.options.rows, self.options.cols)
-        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(config, self.options))
+        self.run = Run(datetime.now(timezone.utc), texts=self.options.texts, settings=settings_of(self.options))
         self.outlets = Outlets(self.options, config.rootpath)
         self._planned = False
         self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe
-from pytest_rageval.hooks.config.settings import read_options
+from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, coded
+from pytest_rageval.hooks.config.options import Options
 
 __all__ = ["hold", "is_scattered", "join", "replace_here", "reporting_unreachable"]
 
@@ -34,18 +34,20 @@ def join(node: Any) -> None:
     node.workerinput["rag_from"] = os.path.relpath(config.invocation_params.dir, config.rootpath)
     node.workerinput["rag_apart"] = config.option.dist not in TOGETHER
     try:
-        options = read_options(config)
+        options = Options(config)
     except RagEvalError:
         return  # the worker raises the same error and reports it
     if options.budget_usd is not None:
         raise SettingError(
             "--rag-budget-usd is kept in a file that workers on other machines (--tx) do not share; "
-            "run on one machine, or set the limit where the calls are paid"
+            "run on one machine, or set the limit where the calls are paid",
+            code="RAG504",
         )
     if options.record_mode not in (None, "none"):
         raise SettingError(
             f"the record mode {options.record_mode!r} would leave recordings on other machines (--tx); "
-            "record on one machine, and replay here with --rag-record-mode none"
+            "record on one machine, and replay here with --rag-record-mode none",
+            code="RAG504",
         )
 
 
@@ -84,18 +86,18 @@ def reporting_unreachable(config: pytest.Config) -> Generator[None]:
     try:
         yield
     except RagEvalError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.UsageError(coded(error)) from error
     except (OSError, EOFError, HostNotFound) as error:
         specs = ascii_safe(", ".join(config.option.tx))
         problem = f"not every worker of --tx {specs} can be started ({_reason(error)})"
-        raise pytest.UsageError(f"{problem}; see that its machine is up and listens") from error
+        wish = "see that its machine is up and listens"
+        raise pytest.UsageError(coded(SettingError(f"{problem}; {wish}", code="RAG504"))) from error
     except ValueError as error:
         if "rsync root" not in str(error):
             raise
         problem = f"workers on other machines would not find what is given: {ascii_safe(str(error))}"
-        raise pytest.UsageError(
-            f"{problem}; give absolute paths below --rsyncdir, and options as --name=VALUE"
-        ) from None
+        wish = "give absolute paths below --rsyncdir, and options as --name=VALUE"
+        raise pytest.UsageError(coded(SettingError(f"{problem}; {wish}", code="RAG504"))) from None
 
 
 def _send_or_ignore(send: Callable[..., None], name: str, **arguments: object) -> None:

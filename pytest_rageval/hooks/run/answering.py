@@ -17,7 +17,8 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
 from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of, describe, frames_of_users
-from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.error_codes import OTHER_KIND, with_code
+from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError, code_of
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
@@ -153,7 +154,7 @@ class Answering:
         try:
             desk = self._desks.get(request, entry, origin)
         except RagEvalError as error:
-            return _failure(task, BUILD, f"system {task.system!r} could not be built: {error}")
+            return _failure(task, BUILD, f"system {task.system!r} could not be built: {error}", quoted=error)
         except pytest.FixtureLookupError as error:
             problem = error.msg or f"fixture {error.argname!r} not found"
             return _failure(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
@@ -162,7 +163,7 @@ class Answering:
         try:
             asked = self._ask(request.node, entry, desk, task)
         except SystemContractError as error:
-            return _failure(task, BUILD if error.always else CONTRACT, str(error))
+            return _failure(task, BUILD if error.always else CONTRACT, str(error), quoted=error)
         except pytest.fail.Exception as error:  # for example from pytest-timeout
             message = f"system {task.system!r} failed on case {task.case.id!r}: {describe(error)}"
             return _failure(task, "system_error", message)
@@ -253,7 +254,8 @@ class Answering:
         cause = None if error is None else error.__cause__
         if isinstance(cause, pytest.FixtureLookupError):
             raise cause
-        failed = pytest.fail.Exception(outcome.error or "", pytrace=False)
+        code = OTHER_KIND if error is None else code_of(error)
+        failed = pytest.fail.Exception(with_code(outcome.error or "", code), pytrace=False)
         if cause is not None and getattr(self._session.config.option, "usepdb", False):
             raise failed.with_traceback(frames_of_users(cause))
         raise failed
@@ -276,8 +278,11 @@ ANSWERING: pytest.StashKey[Answering] = pytest.StashKey()
 """On the config: the process's `Answering`, from the first case on."""
 
 
-def _failure(task: Task, kind: str, message: str, cause: BaseException | None = None) -> tuple[Outcome, None, Asked]:
+def _failure(
+    task: Task, kind: str, message: str, cause: BaseException | None = None, *, quoted: RagEvalError | None = None
+) -> tuple[Outcome, None, Asked]:
     error = CaseError(kind, message)
+    error.__context__ = quoted  # its code is closer than that of the kind
     error.__cause__ = cause
     return outcome_of(task, error=error), None, Asked(error=error)
 

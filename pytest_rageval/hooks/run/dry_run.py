@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.errors import RagEvalError
+from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class DryRun:
         try:
             self._estimates = estimates(planned_of(collected, session.items), collected.models.prompts)
         except RagEvalError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(coded(error)) from None
         self._own_systems = list(own_systems(collected, session.items).values())
         self._names = {nodeid: testbed.name for nodeid, testbed in collected.testbeds.items()}
         return True

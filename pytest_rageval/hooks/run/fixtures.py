@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_rageval.errors import SettingError, coded
+
 if TYPE_CHECKING:
     from pytest_rageval.hooks.run.result import RagResult
     from pytest_rageval.model.case import Passage
@@ -32,7 +34,8 @@ __all__ = [
 def rag(request: pytest.FixtureRequest) -> RagResult:
     """The test's case, answered and scored: ``.case .answer .scores .check(gate)``, ``rag["accuracy"]``."""
     if not hasattr(request, "param"):
-        pytest.fail("the rag fixture belongs to a test with @rag_case(...); add the marker", pytrace=False)
+        problem = "the rag fixture belongs to a test with @rag_case(...); add the marker"
+        pytest.fail(coded(SettingError(problem, code="RAG107")), pytrace=False)
     from pytest_rageval.hooks.run.answering import answering_of
 
     result = answering_of(request.session).answer(request, request.param)

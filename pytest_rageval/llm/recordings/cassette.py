@@ -148,4 +148,4 @@ def _explaining_errors(path: Path, action: str) -> Iterator[None]:
         problem = (
             f"recordings cannot be {action} here ({reason}); make room, correct the rights, or choose another folder"
         )
-        raise DataError(str(path), problem) from error
+        raise DataError(str(path), problem, code="RAG412") from error

@@ -73,7 +73,7 @@ def record_of(path: Path, line: Line) -> dict[str, Any]:
     ):
         return record
     problem = "this line is no recording; take it out, or restore the file, or delete the file and record again"
-    raise DataError(f"{path}:{line.number}", problem)
+    raise DataError(f"{path}:{line.number}", problem, code="RAG412")
 
 
 def key_of(path: Path, line: Line) -> str:

@@ -60,26 +60,32 @@ def read_baseline(path: Path) -> Snapshot:
     try:
         text = regular(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
+        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}", code="RAG211") from error
     except UnicodeDecodeError as error:
-        raise DataError(str(path), f"a baseline is UTF-8 text, and byte {error.start} is not") from error
+        raise DataError(str(path), f"a baseline is UTF-8 text, and byte {error.start} is not", code="RAG211") from error
     again = "resolve the conflict or write it anew with --rag-update-baseline"
     try:
         plain = parse_json(text)
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise DataError(f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}") from error
+        raise DataError(
+            f"{path}:{line}", f"this is no JSON ({getattr(error, 'msg', error)}); {again}", code="RAG211"
+        ) from error
     if isinstance(plain, dict) and "outcomes" in plain:
-        raise DataError(str(path), "this is a results.json and no baseline; name another file, or compare with rageval")
+        raise DataError(
+            str(path),
+            "this is a results.json and no baseline; name another file, or compare with rageval",
+            code="RAG211",
+        )
     version = plain.get("schema") if isinstance(plain, dict) else None
     if version not in READABLE:
         expected = f"wanted {' or '.join(map(str, READABLE))}; write it anew with --rag-update-baseline"
-        raise DataError(str(path), f"the baseline's schema is {short_repr(version)}, {expected}")
+        raise DataError(str(path), f"the baseline's schema is {short_repr(version)}, {expected}", code="RAG211")
     try:
         return snapshot_of(plain, path.name)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         why = f"{error}" if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise DataError(str(path), f"this is no baseline ({why}); {again}") from error
+        raise DataError(str(path), f"this is no baseline ({why}); {again}", code="RAG211") from error
 
 
 def refuse_to_replace(path: Path) -> None:
@@ -90,11 +96,13 @@ def refuse_to_replace(path: Path) -> None:
     try:
         text = regular(path).read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
-        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}") from error
+        raise SettingError(f"the baseline {path} cannot be read: {error.strerror or error}", code="RAG211") from error
     keys = set(_KEY.findall(text))
     broken = text.startswith("<<<<<<<") or not text.strip()
     if not broken and ("schema" not in keys or "outcomes" in keys):
-        raise SettingError(f"{path} holds something else than a baseline, which is not overwritten; name another file")
+        raise SettingError(
+            f"{path} holds something else than a baseline, which is not overwritten; name another file", code="RAG211"
+        )
 
 
 def snapshot_to_plain(snapshot: Snapshot) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def merge_parts(parts: Sequence[Part]) -> Run:
         run = part.run
         for nodeid in run.outcomes.keys() & whole.outcomes.keys():
             raise SettingError(
-                f"{part.name} holds the case {nodeid}, which another shard has too; merge each case once"
+                f"{part.name} holds the case {nodeid}, which another shard has too; merge each case once", code="RAG503"
             )
         whole.outcomes |= run.outcomes
         whole.records |= run.records
@@ -89,24 +89,30 @@ def _check_shards(parts: Sequence[Part]) -> dict[str, Shard]:
     shards: dict[str, Shard] = {}
     for part in parts:
         if part.run.plan.shard is None:
-            raise SettingError(f"{part.name} is of no shard; give the results of runs with --rag-shard")
+            raise SettingError(f"{part.name} is of no shard; give the results of runs with --rag-shard", code="RAG503")
         if part.name in shards:
-            raise SettingError(f"{part.name} is named twice; name each shard once")
+            raise SettingError(f"{part.name} is named twice; name each shard once", code="RAG503")
         shards[part.name] = part.run.plan.shard
     for one, other in pairwise(parts):
         for what, value, its in _to_agree(one, other):
             if value != its:
-                raise SettingError(f"{one.name} and {other.name} differ in {what}; merge the shards of one run")
+                raise SettingError(
+                    f"{one.name} and {other.name} differ in {what}; merge the shards of one run", code="RAG503"
+                )
     of = next(iter(shards.values())).of
     holders: dict[int, str] = {}
     for name, shard in shards.items():
         if shard.number in holders:
-            raise SettingError(f"{holders[shard.number]} and {name} are both {shard}; merge each shard once")
+            raise SettingError(
+                f"{holders[shard.number]} and {name} are both {shard}; merge each shard once", code="RAG503"
+            )
         holders[shard.number] = name
     missing = [str(number) for number in range(1, of + 1) if number not in holders]
     if missing:
         names = ", ".join(f"{name} is {shard}" for name, shard in shards.items())
-        raise SettingError(f"the results of shard {', '.join(missing)} are missing, as {names}; give those of all")
+        raise SettingError(
+            f"the results of shard {', '.join(missing)} are missing, as {names}; give those of all", code="RAG503"
+        )
     return shards
 
 

@@ -20,7 +20,7 @@ def test_an_unknown_facet_is_refused(topics: Project, expression: str) -> None:
     run = topics.run("-m", expression)
     assert run.status == 4
     term = expression.removeprefix("not ").removesuffix(" or rag")
-    assert run.result.stderr.str().strip() == f"ERROR: -m {term}: unknown facet 'topc'; did you mean 'topic'?"
+    assert run.result.stderr.str().strip() == f"ERROR: -m {term}: unknown facet 'topc'; did you mean 'topic'? [RAG102]"
 
 
 EMPTY = {

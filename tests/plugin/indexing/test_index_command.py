@@ -125,7 +125,7 @@ def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -
     assert (refused.returncode, refused.stdout) == (2, "")
     assert re.fullmatch(
         r"rageval: nothing is removed, as the ini asks for bm25-\w+, which is not there yet; "
-        r"run rageval index build first\n",
+        r"run rageval index build first \[RAG101\]\n",
         refused.stderr,
     )
     project.command("index", "build")

@@ -261,5 +261,5 @@ def test_a_line_that_cannot_be_used_is_one_sentence(project: Project, lines: lis
     run = project.run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
     (said,) = [line for line in run.result.stderr.str().splitlines() if line.strip()]
-    run.result.stderr.fnmatch_lines([f"ERROR: {sentence}"])
+    run.result.stderr.fnmatch_lines([f"ERROR: {sentence} [[]RAG*"])
     assert "Traceback" not in said

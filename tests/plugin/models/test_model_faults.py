@@ -253,7 +253,7 @@ def test_without_litellm_one_sentence_says_what_to_install(project: Project) -> 
     project.file("conftest.py", BLOCKED)
     run = project.run(subprocess=True)
     assert run.status == 1, run.text
-    run.said("asking a model needs an optional dependency: pip install 'pytest-rageval[[]llm[]]'")
+    run.said("asking a model needs an optional dependency: pip install 'pytest-rageval[[]llm[]]' [[]RAG106]")
     assert sorted(run.statuses.values()) == ["error", "skipped", "skipped"]
     assert "Traceback" not in run.text + run.result.stderr.str()
 

@@ -86,7 +86,7 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
     assert (status, out) == (2, "")
     assert err == (
         "rageval: only 1 of 3 (33.3%) of the quotes have the gold answer, so 'tokens 4' is probably not the chunking "
-        "that was labelled; give that one with --chunking, or write the quotes with --force\n"
+        "that was labelled; give that one with --chunking, or write the quotes with --force [RAG101]\n"
     )
     assert not (museum.path / "cases.anchored.jsonl").exists()
     assert rageval(museum, *arguments, "--force")[0] == 0
@@ -94,7 +94,7 @@ def test_another_chunking_than_the_labelled_one_is_refused(museum: Project) -> N
     status, _, err = rageval(museum, "anchor", "cases.jsonl")
     assert (status, err.strip()) == (
         2,
-        "rageval: cases.anchored.jsonl already exists; name another file with --out, or add --force",
+        "rageval: cases.anchored.jsonl already exists; name another file with --out, or add --force [RAG101]",
     )
 
 
@@ -104,7 +104,7 @@ def test_the_labelled_file_is_not_overwritten_without_force(museum: Project) -> 
         status, _, err = rageval(museum, "anchor", "cases.jsonl", "--out", out)
         assert (status, err) == (
             2,
-            "rageval: cases.jsonl already exists; name another file with --out, or add --force\n",
+            "rageval: cases.jsonl already exists; name another file with --out, or add --force [RAG101]\n",
         )
         assert (museum.path / "cases.jsonl").read_bytes() == labelled
 
@@ -121,7 +121,7 @@ def test_a_chunking_without_any_of_the_ids_is_refused(museum: Project, gold: Row
     assert (status, out) == (2, "")
     assert err == (
         f"rageval: only 0 of 6 (0.0%) of the quotes {share}, so 'sections' is probably not the chunking that was "
-        "labelled; give that one with --chunking, or write the quotes with --force\n"
+        "labelled; give that one with --chunking, or write the quotes with --force [RAG101]\n"
     )
     assert not (museum.path / "cases.anchored.jsonl").exists()
     status, out, _ = rageval(museum, "anchor", "cases.jsonl", "--force")
@@ -134,7 +134,7 @@ def test_check_refuses_what_only_writing_uses(museum: Project, extra: tuple[str,
     digests(museum, passages={})
     status, out, err = rageval(museum, "anchor", "cases.jsonl", "--check", "--baseline", "rag-baseline.json", *extra)
     assert (status, out) == (2, "")
-    assert err.splitlines()[-1] == f"rageval: {extra[0]} has no effect with --check; leave it out"
+    assert err.splitlines()[-1] == f"rageval: {extra[0]} has no effect with --check; leave it out [RAG101]"
     assert not (museum.path / "z.jsonl").exists()
 
 
@@ -155,7 +155,7 @@ def test_digests_detect_another_chunking_even_if_most_quotes_hold_the_answer(mus
     assert err == (
         "rageval: under 'tokens 8 2', 2 of 2 ids name other text than in the baseline rag-baseline.json, so another "
         "chunking was labelled, or the documents have changed; give that one with --chunking, list the ids with "
-        "--check, or write the quotes with --force\n"
+        "--check, or write the quotes with --force [RAG101]\n"
     )
     assert not (museum.path / "cases.anchored.jsonl").exists()
     status, out, _ = rageval(museum, *command, "tokens 8 2", "--force")

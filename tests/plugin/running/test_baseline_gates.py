@@ -224,7 +224,7 @@ def test_a_baseline_that_cannot_be_read_is_a_usage_error(project: Project, kind:
     run = project.run(*AGAINST)
     assert run.status == 4
     assert run.results is None
-    run.result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+    run.result.stderr.fnmatch_lines([f"ERROR: {problem} [[]RAG*"])
 
 
 @pytest.mark.parametrize(

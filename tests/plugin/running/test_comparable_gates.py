@@ -193,7 +193,9 @@ def test_a_share_that_is_none_is_a_usage_error(project: Project, least: str) -> 
     project.says(rows(1))
     run = project.run("-o", f"rag_min_compared={least}")
     assert run.status == 4
-    run.result.stderr.fnmatch_lines([f"ERROR: rag_min_compared is '{least}'; write a share from 0 to 1, such as 0.5"])
+    run.result.stderr.fnmatch_lines(
+        [f"ERROR: rag_min_compared is '{least}'; write a share from 0 to 1, such as 0.5 [[]*"]
+    )
 
 
 def test_a_testbed_that_the_baseline_does_not_hold_fails_its_gate(project: Project) -> None:

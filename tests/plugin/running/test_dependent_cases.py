@@ -58,7 +58,7 @@ def test_a_cluster_that_no_case_has_is_a_usage_error(project: Project, workers: 
     project.says(turns(2, 1), 'cluster="documnet"')
     run = project.run(*workers)
     assert run.status == 4
-    problem = "is 'documnet', a facet that no case has; did you mean 'document'?"
+    problem = "is 'documnet', a facet that no case has; did you mean 'document'? [[]RAG101]"
     run.result.stderr.fnmatch_lines([f"ERROR: test_it.py:3: cluster {problem}"])
     project.says(turns(2, 1))
     project.file("pytest.ini", "[pytest]\naddopts = -q\nrag_cluster = documnet\n")

@@ -123,7 +123,7 @@ def test_ids_of_gates_on_workers_and_without_xdist(both: Project) -> None:
 def test_a_gate_that_does_not_exist_is_refused(both: Project) -> None:
     run = both.run("test_it.py::test_it[gate: accuracy >= 0.6]")
     assert run.status == 4
-    told = f"ERROR: no such gate: test_it.py::test_it[gate: accuracy >= 0.6]; its gates are {HELD}; {MISSED}"
+    told = f"ERROR: no such gate: test_it.py::test_it[gate: accuracy >= 0.6]; its gates are {HELD}; {MISSED} [RAG114]"
     assert told in run.result.errlines
     assert both.run("rag::session[gate: n >= 3]").status == 4
     assert both.run("test_it.py::test_gone[gate: n >= 3]").status == 4

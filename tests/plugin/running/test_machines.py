@@ -120,7 +120,7 @@ def test_a_machine_that_is_not_there_is_one_sentence(project: Project, machines:
     assert run.status == pytest.ExitCode.USAGE_ERROR
     (said,) = run.result.stderr.str().strip().splitlines()
     assert said.startswith("ERROR: not every worker of --tx socket=127.0.0.1:")
-    assert said.endswith("can be started (Connection refused); see that its machine is up and listens")
+    assert said.endswith("can be started (Connection refused); see that its machine is up and listens [RAG504]")
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_the_ini_says_what_becomes_of_them(suite: Project, policy: str, status: 
 def test_an_unknown_policy_is_a_usage_error(suite: Project) -> None:
     run = suite.run("-o", "rag_partial_gates=maybe")
     assert run.status == 4
-    run.result.stderr.fnmatch_lines(["ERROR: rag_partial_gates is 'maybe'; write skip, decide or fail"])
+    run.result.stderr.fnmatch_lines(["ERROR: rag_partial_gates is 'maybe'; write skip, decide or fail [[]RAG101]"])
 
 
 def test_the_declared_part_of_a_testbed_is_all_of_it(project: Project) -> None:

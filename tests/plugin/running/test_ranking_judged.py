@@ -117,7 +117,7 @@ def test_a_wrong_name_is_a_usage_error(
     project.says(rows(), arguments, test=TEST, conftest=RETRIEVES)
     run = project.run(*options)
     assert run.status == 4
-    run.result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+    run.result.stderr.fnmatch_lines([f"ERROR: {problem} [[]RAG*"])
 
 
 def test_without_the_extra_the_session_ends_with_its_name(project: Project) -> None:
@@ -126,4 +126,4 @@ def test_without_the_extra_the_session_ends_with_its_name(project: Project) -> N
     run = project.run(subprocess=True)
     assert run.status == 4
     wanted = "a ranking metric needs an optional dependency: pip install 'pytest-rageval[[]ranking]'"
-    run.result.stderr.fnmatch_lines([f"ERROR: *{wanted}"])
+    run.result.stderr.fnmatch_lines([f"ERROR: *{wanted} [[]RAG106]"])

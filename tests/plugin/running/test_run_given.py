@@ -121,4 +121,4 @@ def test_a_database_without_a_table_is_one_sentence(project: Project) -> None:
     run = project.run()
     assert run.status == 4
     said = "rag_retriever_params names no table for pgvector to search; write table = NAME"
-    assert f"ERROR: {said}\n" in run.result.stderr.str()
+    assert f"ERROR: {said} [RAG101]\n" in run.result.stderr.str()

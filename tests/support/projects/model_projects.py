@@ -23,6 +23,7 @@ import pytest_rageval.llm.client.clients
 import pytest_rageval.llm.recordings.cassettes
 import pytest_rageval.systems.closed_book  # noqa: F401
 from pytest_rageval.llm.backends.named_model import preload
+from support.codes import without_code
 from support.projects.rag_project import Project, Row, Run
 from support.servers.openai_replies import last_user
 from support.servers.openai_server import OpenAIServer
@@ -113,7 +114,7 @@ def refused(project: Project, *args: str) -> str:
     run = project.run(*args)
     assert (run.status, run.results) == (pytest.ExitCode.USAGE_ERROR, None), run.text
     (line,) = (line for line in run.result.stderr.lines if line.strip())
-    return line.removeprefix("ERROR: ")
+    return without_code(line.removeprefix("ERROR: "))
 
 
 def table(run: Run) -> dict[tuple[str, str], list[str]]:

@@ -8,6 +8,7 @@ import pytest
 
 import pytest_rageval.hooks.collect.session
 import pytest_rageval.model.metric  # what a run within this process imports first, it also takes away  # noqa: F401
+from support.codes import without_code
 from support.projects.rag_project import Project, Run
 
 NOISE = ("Traceback", "INTERNALERROR", "crashed", "PluggyTeardownRaisedWarning", "Exception", "= rag =", " passed")
@@ -32,4 +33,4 @@ def sentence_of(run: Run, project: Project) -> str:
     assert not (project.path / ".rageval").exists()
     assert sentences[0].isprintable()
     assert len(sentences[0]) < 1000
-    return sentences[0]
+    return without_code(sentences[0])

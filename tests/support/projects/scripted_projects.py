@@ -18,6 +18,7 @@ import pytest_rageval.llm.client.clients
 import pytest_rageval.llm.recordings.cassettes
 import pytest_rageval.metrics.judges.rgb_judged
 import pytest_rageval.systems.closed_book  # noqa: F401
+from support.codes import without_code
 from support.projects.rag_project import Project, Row, Run
 
 Asked = list[dict[str, Any]]
@@ -105,4 +106,4 @@ def refused(project: Project, *args: str) -> str:
     assert run.status == pytest.ExitCode.USAGE_ERROR, run.text
     assert len(lines) == 1, lines
     assert not (project.path / ".rageval").exists()
-    return lines[0].removeprefix("ERROR: ")
+    return without_code(lines[0].removeprefix("ERROR: "))

@@ -21,6 +21,7 @@ from pytest_rageval.report.files.run_folder import write_atomically
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
+from support.codes import without_code
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 TESTBED = "t.py::t"
@@ -80,4 +81,4 @@ def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     out, err = capsys.readouterr()
     assert not out
     (line,) = err.splitlines()
-    return line.removeprefix("rageval: ")
+    return without_code(line.removeprefix("rageval: "))

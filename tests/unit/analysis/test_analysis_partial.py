@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart, is_not_decided, not_decided, part_policy
+from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart, is_not_decided, not_decided
 from pytest_rageval.analysis.gates import parse_gate
-from pytest_rageval.errors import SettingError
 
 GATE = parse_gate("accuracy >= 0.9")
 PART = SelectedPart(1, 60)
@@ -37,9 +36,3 @@ def test_the_policy_decides(policy: PartPolicy, status: str | None) -> None:
 def test_only_a_part_and_a_fixed_bound_are_left_open() -> None:
     assert not_decided(GATE, "test_a", None, "fail") is None
     assert not_decided(parse_gate("accuracy >= baseline"), "test_a", PART, "fail") is None
-
-
-def test_a_policy_is_one_of_three() -> None:
-    assert [part_policy(f" {text} ", "rag_partial_gates") for text in ("skip", "decide", "fail")]
-    with pytest.raises(SettingError, match="rag_partial_gates is 'warn'; write skip, decide or fail"):
-        part_policy("warn", "rag_partial_gates")

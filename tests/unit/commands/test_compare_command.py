@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.codes import without_code
 
 from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -70,7 +71,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     out, err = capsys.readouterr()
     assert not out
     (line,) = err.splitlines()
-    return line
+    return without_code(line)
 
 
 def test_two_runs_stand_side_by_side(two: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,7 +164,7 @@ def test_nothing_is_overwritten_without_force(there: str, imports: Path, command
     Path(there).write_text("mine")
     status, out, err = command("deepeval", imports / "deepeval.csv")
     assert (status, out) == (2, [])
-    assert err == f"rageval: {there} already exists; name another file with --out, or add --force\n"
+    assert err == f"rageval: {there} already exists; name another file with --out, or add --force [RAG101]\n"
     assert files() == [there]
     assert Path(there).read_text() == "mine"
     assert command("deepeval", imports / "deepeval.csv", "--force")[0] == 0
@@ -183,7 +183,10 @@ def test_only_a_line_with_left_makes_the_status_1(left: dict[str, Any], command:
 def test_a_source_is_never_overwritten(command: Import) -> None:
     Path("mine.jsonl").write_text('{"input": "Q?", "expected_output": "A"}\n')
     status, _, err = command("deepeval", "mine.jsonl", "--out", "mine.jsonl", "--force")
-    assert (status, err) == (2, "rageval: mine.jsonl is a source of the import; name another file with --out\n")
+    assert (status, err) == (
+        2,
+        "rageval: mine.jsonl is a source of the import; name another file with --out [RAG101]\n",
+    )
     assert lines("mine.jsonl") == [{"input": "Q?", "expected_output": "A"}]
 
 

@@ -256,7 +256,7 @@ def test_bad_arguments_are_a_usage_error(project: Path, capsys: pytest.CaptureFi
     assert main(["merge", "none.json"]) == 4
     (name, *_) = write(shard(1, 1))
     assert main(["merge", name, name]) == 4
-    assert capsys.readouterr().err.endswith("1.json is named twice; name each shard once\n")
+    assert capsys.readouterr().err.endswith("1.json is named twice; name each shard once [RAG503]\n")
 
 
 def test_machines_may_differ_and_a_baseline_is_carried_along(project: Path) -> None:

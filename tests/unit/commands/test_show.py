@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.codes import without_code
 
 from pytest_rageval.cli import main
 
@@ -61,7 +62,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     out, err = capsys.readouterr()
     assert not out
     (line,) = err.splitlines()
-    return line
+    return without_code(line)
 
 
 def test_the_newest_run_is_shown_unless_one_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.config.settings import Options, read_options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.report.files.pruning import Keep
 
 
 def options_of(pytester: pytest.Pytester, *args: str) -> Options:
-    return read_options(pytester.parseconfig(*args))
+    return Options(pytester.parseconfig(*args))
 
 
 def test_default_options(pytester: pytest.Pytester) -> None:
@@ -63,6 +63,8 @@ def test_all_options(pytester: pytest.Pytester) -> None:
         (["--rag-system=b", "--rag-system=b"], "--rag-system names 'b' twice; name each system once"),
         (["-o", "rag_system=b\nb"], "rag_system names 'b' twice; name each system once"),
         (["-o", "rag_top_k=-1"], "rag_top_k is '-1'; write a whole number of 1 or more"),
+        (["-o", "rag_partial_gates=warn"], "rag_partial_gates is 'warn'; write skip, decide or fail"),
+        (["-o", "rag_alpha_per=case"], "rag_alpha_per is 'case'; write session or gate"),
         (["-o", "rag_top_k=²"], "rag_top_k is '²'; write a whole number of 1 or more"),
         (["-o", "rag_error_markers=en:"], "rag_error_markers has the line 'en:'; write 'language: text', for instance"),
         (["-o", "rag_report_texts=maybe"], "rag_report_texts in the ini cannot be used: invalid truth value 'maybe'"),

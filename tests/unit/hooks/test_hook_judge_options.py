@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_rageval.hooks.config.judge_panels import panels
-from pytest_rageval.hooks.config.settings import read_options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.judges.panel import Panel
 
 
@@ -25,5 +25,5 @@ def test_lines_name_models_and_options() -> None:
 
 def test_the_judge_fixture_is_not_a_litellm_model(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nrag_judges =\n    tone: a, rag_judge\n    stars: b, a\n")
-    options = read_options(pytester.parseconfig())
+    options = Options(pytester.parseconfig())
     assert options.panelists == ["a", "b"]

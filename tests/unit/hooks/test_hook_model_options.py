@@ -6,7 +6,7 @@ import pytest
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.config.models import ModelSetting, model_setting
-from pytest_rageval.hooks.config.settings import Options, read_options
+from pytest_rageval.hooks.config.options import Options
 
 
 def test_lines_are_params_whose_values_are_json_or_text() -> None:
@@ -66,7 +66,7 @@ def test_a_free_model_costs_nothing() -> None:
 
 
 def given(pytester: pytest.Pytester, *args: str) -> Options:
-    return read_options(pytester.parseconfig(*args))
+    return Options(pytester.parseconfig(*args))
 
 
 def test_by_default_there_is_no_model_and_nothing_is_recorded(pytester: pytest.Pytester) -> None:

@@ -5,7 +5,7 @@ from typing import Any, cast
 from pytest_rageval.hooks.collect import selection
 from pytest_rageval.hooks.collect.datasets import Source
 from pytest_rageval.hooks.collect.testbed import Entry, Responder, Testbed
-from pytest_rageval.hooks.config.settings import Options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.testbeds.settings import parse_settings
 

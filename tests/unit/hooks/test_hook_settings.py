@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.config.settings import read_options
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.run_settings import settings_of
 
 MODEL = """
@@ -25,8 +25,7 @@ rag_retriever_params =
 
 
 def report_settings(pytester: pytest.Pytester, *args: str) -> dict[str, str]:
-    config = pytester.parseconfig(*args)
-    return settings_of(config, read_options(config))
+    return settings_of(Options(pytester.parseconfig(*args)))
 
 
 def test_settings_in_reports_have_no_keys_and_addresses(

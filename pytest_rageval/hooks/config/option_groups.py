@@ -1,0 +1,95 @@
+"""Rows of the table of options that belong together: reports, the baseline, agreement with people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.config import parsing
+from pytest_rageval.hooks.config.setting import Setting, Settings
+
+if TYPE_CHECKING:
+    from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
+
+__all__ = ["BaselineSetting", "ReportTargets", "TrustSetting"]
+
+
+class ReportTargets(Settings):
+    """Where to write reports in addition to the run folder; None for no report."""
+
+    # fmt: off
+    json = Setting("--rag-json", parse=parsing.report, metavar="PATH",
+        help="also write results.json to PATH", more="reference/results.md")
+    html = Setting("--rag-html", parse=parsing.page, metavar="PATH",
+        help="write an HTML page of the run to PATH, as a single file",
+        more="how-to/reports.md#a-page-of-the-run")
+    markdown = Setting("--rag-markdown", parse=parsing.report, metavar="PATH",
+        help="write a report for a pull request comment to PATH", more="how-to/pull-request.md")
+    mlflow = Setting("--rag-mlflow", parse=parsing.store, metavar="URI",
+        help="log each system as an MLflow run, to a server, a database or a folder",
+        more="how-to/reports.md#mlflow")
+    # fmt: on
+
+
+class BaselineSetting(Settings):
+    """The baseline of the run, and how gates compare with it."""
+
+    # fmt: off
+    path = Setting("--rag-baseline", "rag_baseline", parse=parsing.baseline, metavar="PATH",
+        help="compare the run with this committed baseline", more="how-to/gates.md#compare-with-a-baseline")
+    whole: Setting[bool] = Setting("--rag-update-baseline", action="store_true",
+        help="replace the baseline with this run", more="how-to/gates.md#compare-with-a-baseline")
+    part: Setting[bool] = Setting("--rag-update-baseline-part", action="store_true",
+        help="update only the cases that ran in the baseline",
+        more="how-to/gates.md#compare-with-a-baseline")
+    alpha = Setting("rag_alpha", parse=parsing.alpha, default="0.05",
+        help="accepted chance of a false alarm in a comparison, as a share", more="explanation/decisions.md")
+    alpha_per: Setting[AlphaPer] = Setting("rag_alpha_per", parse=parsing.one_of("session", "gate"), default="session",
+        help="session or gate: what rag_alpha applies to", more="explanation/decisions.md")
+    min_compared = Setting("rag_min_compared", parse=parsing.share, default="0.5",
+        help="least share of a gate's baseline cases to compare",
+        more="explanation/decisions.md#not-comparable")
+    inconclusive: Setting[Policy] = Setting("rag_inconclusive", parse=parsing.one_of("pass", "warn", "fail"),
+        help="pass, warn or fail for a drop that is not significant", default="warn",
+        more="explanation/decisions.md#inconclusive")
+    # fmt: on
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        if self.whole and self.part:
+            raise SettingError(
+                "--rag-update-baseline and --rag-update-baseline-part exclude each other; give one of them",
+                code="RAG103",
+            )
+        if self.path is None and self.update:
+            raise SettingError(
+                "there is no baseline to update; name one with --rag-baseline or as rag_baseline in the ini",
+                code="RAG210",
+            )
+
+    @property
+    def update(self) -> bool:
+        """Whether the run updates the baseline."""
+        return self.whole or self.part
+
+
+class TrustSetting(Settings):
+    """The agreement with people that judges need."""
+
+    # fmt: off
+    labels = Setting("rag_judge_labels", parse=parsing.labels,
+        help="file of people's labels of answers, to check judges against",
+        more="how-to/people.md#let-the-labels-decide")
+    least = Setting("rag_judge_min_kappa", parse=parsing.kappas, kind="linelist",
+        help="minimum kappa with the labels: a number, or 'judge: number', one per line",
+        more="how-to/people.md#let-the-labels-decide")
+    # fmt: on
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        if (self.labels is None) != (not self.least):
+            names = TrustSetting.labels.ini, TrustSetting.least.ini
+            setting, missing = names if self.labels else reversed(names)
+            raise SettingError(f"{setting} has no effect without {missing}; set both, or neither", code="RAG103")

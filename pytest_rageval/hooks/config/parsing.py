@@ -1,0 +1,289 @@
+"""Parse the values of options and ini settings. What is heavy is imported on use."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.config.setting import Place
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.config.models import ModelSetting
+    from pytest_rageval.judges.panel import Panel
+    from pytest_rageval.report.files.pruning import Keep
+
+__all__ = [
+    "alpha",
+    "baseline",
+    "chat_params",
+    "cluster",
+    "count",
+    "distinct",
+    "dollars",
+    "embedder_params",
+    "folder",
+    "kappas",
+    "keep",
+    "labels",
+    "lines",
+    "name",
+    "one_of",
+    "page",
+    "panels",
+    "passages",
+    "path",
+    "positive",
+    "prompts",
+    "record_mode",
+    "report",
+    "retriever_params",
+    "shard",
+    "share",
+    "store",
+    "text",
+    "text_by_language",
+    "texts_by_language",
+]
+
+W = TypeVar("W", bound=str)
+
+
+def positive(text: str) -> int:
+    """Parse a whole number of 1 or more, for argparse."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Parse a shard ``I/N``, for argparse."""
+    number, _, of = text.partition("/")
+    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
+        return int(number), int(of)
+    raise argparse.ArgumentTypeError(f"{text!r} is no shard; write I/N, from 1/N to N/N")
+
+
+def dollars(text: str) -> float:
+    """Parse an amount of US dollars, for argparse."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of 0 or more US dollars")
+    return amount
+
+
+def text(value: str, place: Place) -> str:
+    """Return the text of the ini without spaces around it."""
+    return str(value).strip()
+
+
+def name(value: str | None, place: Place) -> str | None:
+    """Return a name; None if it is empty."""
+    return str(value or "").strip() or None
+
+
+def lines(value: Sequence[str], place: Place) -> tuple[str, ...]:
+    """Return the lines of the ini, or the values of a repeated option."""
+    return tuple(value)
+
+
+def cluster(value: str, place: Place) -> str:
+    """Return the facet that dependent cases share; by default the dialogue."""
+    from pytest_rageval.model.facets import DIALOGUE
+
+    return str(value).strip() or DIALOGUE
+
+
+def distinct(value: list[str], place: Place) -> tuple[str, ...]:
+    """Return names; refuse a repeated one."""
+    for each in value:
+        if value.count(each) > 1:
+            raise SettingError(f"{place.name} names {short_repr(each)} twice; name each system once")
+    return tuple(value)
+
+
+def one_of(*words: W) -> Callable[[str, Place], W]:
+    """Return a parser of one of these words."""
+
+    def parse(value: str, place: Place) -> W:
+        word = str(value).strip()
+        for each in words:
+            if word == each:
+                return each
+        wish = f"{', '.join(words[:-1])} or {words[-1]}"
+        raise SettingError(f"{place.name} is {short_repr(word)}; write {wish}")
+
+    return parse
+
+
+def count(value: object, place: Place) -> int | None:
+    """Return a whole number of 1 or more; None if not set."""
+    digits = str(value).strip()
+    if not digits:
+        return None
+    if digits.isdecimal() and int(digits) > 0:
+        return int(digits)
+    raise SettingError(f"{place.name} is {short_repr(digits)}; write a whole number of 1 or more")
+
+
+def passages(value: object, place: Place) -> int:
+    """Return a number of passages: 5 if not set."""
+    return count(value, place) or 5
+
+
+def path(value: str | None, place: Place) -> Path | None:
+    """Return a path; None if not set."""
+    named = str(value or "").strip()
+    return place.folder / named if named else None
+
+
+def report(value: str | None, place: Place) -> Path | None:
+    """Return the path of a report; refuse an empty one and a directory."""
+    if value is None:
+        return None
+    if not value.strip():
+        raise SettingError(f"{place.name} names no file; name one")
+    if (place.folder / value).is_dir():
+        raise SettingError(f"{place.name} names the directory {short_repr(value)}; name a file")
+    return place.folder / value
+
+
+def page(value: str | None, place: Place) -> Path | None:
+    """Return the path of the HTML page; refuse it without Jinja."""
+    target = report(value, place)
+    if target is not None:
+        from pytest_rageval.report.html.page import check_jinja2
+
+        check_jinja2()
+    return target
+
+
+def store(value: str | None, place: Place) -> str | None:
+    """Return the address of an MLflow store."""
+    if value is not None and not value.strip():
+        raise SettingError(f"{place.name} names no store; name a server, a database or a folder")
+    return value
+
+
+def baseline(value: str | None, place: Place) -> Path | None:
+    """Return the path of the baseline; refuse a directory."""
+    target = path(value, place)
+    if target is not None and target.is_dir():
+        raise SettingError(f"the baseline {target} is a directory; name a file")
+    return target
+
+
+def labels(value: str, place: Place) -> Path | None:
+    """Return the path of people's labels; refuse a missing file."""
+    target = path(value, place)
+    if target is not None and not target.is_file():
+        raise SettingError(
+            f"{place.name} names {short_repr(str(target))}, and there is no such file; correct the path", code="RAG105"
+        )
+    return target
+
+
+def folder(value: str, place: Place) -> Path:
+    """Return a folder, which may not exist yet."""
+    named = place.folder / str(value)
+    if named.exists() and not named.is_dir():
+        raise SettingError(f"{place.name} names the file {short_repr(str(named))}; name a folder")
+    return named
+
+
+def alpha(value: str, place: Place) -> float:
+    """Return a share of false alarms."""
+    from pytest_rageval.analysis.baseline.multiplicity import alpha_of
+
+    return alpha_of(str(value), place.name)
+
+
+def share(value: str, place: Place) -> float:
+    """Return a share in 0..1."""
+    from pytest_rageval.analysis.baseline.comparable import share_of
+
+    return share_of(str(value), place.name)
+
+
+def keep(value: str, place: Place) -> Keep:
+    """Return how many runs are kept, and their size."""
+    from pytest_rageval.report.files.pruning import keep_of
+
+    kept = keep_of(str(value))
+    if kept is None:
+        hint = "write how many runs are kept, 1 or more, or all, and perhaps their size, as in 50, 2 GB"
+        raise SettingError(f"{place.name} is {short_repr(str(value).strip())}; {hint}")
+    return kept
+
+
+def chat_params(value: Sequence[str], place: Place) -> ModelSetting:
+    """Return a chat model's parameters; temperature 0 if not set."""
+    from pytest_rageval.hooks.config.models import model_setting
+
+    return model_setting(None, value, place.name)
+
+
+def embedder_params(value: Sequence[str], place: Place) -> ModelSetting:
+    """Return an embedding model's parameters."""
+    from pytest_rageval.hooks.config.models import model_setting
+
+    return model_setting(None, value, place.name, {})
+
+
+def retriever_params(value: Sequence[str], place: Place) -> Mapping[str, Any]:
+    """Return a retriever's parameters."""
+    from pytest_rageval.hooks.config.models import parameters
+
+    return parameters(value, place.name, "k1 = 1.2")
+
+
+def record_mode(value: str, place: Place) -> str | None:
+    """Return VCR's record mode; None for no recordings."""
+    from pytest_rageval.hooks.config.models import record_mode
+
+    return record_mode(str(value), place.name)
+
+
+def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:
+    """Return metric -> panel."""
+    from pytest_rageval.hooks.config.judge_panels import panels
+
+    return panels(value)
+
+
+def kappas(value: Sequence[str], place: Place) -> Mapping[str, float]:
+    """Return judge, or "" for every other judge -> its minimum kappa."""
+    from pytest_rageval.hooks.config.judge_labels import kappas
+
+    return kappas(value)
+
+
+def texts_by_language(example: str) -> Callable[[Sequence[str], Place], Mapping[str, tuple[str, ...]]]:
+    """Return a parser of lines ``language: text``; a language may have several texts."""
+
+    def parse(value: Sequence[str], place: Place) -> Mapping[str, tuple[str, ...]]:
+        from pytest_rageval.hooks.config.models import by_language
+
+        return by_language(value, place.name, example)
+
+    return parse
+
+
+def text_by_language(value: Sequence[str], place: Place, example: str = "en: I do not know.") -> Mapping[str, str]:
+    """Return language -> text; refuse several texts of a language."""
+    texts = texts_by_language(example)(value, place)
+    for language, each in texts.items():
+        if len(each) > 1:
+            raise SettingError(f"{place.name} gives two texts for {short_repr(language)}; give one")
+    return {language: each[0] for language, each in texts.items()}
+
+
+def prompts(value: Sequence[str], place: Place) -> Mapping[str, Path]:
+    """Return language -> file of prompts."""
+    files = text_by_language(value, place, "en: prompts/en.toml")
+    return {language: place.folder / file for language, file in files.items()}

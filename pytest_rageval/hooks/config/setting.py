@@ -1,0 +1,196 @@
+"""Declare a setting once: its option, its ini name, its parser and its help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import pytest
+
+from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.hooks.config.invocation import ini_folder, invoked_from
+
+if TYPE_CHECKING:
+    from typing import Literal, NoReturn
+
+__all__ = ["Fact", "Group", "Place", "Setting", "Settings", "declared"]
+
+T = TypeVar("T")
+F = TypeVar("F", bound="Fact[Any]")
+
+
+class Place:
+    """Where a value comes from.
+
+    Attributes:
+        name: the option or the ini setting, for messages.
+        folder: the folder that paths are relative to.
+    """
+
+    __slots__ = ("folder", "name")
+
+    def __init__(self, name: str, folder: Path) -> None:  # a NamedTuple takes 0.2 ms of each start of pytest
+        self.name = name
+        self.folder = folder
+
+
+def _unchanged(value: Any, place: Place) -> Any:
+    """Return what argparse or pytest parsed."""
+    return value
+
+
+class Fact(Generic[T]):
+    """An attribute of `Settings` that a function reads from pytest's configuration.
+
+    Args:
+        read: returns the value.
+    """
+
+    __slots__ = ("attribute", "read")
+
+    def __init__(self, read: Callable[[pytest.Config], T]) -> None:
+        self.read = read
+        self.attribute = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.attribute = name
+
+    @overload
+    def __get__(self: F, instance: None, owner: type) -> F: ...
+    @overload
+    def __get__(self, instance: Settings, owner: type) -> T: ...
+    def __get__(self, instance: Settings | None, owner: type) -> Fact[T] | T:
+        return self if instance is None else instance._values[self.attribute]
+
+    def __set__(self, instance: Settings, value: NoReturn) -> None:
+        raise AttributeError(f"{self.attribute} is read-only")
+
+
+class Setting(Fact[T]):
+    """One setting: an option of the command line, a setting of the ini, or both; then the option wins.
+
+    The class `Settings` that declares it has its value as an attribute. ``Options.limit`` is the declaration, and
+    ``options.limit`` the value. ``Options.limit.read(config)`` reads this value alone.
+
+    Args:
+        names: the option (``--rag-limit``), the ini name (``rag_top_k``), or both.
+        help: for ``--help`` and the reference.
+        parse: turns the text, or the lines, into the value; raises `SettingError`. Without it, the row has a type.
+        default: of the ini; of the option if there is no ini.
+        kind: pytest's type of the ini value.
+        more: the page of the docs that explains it.
+        decides: its kind in a run's fingerprint if scores depend on its value; `run_fingerprint` adds what several
+            settings decide together.
+        reported: whether results.json lists it.
+        needs: the ini setting without which it has no effect; then results.json leaves it out.
+        argument: further arguments of argparse, such as ``metavar``.
+    """
+
+    __slots__ = (
+        "argument", "decides", "default", "help", "ini", "kind", "more", "needs", "option", "parse", "reported",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *names: str,
+        help: str,  # noqa: A002 - argparse's and pytest's word
+        parse: Callable[[Any, Place], T] = _unchanged,
+        default: object = None,
+        kind: Literal["string", "linelist", "args", "bool"] = "string",
+        more: str = "",
+        decides: Literal["", "settings", "systems"] = "",
+        reported: bool = False,
+        needs: str = "",
+        **argument: Any,
+    ) -> None:
+        super().__init__(self._read)
+        self.option = next((name for name in names if name.startswith("--")), "")
+        self.ini = next((name for name in names if not name.startswith("--")), "")
+        self.parse, self.help, self.default, self.kind = parse, help, default, kind
+        self.more, self.decides, self.reported, self.needs, self.argument = more, decides, reported, needs, argument
+
+    @property
+    def name(self) -> str:
+        """The name in messages about a run: of the ini, else of the option."""
+        return self.ini or self.option
+
+    @property
+    def key(self) -> str:
+        """The name in results.json."""
+        return self.ini or self.dest
+
+    @property
+    def dest(self) -> str:
+        """The attribute of ``config.option``."""
+        return self.option.removeprefix("--").replace("-", "_")
+
+    def add_to(self, parser: pytest.Parser) -> None:
+        """Add the option and the ini setting to pytest's."""
+        if self.option:
+            default = {} if self.ini or self.default is None else {"default": self.default}
+            text = self.help.replace("%", "%%")  # argparse formats it
+            parser.getgroup("rag").addoption(self.option, help=text, **default, **self.argument)
+        if self.ini:
+            empty: object = "" if self.kind == "string" else []
+            parser.addini(self.ini, self.help, self.kind, empty if self.default is None else self.default)
+
+    def _read(self, config: pytest.Config) -> T:
+        value = getattr(config.option, self.dest) if self.option else None
+        if value or not self.ini:
+            return self.parse(value, Place(self.option, invoked_from(config)))
+        return self.parse(_ini_value(config, self.ini), Place(self.ini, ini_folder(config)))
+
+
+class Settings:
+    """The values of the settings that a subclass declares, checked for form.
+
+    Raises:
+        SettingError: a value is invalid; the message names its option or ini setting.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._values: dict[str, Any] = {fact.attribute: fact.read(config) for fact in _facts(type(self))}
+
+    def items(self) -> Iterator[tuple[Setting[Any], Any]]:
+        """Yield each setting and its value."""
+        for fact in _facts(type(self)):
+            value = self._values[fact.attribute]
+            if isinstance(fact, Setting):
+                yield fact, value
+            elif isinstance(value, Settings):
+                yield from value.items()
+
+
+S = TypeVar("S", bound=Settings)
+
+
+class Group(Fact[S]):
+    """Settings that belong together, as one attribute."""
+
+    __slots__ = ("settings",)
+
+    def __init__(self, settings: type[S]) -> None:
+        super().__init__(settings)
+        self.settings = settings
+
+
+def declared(settings: type[Settings]) -> Iterator[Setting[Any]]:
+    """Yield the declared settings, with those of groups."""
+    for fact in _facts(settings):
+        if isinstance(fact, Setting):
+            yield fact
+        elif isinstance(fact, Group):
+            yield from declared(fact.settings)
+
+
+def _facts(settings: type[Settings]) -> Iterator[Fact[Any]]:
+    return (value for value in vars(settings).values() if isinstance(value, Fact))
+
+
+def _ini_value(config: pytest.Config, name: str) -> Any:
+    """Return a setting of the ini; raise `SettingError` if pytest cannot read it."""
+    try:
+        return config.getini(name)
+    except (TypeError, ValueError, pytest.UsageError) as error:
+        raise SettingError(f"{name} in the ini cannot be used: {ascii_safe(str(error))}") from None

@@ -1,0 +1,97 @@
+"""The table of options: each row declares one setting completely."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.config.setting import Place, Setting, Settings, declared
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def halves(value: object, place: Place) -> float:
+    try:
+        return int(str(value)) / 2
+    except ValueError:
+        raise SettingError(f"{place.name} is not a number") from None
+
+
+class Rows(Settings):
+    both = Setting("--rag-both", "rag_both", parse=halves, default="8", help="50% of a number")
+    lines: Setting[list[str]] = Setting("rag_lines", kind="linelist", help="lines")
+    flag: Setting[bool] = Setting("--rag-flag", action="store_true", help="a flag")
+
+
+@dataclass(frozen=True)
+class Parser:
+    """Stands in for pytest's parser, and keeps what is added."""
+
+    added: dict[str, tuple[Any, ...]]
+
+    def getgroup(self, name: str) -> Parser:
+        assert name == "rag"
+        return self
+
+    def addoption(self, option: str, **arguments: Any) -> None:
+        self.added[option] = tuple(sorted(arguments.items()))
+
+    def addini(self, *setting: Any) -> None:
+        self.added[setting[0]] = setting[1:]
+
+
+def config(option: dict[str, Any], ini: dict[str, Any]) -> pytest.Config:
+    """Return a configuration with these values, called in /here with an ini in /ini."""
+    parts = {
+        "option": type("Option", (), option)(),
+        "getini": lambda _, name: ini[name],
+        "inipath": Path("/ini/pytest.ini"),
+        "invocation_params": type("Params", (), {"dir": Path("/here")})(),
+    }
+    return cast("pytest.Config", type("Config", (), parts)())
+
+
+def test_a_row_adds_its_option_and_its_ini_setting() -> None:
+    parser = Parser({})
+    for setting in declared(Rows):
+        setting.add_to(cast("pytest.Parser", parser))
+    assert asdict(parser)["added"] == {
+        "--rag-both": (("help", "50%% of a number"),),
+        "rag_both": ("50% of a number", "string", "8"),
+        "rag_lines": ("lines", "linelist", []),
+        "--rag-flag": (("action", "store_true"), ("help", "a flag")),
+    }
+
+
+def test_the_option_wins_over_the_ini() -> None:
+    ini = {"rag_both": "8", "rag_lines": ["a"]}
+    given, left_out = ({"rag_both": both, "rag_flag": True} for both in ("6", None))
+    assert (Rows(config(given, ini)).both, Rows(config(left_out, ini)).both) == (3, 4)
+    rows = Rows(config(given, ini))
+    assert (rows.lines, rows.flag, Rows.both.read(config(left_out, ini))) == (["a"], True, 4)
+    assert [setting.name for setting, _ in rows.items()] == ["rag_both", "rag_lines", "--rag-flag"]
+
+
+@pytest.mark.parametrize(("option", "name"), [("x", "--rag-both"), (None, "rag_both")])
+def test_an_error_names_where_the_value_comes_from(option: str | None, name: str) -> None:
+    with pytest.raises(SettingError, match=f"^{name} is not a number$"):
+        Rows(config({"rag_both": option, "rag_flag": False}, {"rag_both": "y", "rag_lines": []}))
+
+
+def test_a_value_cannot_be_changed() -> None:
+    rows = Rows(config({"rag_both": "6", "rag_flag": False}, {"rag_lines": []}))
+    with pytest.raises(AttributeError):
+        rows.both = 7  # type: ignore[assignment]
+
+
+def test_every_row_is_declared_once_and_leads_to_a_page() -> None:
+    rows = list(declared(Options))
+    names = [name for row in rows for name in (row.option, row.ini) if name]
+    assert len(names) == len(set(names)) > 50
+    assert {row.needs for row in rows} - {""} <= {row.ini for row in rows}
+    assert [row.more for row in rows if row.more and not (DOCS / row.more.partition("#")[0]).is_file()] == []

@@ -1,0 +1,85 @@
+"""Codes of messages: each is declared, used and documented once."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.error_codes import CODES, KINDS, with_code
+from pytest_rageval.errors import (
+    CaseError,
+    DataError,
+    MissingDependencyError,
+    RetrieverError,
+    SettingError,
+    UnknownNameError,
+    code_of,
+    coded,
+)
+
+ROOT = Path(__file__).parents[2]
+UNCODED = {"A gate failed", "Warnings", "Something else"}
+"""Sections of the page on what is no error: its entries are found by their words."""
+
+
+def sections() -> dict[str, list[str]]:
+    """Return the sections of the page and the titles of their entries."""
+    _, *parts = re.split(r"^## ", (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {part.splitlines()[0]: re.findall(r"^### (.+)$", part, re.MULTILINE) for part in parts}
+
+
+PACKAGE = ROOT / "pytest_rageval"
+TABLE = PACKAGE / "error_codes.py"
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def constants(tree: ast.AST) -> list[str]:
+    """Return the codes that a module writes."""
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return [text for text in texts if re.fullmatch(r"RAG\d{3}", text)]
+
+
+def test_each_code_has_one_entry_and_each_entry_a_code() -> None:
+    titles = [title for section, each in sections().items() if section not in UNCODED for title in each]
+    assert sorted(title.partition(": ")[0] for title in titles) == sorted(CODES)
+
+
+def test_each_code_is_declared_once_and_used() -> None:
+    declared = ast.unparse(next(node for node in parsed(TABLE).body if isinstance(node, ast.AnnAssign)))
+    assert sorted(re.findall(r"'(RAG\d{3})':", declared)) == sorted(CODES)
+    used = {code for path in PACKAGE.rglob("*.py") if path != TABLE for code in constants(parsed(path))}
+    assert used | set(KINDS.values()) | {"RAG300"} == set(CODES)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (UnknownNameError("metric", "x", ["y"]), "unknown metric 'x'; known: y [RAG102]"),
+        (DataError("a:1", "no id", code="RAG202"), "a:1: no id [RAG202]"),
+        (CaseError("auth", "refused"), "refused [RAG401]"),
+        (CaseError("of_a_plugin", "odd\n  line"), "odd [RAG300]\n  line"),
+        (ValueError("no error of ours"), "no error of ours"),
+    ],
+)
+def test_a_message_ends_with_its_code(error: Exception, text: str) -> None:
+    assert coded(error) == text
+
+
+def test_a_quoted_error_gives_its_code() -> None:
+    missing = MissingDependencyError("the retriever 'dense'", "dense")
+    wrapped = SettingError(f"here: {missing}")
+    wrapped.__context__ = missing
+    assert coded(wrapped) == f"{wrapped} [RAG106]"
+    failed = CaseError("system_error", "system 'x' failed: rag_retriever 'mine' raised ValueError: no")
+    failed.__cause__ = RetrieverError("mine", ValueError("no"))
+    assert code_of(failed) == "RAG306"
+
+
+def test_a_code_is_added_once() -> None:
+    assert with_code(with_code("x", "RAG101"), "RAG102") == "x [RAG101]"
