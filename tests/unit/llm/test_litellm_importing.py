@@ -80,7 +80,7 @@ except Exception as error:
 
 def run(code: str, folder: Path, *paths: Path) -> str:
     """Run ``code`` with warnings as errors; nothing may stand on stderr. Return what stands on stdout."""
-    places = os.pathsep.join(map(str, (*paths, ROOT, ROOT / "tests" / "servers")))
+    places = os.pathsep.join(map(str, (*paths, ROOT, ROOT / "tests")))
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LITELLM", "COV"))}
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(
