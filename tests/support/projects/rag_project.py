@@ -40,7 +40,7 @@ Mode = tuple[str, ...]
 
 MODES: dict[str, Mode] = {"plain": (), "n2": ("-n2",), "no-xdist": ("-p", "no:xdist")}
 
-PLUGINS = {"--timeout": "timeout", "--reruns": "rerunfailures"}
+PLUGINS = {"--timeout": "pytest_timeout", "--reruns": "pytest_rerunfailures"}
 """Options of plugins that a run loads only if one of its arguments is theirs."""
 
 SAYS = """
