@@ -128,7 +128,7 @@ def test_a_link_leads_to_its_case_every_time_and_back_to_the_one_before(opened: 
     assert page.locator("[aria-selected=true]").count() == 0
 
 
-def test_rows_of_one_case_are_told_apart(opened: Opener) -> None:
+def test_rows_of_one_case_have_different_names(opened: Opener) -> None:
     settings = [(rate, passages, at) for rate in ("0", "0.4") for passages in ("1", "5") for at in ("1", "2")]
     outcomes = [
         case("q1", "keeper", 1.0, NOISE, noise_rate=rate, passages=passages, repeat=at)
@@ -152,9 +152,7 @@ def test_rows_of_one_case_are_told_apart(opened: Opener) -> None:
     assert page.locator("h3 .state").all_inner_texts() == ["scored", "test failed"]
 
 
-def test_what_became_of_a_case_is_said_where_it_is_shown_and_filtered_alike(
-    opened: Opener, golden: dict[str, Any]
-) -> None:
+def test_the_state_of_a_case_is_shown_and_filtered_alike(opened: Opener, golden: dict[str, Any]) -> None:
     given = copy.deepcopy(golden)
     accuracy, overlap = (
         next(each for each in given["comparison"]["comparisons"] if each["metric"] == name and not each["slice"])
@@ -197,9 +195,7 @@ def test_no_value_of_a_facet_is_not_the_value_that_looks_so(opened: Opener) -> N
     assert topic.input_value() == "dash"
 
 
-def test_filters_are_cleared_where_one_is_and_tell_of_a_case_outside_of_them(
-    opened: Opener, golden: dict[str, Any]
-) -> None:
+def test_filters_can_be_cleared_and_report_a_case_outside_of_them(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
     cases = page.locator("#cases")
     page.locator(".row").first.click()

@@ -128,7 +128,7 @@ def test_half_a_surrogate_pair_is_shown_and_linked(opened: Opener) -> None:
     assert page.get_by_role("alert").count() == 0
 
 
-def test_what_cannot_be_seen_is_set_apart_from_text_that_says_so(opened: Opener) -> None:
+def test_invisible_characters_differ_from_text_that_names_them(opened: Opener) -> None:
     given = results([outcome("q1", text="\u202eU+202E")])
     page = opened(given, f"#case={given['outcomes'][0]['nodeid']}")
     answer = page.locator("#detail section:has(h4:text-is('Answer')) bdi").first

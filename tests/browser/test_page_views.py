@@ -145,7 +145,7 @@ def test_a_link_opens_its_case(opened: Opener, golden: dict[str, Any]) -> None:
     assert page.get_by_text("This run has no case nobody%.").is_visible()
 
 
-def test_a_case_beside_its_baseline(opened: Opener, golden: dict[str, Any]) -> None:
+def test_a_case_is_shown_next_to_its_baseline(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
     page.locator("summary", has_text="Broken: 2").click()
     page.get_by_role("link", name="test_noise[pass-noise_rate=0.4-keeper]").first.click()
@@ -161,7 +161,7 @@ def test_a_case_beside_its_baseline(opened: Opener, golden: dict[str, Any]) -> N
     page.get_by_text("2 cases of 24").wait_for()
 
 
-def test_an_answer_beside_that_of_the_run_of_the_baseline(
+def test_an_answer_is_shown_next_to_that_of_the_baseline_run(
     opened: Opener, golden: dict[str, Any], tmp_path: Path
 ) -> None:
     nodeid = "test_desk.py::test_noise[pass-noise_rate=0.4-keeper]"
@@ -251,7 +251,7 @@ def test_paper_shows_the_verdict_the_matrix_and_the_open_case(opened: Opener, go
         assert not page.locator(hidden).first.is_visible()
 
 
-def test_without_script_the_verdict_and_the_gates_still_stand(opened: Opener, golden: dict[str, Any]) -> None:
+def test_without_script_the_page_shows_the_verdict_and_the_gates(opened: Opener, golden: dict[str, Any]) -> None:
     path = Path(opened(golden).url.removeprefix("file://"))
     text = path.read_text(encoding="utf-8")
     assert "1 of 3 gates failed" in text
@@ -283,7 +283,7 @@ def test_gold_is_found_as_accuracy_finds_it(opened: Opener) -> None:
         assert said == contains(text, alias), (text, alias)
 
 
-def test_gold_that_accuracy_finds_as_the_same_quantity_is_said(opened: Opener) -> None:
+def test_gold_that_matches_as_a_quantity_is_reported(opened: Opener) -> None:
     right, wrong = (
         outcome(name, text="$1,577 million", scores={"accuracy": {"value": value}})
         for name, value in (("q1", 1.0), ("q2", 0.0))
@@ -294,7 +294,7 @@ def test_gold_that_accuracy_finds_as_the_same_quantity_is_said(opened: Opener) -
         assert page.locator(".slots .met").count() == said
 
 
-def test_a_gate_over_cells_tells_of_each(opened: Opener) -> None:
+def test_a_gate_over_cells_reports_each_cell(opened: Opener) -> None:
     cells = [{"slice": {"topic": "A"}, "status": "skipped", "value": 0.2, "n": 1, "ci95": None, "reason": "n < 5"}]
     page = opened(results([outcome()], gates=[gate("accuracy[topic=*] >= 0.5", "failed", cells=cells)]))
     page.locator("summary", has_text="1 cell").click()

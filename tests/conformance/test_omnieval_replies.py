@@ -94,7 +94,7 @@ def test_time_does_not_explode_on_a_hostile_reply(unit: str) -> None:
 
 
 @pytest.mark.parametrize(("reply", "value"), MENDED)
-def test_a_broken_reply_is_mended(reply: str, value: float) -> None:
+def test_a_malformed_reply_is_repaired(reply: str, value: float) -> None:
     assert reply_value(reply, "accuracy") == value
 
 

@@ -72,7 +72,7 @@ def test_a_run_against_itself_finds_nothing(result: list[Measured]) -> None:
 
 
 @given(sides(), sides())
-def test_each_case_stands_in_one_place(before: list[Measured], after: list[Measured]) -> None:
+def test_each_case_is_shown_in_one_place(before: list[Measured], after: list[Measured]) -> None:
     result = pair_up(before, after)
     together = (*result.pairs, *result.changed, *result.failed)
     assert sorted(id(case) for case in before) == sorted(

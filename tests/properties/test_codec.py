@@ -139,7 +139,7 @@ def test_everything_but_texts_stays_when_they_are_left_out(outcome: Outcome) -> 
             assert bare.answer.ranking.doc_ids == outcome.answer.ranking.doc_ids
 
 
-def test_a_verdict_stands_beside_the_value_and_its_problem_once() -> None:
+def test_a_verdict_is_next_to_its_value_and_its_problem_is_shown_once() -> None:
     replies = ("yes?", "yes")
     scores = {
         "judged": Score(1.0, None, Verdict("yes", "it says so", replies)),

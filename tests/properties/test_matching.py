@@ -90,7 +90,7 @@ def test_fold_is_idempotent_on_every_character() -> None:
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_whatever_occurs_occurs_when_folded(text: str, alias: str) -> None:
+def test_a_match_stays_a_match_after_folding(text: str, alias: str) -> None:
     assert list(occurrences(text, alias)) == list(occurrences(fold(text), fold(alias)))
 
 

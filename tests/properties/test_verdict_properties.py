@@ -74,7 +74,7 @@ def test_a_number_is_in_range_or_no_verdict(number: int, low: int, width: int) -
 
 
 @given(ANY_TEXT, ANY_TEXT, st.sampled_from(["en", "zh"]))
-def test_whatever_the_data_say_they_stand_behind_the_bar(answer: str, question: str, language: str) -> None:
+def test_texts_of_the_data_are_behind_a_bar(answer: str, question: str, language: str) -> None:
     judge = PromptedJudge("j", "c", scale=(1, 5))
     of = sample(answer, question)
     of = replace(of, case=replace(of.case, instance=replace(of.case.instance, language=language)))

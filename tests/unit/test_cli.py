@@ -175,7 +175,7 @@ def test_another_folder_can_be_named(project: Path, rageval: Command) -> None:
     )
 
 
-def test_a_folder_without_recordings_is_no_error(project: Path, rageval: Command) -> None:
+def test_a_folder_without_recordings_is_not_an_error(project: Path, rageval: Command) -> None:
     (project / "empty").mkdir()
     assert rageval("cassettes", "empty") == (0, ["file  records", "No run has listed its recordings yet."])
 
@@ -234,7 +234,7 @@ def test_it_starts_light(project: Path) -> None:
     ]
 
 
-def test_a_closed_pipe_is_no_error(project: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(project: Path) -> None:
     command = [sys.executable, "-c", "import sys; from pytest_rageval.cli import main; sys.exit(main(['cassettes']))"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None

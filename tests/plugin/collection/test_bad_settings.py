@@ -148,7 +148,7 @@ def test_the_place_is_the_tests_own_under_a_decorator_of_another_file(project: P
     assert refused(project).startswith("test_it.py:6: dataset 'none.jsonl' is not there")
 
 
-def test_a_bad_marker_is_refused_whatever_is_selected(project: Project) -> None:
+def test_a_bad_marker_is_refused_with_any_selection(project: Project) -> None:
     prepare(project, '@rag_case("jsonl:cases.jsonl", metrics=["acuracy"])')
     for args in (["-k", "test_other"], ["test_it.py::test_other"], ["--collect-only"], ["-x"], ["-p", "randomly"]):
         assert "unknown metric 'acuracy'" in refused(project, *args)

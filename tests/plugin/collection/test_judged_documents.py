@@ -46,7 +46,7 @@ def test_a_file_of_judgements_is_looked_at_though_no_metric_is_named(project: Pr
     assert project.run("-k", "q1").status in (0, 1)
 
 
-def test_where_some_are_there_the_summary_tells_of_the_others(project: Project, mode: Mode) -> None:
+def test_the_summary_reports_the_missing_ones(project: Project, mode: Mode) -> None:
     judged(project, "kb.md#0", "ZZZ", "kb.md")
     run = project.run(*mode, "-k", "q1")
     assert run.status == 0

@@ -131,7 +131,7 @@ def test_classes(project: Project) -> None:
     run.result.assert_outcomes(passed=7)
 
 
-def test_an_inherited_test_finds_its_data_beside_its_own_file_and_beside_its_base(project: Project) -> None:
+def test_an_inherited_test_finds_data_next_to_its_file_and_its_base(project: Project) -> None:
     project.file("conftest.py", "import sys; sys.path.insert(0, 'base')\n")
     project.file("base/kinds.py", """
         from pytest_rageval import rag_case

@@ -136,7 +136,7 @@ def test_collect_only_selects_and_writes_nothing(project: Project, mode: Mode) -
     assert "= rag =" not in run.text
 
 
-def test_a_selection_by_keyword_that_where_has_no_case_of_is_no_error(project: Project) -> None:
+def test_a_keyword_selection_without_a_case_of_where_is_not_an_error(project: Project) -> None:
     prepare(project, "where={'topic': 'Cash'}, gates=['n >= 1']")
     run = project.run("-k", "q1 and not q12")
     run.result.assert_outcomes(deselected=12)

@@ -74,7 +74,7 @@ def test_a_suite_says_that_nothing_decides_it(suite: Project) -> None:
     assert f"warning: {note}\n" in suite.run("suites").prose
 
 
-def test_a_conftest_beside_another_suite_is_not_asked(suite: Project) -> None:
+def test_a_conftest_of_another_suite_is_ignored(suite: Project) -> None:
     suite.data(cases("say Paris"), "far/cases.jsonl")
     suite.file("far/far.rag.toml", '[[testbed]]\nname = "far"\ndataset = "jsonl:cases.jsonl"\nmetrics = ["accuracy"]\n')
     run = suite.run("far", "suites", "-k", "far or second-one")

@@ -229,7 +229,7 @@ def suite(project: Project, alone: list[Ran], monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_the_same_comes_out_beside(row: Row, suite: Suite) -> None:
+def test_results_are_equal_with_another_plugin(row: Row, suite: Suite) -> None:
     row.skip_where_missing()
     for name, text in row.files.items():
         suite.project.file(name, text)

@@ -89,7 +89,7 @@ def test_the_gain_from_retrieval_is_a_matrix(project: Project) -> None:
     )
 
 
-def test_cases_are_told_apart_by_whether_the_model_knew(project: Project) -> None:
+def test_cases_are_split_by_whether_the_model_knew_the_answer(project: Project) -> None:
     _project(project, [])
     run = project.run("--rag-rows", "knew", "--rag-cols", "topic")
     matrix = run.results["matrix"]

@@ -248,7 +248,7 @@ def test_they_are_recorded_and_replayed(project: Project) -> None:
         assert values(again, metric) == values(first, metric)
 
 
-def test_the_summary_tells_how_far_retrieval_tells_the_answer(
+def test_the_summary_shows_how_retrieval_and_answers_correlate(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")

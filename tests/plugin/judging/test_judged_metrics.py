@@ -78,7 +78,7 @@ def test_what_cannot_be_read_twice_is_unscored_and_costs_two_calls(project: Proj
     project.run("-v").said(f"*PASSED*{RATE} >= 0.2*n 3 *1 unscored (1 parse_error)")
 
 
-def test_a_reply_that_is_mended_counts(project: Project) -> None:
+def test_a_repaired_reply_counts(project: Project) -> None:
     rules = """lambda messages: verdict("rejected") if len(messages) > 2 else '{"label": "perhaps"}'"""
     judged(project, ROWS[:1], TEST, rules=rules)
     run = project.run()

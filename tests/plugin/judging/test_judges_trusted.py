@@ -97,7 +97,7 @@ def test_a_judge_of_which_nothing_is_known_is_not_trusted(
     assert set(values(run, RATE).values()) == {None}
 
 
-def test_a_judge_who_judges_nothing_of_a_run_is_not_told(project: Project) -> None:
+def test_a_judge_without_verdicts_is_not_reported(project: Project) -> None:
     asked(project, AGREED)
     project.file("test_b.py", TEST.replace(f'"{RATE}", ', "").replace(f'"{RATE} >= 0.2", ', ""))
     run = project.run("-k", "test_b")
@@ -265,7 +265,7 @@ def test_each_labelled_answer_is_judged_once_with_the_facets_that_it_had(project
 SAME = [case("a", "say no idea"), case("b", "say Paris")]
 
 
-def test_a_sheet_beside_the_cases_it_was_drawn_from_is_told_of_once(
+def test_a_sheet_next_to_its_cases_is_reported_once(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged(project, SAME, CALIBRATED.replace(', gates=["rejection_rate_judged >= 0.2"]', "", 1))
@@ -283,7 +283,7 @@ def test_a_sheet_beside_the_cases_it_was_drawn_from_is_told_of_once(
     assert "4 labels of 4 answers to 3 cases" in capsys.readouterr().out
 
 
-def test_a_mean_is_corrected_over_what_was_withheld_too(
+def test_a_mean_is_corrected_over_withheld_verdicts_too(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = [case(f"c{at}", "say no idea" if at % 2 else "say Paris") for at in range(30)]

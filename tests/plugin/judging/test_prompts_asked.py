@@ -38,7 +38,7 @@ def _ask(project: Project, ini: str, arguments: str, *rows: dict[str, object], r
     return asked_of(project, "llm")
 
 
-def test_the_model_is_told_the_protocol(project: Project) -> None:
+def test_the_prompt_explains_the_protocol(project: Project) -> None:
     row = case("q1", "When does the castle open?", passages=PASSAGES)
     (asked,) = _ask(project, "", NEGATIVE, row)
     system, user = asked["messages"]

@@ -55,7 +55,7 @@ def test_a_case_runs_k_times(project: Project) -> None:
     run.said("12 runs of 4 cases: 12 scored, 0 errors*", "*test_it.py::test_it?flaky-repeat=2? MISSED*")
 
 
-def test_what_repeats_tell(project: Project) -> None:
+def test_repeats_show_the_variation(project: Project) -> None:
     _flaky(project)
     run = project.run("--rag-repeat", "3")
     (told,) = run.results["repeats"]
@@ -84,7 +84,7 @@ def test_the_case_is_the_unit_of_gates_and_cells(project: Project) -> None:
     assert (cell["mean"], cell["n"], cell["n_cases"]) == (pytest.approx(1 / 6), 6, 2)
 
 
-def test_a_failed_gate_tells_worse_from_flaky(project: Project, mode: Mode) -> None:
+def test_a_failed_gate_separates_worse_from_flaky_cases(project: Project, mode: Mode) -> None:
     _flaky(project, "gates=['accuracy >= 0.9']")
     if mode == ("-n2",):  # which worker asks how often is not said: let each case say itself which run it is
         project.file("conftest.py", BY_REPEAT)
@@ -108,7 +108,7 @@ BY_REPEAT = """
 """
 
 
-def test_workers_tell_the_same(project: Project) -> None:
+def test_workers_report_the_same(project: Project) -> None:
     _flaky(project)
     project.file("conftest.py", BY_REPEAT)
     alone, together = project.run("--rag-repeat", "3"), project.run("--rag-repeat", "3", "-n2")
@@ -167,7 +167,7 @@ def test_settings_and_systems_are_repeated_each(project: Project) -> None:
     run.said("test_it (desks:bad)*0.00*", "test_it (desks:good)*1.00*")
 
 
-def test_an_error_in_a_repeat_is_no_miss(project: Project) -> None:
+def test_an_error_in_a_repeat_is_not_a_miss(project: Project) -> None:
     project.says([case("steady", "say Paris"), case("broken", "raise no model")], conftest=FLAKY)
     run = project.run("--rag-repeat", "2", "--rag-gate", "error_rate <= 0.2")
     (told,) = run.results["repeats"]

@@ -79,7 +79,7 @@ def labels(run: Run, name: str, metric: str = RATE) -> list[Any]:
     return [(vote["model"], vote["label"]) for vote in score(run, name, metric)["votes"]]
 
 
-def test_several_judges_vote_and_their_disagreement_is_told(
+def test_several_judges_vote_and_their_disagreement_is_reported(
     project: Project, judges: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     votes_for(project, judges.base_url, f"{RATE}: openai/strict, openai/lax", ini="rag_report_texts = true")

@@ -59,9 +59,7 @@ def _words(body: Any) -> int:
     return sum(len(message["content"].split()) for message in body["messages"])
 
 
-def test_what_a_case_asks_for_and_what_was_said_before_go_with_the_question(
-    project: Project, openai_server: OpenAIServer
-) -> None:
+def test_requested_facets_and_earlier_turns_go_with_the_question(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "I can not answer the question because of the insufficient information in documents."
     said = [{"question": "Which city?", "answer": "That one."}]
     noise = [{"id": "n", "text": "Rome is old.", "role": "negative"}]
@@ -117,7 +115,7 @@ def test_a_case_without_passages_is_answered_from_those_that_are_retrieved(
     assert run.outcomes["q1"]["answer"]["ranking"][0]["doc_id"] == "d1"
 
 
-def test_prompts_and_sentences_of_the_ini_are_said_instead(project: Project, openai_server: OpenAIServer) -> None:
+def test_prompts_and_sentences_of_the_ini_replace_the_defaults(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "Nobody knows."
     prompts = ("rag_prompts = en: prompts/mine.toml", "rag_rejection_sentence = en: Nobody knows.")
     asks(project, openai_server.base_url, rows("Orsay"), *prompts, arguments=REJECTS)

@@ -71,7 +71,7 @@ def test_what_is_recorded_is_counted_and_costs_nothing(project: Project, openai_
 
 
 @pytest.mark.parametrize("record_mode", ["none", "once"])
-def test_a_mode_that_forbids_asking_is_no_error(
+def test_a_mode_that_forbids_asking_is_not_an_error(
     project: Project, openai_server: OpenAIServer, record_mode: str
 ) -> None:
     asks(project, openai_server.base_url, rows("a"), params=PRICED)
@@ -117,7 +117,7 @@ def test_an_unknown_price_is_unknown(project: Project) -> None:
     assert told["all", ""][-1] == "?"
 
 
-def test_code_of_a_user_asks_what_it_will(project: Project) -> None:
+def test_code_of_a_user_may_ask_anything(project: Project) -> None:
     metrics = 'metrics=["accuracy", "brief", "wise"]'
     asks(
         project, "http://127.0.0.1:9/v1", rows("a", "b"), "rag_judge_model = openai/j", arguments=metrics, params=PRICED

@@ -300,7 +300,7 @@ STAND_INS = {
 
 
 @pytest.mark.parametrize("name", list(STAND_INS))
-def test_what_stands_in_for_a_model_and_is_none_is_told(project: Project, name: str) -> None:
+def test_an_invalid_replacement_of_a_model_is_reported(project: Project, name: str) -> None:
     method, value, sentence = STAND_INS[name]
     asks(project, "http://127.0.0.1:9/v1", numbered(3))
     text = STAND_IN.replace("{method}", method).replace("{value}", value).replace("{fixture}", "rag_llm")
@@ -330,7 +330,7 @@ def test_what_stands_in_for_a_model_and_is_none_is_told(project: Project, name: 
     ],
     ids=["no-model", "another-type", "an-exception"],
 )
-def test_what_stands_in_for_a_judge_and_is_none_is_told(
+def test_an_invalid_replacement_of_a_judge_is_reported(
     project: Project, method: str, value: str, kind: str, sentence: str
 ) -> None:
     asks(project, "http://127.0.0.1:9/v1", numbered(1), model="", arguments='metrics=["rejection_rate_judged"]')

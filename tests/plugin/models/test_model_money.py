@@ -54,7 +54,7 @@ def test_gates_bound_cost_tokens_and_latency(project: Project, openai_server: Op
     assert run.results["matrix"]["total"]["mean"] == pytest.approx(0.3)
 
 
-def test_a_failed_call_is_told_and_costs_nothing(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_failed_call_is_reported_and_costs_nothing(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.plan = lambda number, body: Fault("status", 400) if number == 1 else None
     openai_server.reply = TEN_WORDS
     asks(project, openai_server.base_url, numbered(2), params=DIME)
@@ -205,7 +205,7 @@ def test_recordings_need_no_max_tokens(project: Project, openai_server: OpenAISe
     refused(project, "--rag-budget-usd", "1", "--rag-record-mode", "all")
 
 
-def test_a_budget_without_litellm_and_its_price_map_needs_a_price(project: Project) -> None:
+def test_a_budget_without_the_price_map_of_litellm_needs_a_price(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", numbered(3), model="openai/gpt-4o-mini")
     project.file("conftest.py", BLOCKED)
     run = project.run("--rag-budget-usd", "1", subprocess=True)

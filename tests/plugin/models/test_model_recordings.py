@@ -233,7 +233,7 @@ def test_a_secret_of_the_environment_is_masked(
     assert project.run("--rag-record-mode", "none").outcomes["a"]["answer"]["text"] == "Paris, says <VAULT_TOKEN>"
 
 
-def test_recordings_lie_beside_the_ini(project: Project, openai_server: OpenAIServer) -> None:
+def test_recordings_are_next_to_the_ini(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), "rag_record_mode = once", "rag_cassettes = recorded/calls")
     project.file("below/test_more.py", (project.path / "test_it.py").read_text(encoding="utf-8"))
     (project.path / "test_it.py").unlink()

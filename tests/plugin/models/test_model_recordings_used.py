@@ -118,7 +118,7 @@ def test_a_malformed_line_ends_the_session_before_anything_runs(
     assert (project.path / FILE).read_text(encoding="utf-8") == conflict.strip() + "\n"
 
 
-def test_a_folder_that_cannot_be_written_is_told(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_read_only_folder_is_reported(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"))
     (project.path / FILE).mkdir(parents=True)
     run = project.run("--rag-record-mode", "all")

@@ -123,9 +123,7 @@ def test_a_model_on_this_machine_takes_no_parameters(project: Project) -> None:
     assert "rag_embedder_params has a, and sentence-transformers/x takes no parameters" in told
 
 
-def test_a_model_that_is_not_there_is_told_before_anything_runs(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_model_is_reported_before_anything_runs(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/no/such/x")
     run = made(project, "say Paris", "say Rome", conftest=SYSTEM).run()

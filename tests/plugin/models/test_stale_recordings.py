@@ -78,7 +78,7 @@ def asked(project: Project) -> int:
     [("none", ()), ("once", ()), ("new_episodes", ()), ("none", ("-n2",))],
     ids=["none", "once", "new_episodes", "none-n2"],
 )
-def test_a_broken_retriever_is_no_green_run(desk: Project, record_mode: str, args: Mode) -> None:
+def test_a_broken_retriever_fails_the_run(desk: Project, record_mode: str, args: Mode) -> None:
     desk.file("desk/retriever.py", RETRIEVER.format(top_k=0))
     run = desk.run("--rag-record-mode", record_mode, *args)
     assert (run.status, asked(desk)) == (1, 2)

@@ -76,7 +76,7 @@ def test_two_folders_may_each_have_a_corpus(project: Project, args: Mode) -> Non
     assert project.run(*args).status == 0
 
 
-def test_a_corpus_of_something_else_is_told(project: Project) -> None:
+def test_a_corpus_of_the_wrong_type_is_reported(project: Project) -> None:
     project.says(cases(RIGHT), conftest=CORPUS.replace('[Passage("d", "The capital is {town}.")]', '["Paris"]'))
     run = project.run()
     assert run.status == 1

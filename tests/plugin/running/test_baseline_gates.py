@@ -191,7 +191,7 @@ def test_repeats_and_two_systems_are_compared_case_by_case(project: Project) -> 
     run.said("test_it accuracy (systems:worse): broke q1, q2, q3, q4, q5, q6, q7, q8")
 
 
-def test_what_is_new_gone_renamed_or_changed_is_not_compared(project: Project) -> None:
+def test_new_removed_renamed_and_changed_cases_are_not_compared(project: Project) -> None:
     project.says(rows(5), 'gates=["accuracy >= baseline"]')
     breaks(project)
     project.run(*UPDATE)

@@ -160,7 +160,7 @@ def test_a_part_updates_its_own_part(project: Project, baseline: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_case_that_is_gone_goes_from_the_baseline_of_a_whole_run_alone(project: Project, baseline: Path) -> None:
+def test_only_a_whole_run_drops_a_removed_case_from_the_baseline(project: Project, baseline: Path) -> None:
     project.says(cases(RIGHT, RIGHT), test=TWO)
     assert project.run(*PART, "test_it.py::test_it").status == 0
     assert len(kept(project)) == 6

@@ -74,7 +74,7 @@ def menu(project: Project) -> Project:
     [(parts(BROKEN_RETRIEVER), "retrieval", 11), (parts(answer="'Ask the waiter.'"), "generation", 12)],
     ids=["retriever", "prompt"],
 )
-def test_a_broken_retriever_and_a_broken_prompt_are_told_apart(
+def test_the_report_separates_a_broken_retriever_from_a_broken_prompt(
     menu: Project, conftest: str, cause: str, n: int
 ) -> None:
     menu.file("conftest.py", conftest)

@@ -203,7 +203,7 @@ def test_a_format_of_ones_own_is_registered(shop: Project) -> None:
     assert {name: ids[0] for name, ids in ranked(shop).items()} == {"q1": "kb.dat/1", "q2": "kb.dat/2"}
 
 
-def test_the_fingerprint_tells_another_corpus(shop: Project) -> None:
+def test_the_fingerprint_differs_for_another_corpus(shop: Project) -> None:
     prints = [shop.run().results["run"]["fingerprint"] for _ in range(2)]
     shop.file("docs/warranty.md", "# Warranty\n\nThe warranty of a kettle lasts two years, or three.")
     prints.append(shop.run().results["run"]["fingerprint"])

@@ -42,7 +42,7 @@ def test_the_progress_of_a_session_whose_worker_died_ends_at_100_percent(project
         assert (max(progress), progress[-1]) == (100, 100), run.text
 
 
-def test_one_that_hangs_alone_is_stopped_and_told(project: Project) -> None:
+def test_a_suspect_that_hangs_is_stopped_and_reported(project: Project) -> None:
     project.says([*cases("one", "two"), case("q3", "hang")], conftest=SLEEPS)
     run = project.run("-n1", subprocess=True)
     assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "error"}, run.text

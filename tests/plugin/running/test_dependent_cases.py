@@ -76,7 +76,7 @@ def test_a_cluster_that_no_case_of_a_path_has_is_a_warning(project: Project) -> 
     assert problem in run.prose
 
 
-def test_what_the_session_gives_to_cases_is_no_cluster(project: Project) -> None:
+def test_facets_from_the_session_are_not_clusters(project: Project) -> None:
     project.says(turns(2, 1), 'cluster="system"')
     run = project.run()
     assert run.status == 4

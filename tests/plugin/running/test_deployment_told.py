@@ -71,7 +71,7 @@ def test_the_plugins_own_retrievers_refuse_settings_they_do_not_have(shelf: Proj
     assert error in run.text
 
 
-def test_nothing_is_told_where_passages_are_supplied(project: Project) -> None:
+def test_nothing_is_reported_for_supplied_passages(project: Project) -> None:
     project.says([{**ROWS[0], "passages": [{"id": "p", "text": "Paris is the capital."}]}], conftest="")
     run = project.run()
     assert "deployment" not in run.results

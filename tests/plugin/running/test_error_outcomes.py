@@ -45,7 +45,7 @@ def test_an_exception_in_the_system_is_an_error_with_its_cause(project: Project,
     ],
 )
 @pytest.mark.parametrize("keyword", ["def", "async def"])
-def test_whatever_is_raised_is_that_error(project: Project, keyword: str, body: str, cause: str) -> None:
+def test_any_exception_becomes_that_error(project: Project, keyword: str, body: str, cause: str) -> None:
     conftest = f"""
         import pytest
 
@@ -226,7 +226,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_fixture_is_one_error_whatever_asks_for_it(project: Project, kind: str) -> None:
+def test_a_broken_fixture_is_one_error_for_all_its_users(project: Project, kind: str) -> None:
     scope, body, error_type = BROKEN[kind]
     conftest = f"""
         import pytest

@@ -39,7 +39,7 @@ def test_a_function_is_a_retriever(project: Project, keyword: str) -> None:
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])
-def test_what_it_raises_is_told_with_its_name(project: Project, keyword: str) -> None:
+def test_an_exception_is_reported_with_the_name_of_its_source(project: Project, keyword: str) -> None:
     project.says(ASKED, conftest=conftest(keyword, "raise OSError('no route to the index')"))
     outcome = project.run().outcomes["q1"]
     assert outcome["error_type"] == "system_error"
@@ -49,7 +49,7 @@ def test_what_it_raises_is_told_with_its_name(project: Project, keyword: str) ->
     assert "conftest.py:6 in find: raise OSError" in frames[-1]
 
 
-def test_what_is_no_retriever_is_one_sentence(project: Project) -> None:
+def test_an_invalid_retriever_is_reported_in_one_sentence(project: Project) -> None:
     project.says(
         ASKED, conftest="import pytest\n@pytest.fixture(scope='session')\ndef rag_retriever():\n    return 3\n"
     )

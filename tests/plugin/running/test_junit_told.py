@@ -48,7 +48,7 @@ def validated(project: Project) -> None:
     xmlschema.XMLSchema(str(SCHEMA)).validate(str(project.path / "junit.xml"))
 
 
-def test_tests_and_gates_tell_what_results_json_says(project: Project, mode: Mode) -> None:
+def test_tests_and_gates_agree_with_results_json(project: Project, mode: Mode) -> None:
     project.says(cases(RIGHT, WRONG, RAISES, topic="Funds"), GATED)
     run = project.run(*mode, "--junitxml=junit.xml", "-o", "junit_logging=all")
     validated(project)
@@ -103,7 +103,7 @@ def test_hostile_texts_are_inert(project: Project) -> None:
     assert one_of(project, "test_it[q1]")["rag.facet.to\\x02pic"] == "x"
 
 
-def test_without_texts_only_facets_and_numbers_are_told(project: Project) -> None:
+def test_without_texts_only_facets_and_numbers_are_reported(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
     body = RUNS.replace("...", "assert 'secret' not in rag.answer.text or rag.case.id == 'q1'")
     project.says(
@@ -155,7 +155,7 @@ def test_skipped_and_other_tests_are_left_as_they_are(project: Project) -> None:
     assert [each.attrib["name"] for each in suite_of(project).findall("properties/property")] == ["mine"]
 
 
-def test_nothing_is_told_where_no_file_is_wanted(project: Project) -> None:
+def test_nothing_is_reported_without_a_requested_file(project: Project) -> None:
     seen = """
     def pytest_runtest_logreport(report):
         assert report.user_properties == []

@@ -16,7 +16,7 @@ PLACES = {
 }
 
 
-def test_topics_stand_under_the_level_above_and_both_margins_are_named(
+def test_topics_are_grouped_under_their_parents_and_both_margins_are_named(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")

@@ -109,7 +109,7 @@ def test_a_failing_assertion_fails_the_test_and_leaves_the_case_scored(project: 
     run.said("*AssertionError*Rome*")
 
 
-def test_rag_without_a_case_is_told(project: Project) -> None:
+def test_the_fixture_rag_without_a_case_is_reported(project: Project) -> None:
     project.file("test_plain.py", "def test_plain(rag):\n    pass\n")
     result = project.run().result
     result.assert_outcomes(errors=1)

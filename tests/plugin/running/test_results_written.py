@@ -59,7 +59,7 @@ def test_what_the_file_holds(project: Project) -> None:
     assert testbed["settings"] == {"dataset": "jsonl:cases.jsonl", "passages": "5", "seed": "0"}
 
 
-def test_what_a_testbed_asks_is_told(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_requests_of_a_testbed_are_reported(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     asks = """
     from pytest_rageval import rag_case
 
@@ -175,7 +175,7 @@ def test_a_file_that_was_asked_for_and_cannot_be_written_fails_the_session(
     assert run.results["gates"][0]["status"] == "passed"  # the folder of the run has it
 
 
-def test_a_directory_is_no_file_to_write_to(project: Project) -> None:
+def test_a_directory_is_refused_as_a_file_to_write(project: Project) -> None:
     project.says(cases(RIGHT))
     (project.path / "folder").mkdir()
     run = project.run("--rag-json", "folder", json_path=None)

@@ -23,7 +23,7 @@ def old(project: Project, *names: str) -> None:
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_older_runs_are_removed_and_that_is_said_to_who_asks(project: Project, args: Mode) -> None:
+def test_older_runs_are_removed_and_verbose_output_reports_it(project: Project, args: Mode) -> None:
     old(project, "20260101T000000", "20260101T000001", "20260101T000001-2")
     project.file("pytest.ini", "[pytest]\nrag_keep_runs = 2\n")
     run = project.run("-v", *args)

@@ -54,7 +54,7 @@ def test_errors_do_not_make_a_cell_too_small_to_judge(project: Project) -> None:
     assert (gate["status"], gate["reason"]) == ("failed", reason)
 
 
-def test_what_is_no_size_is_refused_and_so_is_a_facet_of_that_name(project: Project) -> None:
+def test_an_invalid_size_and_a_facet_named_size_are_refused(project: Project) -> None:
     project.says(ROWS, "gates=['accuracy[topic=*, min_n=few] >= 0.6']")
     assert (
         "has min_n='few'; write a whole number from 1 on, such as min_n=5"

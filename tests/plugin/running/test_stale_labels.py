@@ -158,7 +158,7 @@ def test_a_baseline_without_digests_decides_as_before_with_one_warning(museum: P
     assert run.prose.count(told) == 1
 
 
-def test_a_part_is_not_written_beside_cases_that_were_judged_by_other_text(museum: Project) -> None:
+def test_a_part_is_not_merged_with_cases_judged_by_another_prompt(museum: Project) -> None:
     before = stored(museum)
     cut(museum, FINER)
     part = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline-part")

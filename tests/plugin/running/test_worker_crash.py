@@ -108,7 +108,7 @@ def test_the_only_case_may_be_the_one_that_crashes(project: Project, args: Mode)
     assert run.gates["error_rate <= 0.5"]["status"] == "failed"
 
 
-def test_without_a_restart_what_did_not_run_is_told(project: Project) -> None:
+def test_without_a_restart_the_tests_that_did_not_run_are_reported(project: Project) -> None:
     project.says(cases("crash", *[RIGHT] * 9, topic="Funds"), GATES, conftest=CRASHES)
     run = project.run("-n1", "--max-worker-restart=0", "-rs", subprocess=True)
     assert run.status == 1

@@ -142,7 +142,7 @@ def test_a_file_that_cannot_be_collected_is_one_that_failed(project: Project) ->
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "x", "1", "1/0", "-1/3", "1/3/3", "\u00b2/3"])
-def test_what_is_no_shard_is_refused(project: Project, text: str) -> None:
+def test_an_invalid_shard_is_refused(project: Project, text: str) -> None:
     project.says(cases("say Paris"))
     run = project.run(f"--rag-shard={text}")
     assert run.status == pytest.ExitCode.USAGE_ERROR

@@ -112,14 +112,14 @@ def test_the_case_is_the_unit_of_a_difference() -> None:
     assert (result.n_pairs, result.delta) == (1, -0.5)
 
 
-def test_systems_stand_side_by_side() -> None:
+def test_systems_are_shown_side_by_side() -> None:
     before = [measured("q1", 1.0, system=name) for name in ("a", "b")]
     after = [measured("q1", 1.0, system="a"), measured("q1", 0.0, system="b")]
     result = {each.system: each.found.delta for each in compared(before, after).overall}
     assert result == {"a": 0.0, "b": -1.0}
 
 
-def test_what_a_part_of_a_run_lacks_is_not_gone() -> None:
+def test_cases_missing_from_a_partial_run_are_not_removed() -> None:
     before, after = run_of(True, True), run_of(True)
     assert [case.case for case in compared(before, after).pairing.gone] == ["q1"]
     assert compared(before, after, whole=False).pairing.gone == ()

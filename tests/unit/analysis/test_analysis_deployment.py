@@ -85,7 +85,7 @@ def test_what_no_process_knows_stays_unknown() -> None:
 @pytest.mark.parametrize(
     "other", [{"retriever": "dense"}, {"index": "hnsw"}, {"passages": 10}, {"model": "b"}, {"m": 8}]
 )
-def test_other_retrievers_stand_apart(other: dict[str, Any]) -> None:
+def test_other_retrievers_are_listed_apart(other: dict[str, Any]) -> None:
     facts = {"retriever": "bm25", "passages": 9}
     assert merged([facts], {**facts, **other}) == [facts, {**facts, **other}]
 

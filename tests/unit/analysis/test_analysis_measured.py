@@ -39,7 +39,7 @@ def test_a_score_without_a_value_is_left_out() -> None:
     assert case.scores == {"accuracy": 1.0}
 
 
-def test_settings_and_systems_stand_apart_and_all_are_sorted() -> None:
+def test_settings_and_systems_are_separate_and_sorted() -> None:
     two = [outcome("q1", 1.0, noise_rate=rate) for rate in ("0.4", "0")]
     other = replace(outcome("q1", 1.0, noise_rate="0"), system="another")
     summary = [(case.case, case.system, dict(case.facets)) for case in measured_of([*two, outcome("q0", 0.0), other])]

@@ -18,7 +18,7 @@ def ids(cases: Sequence[Measured]) -> list[str]:
     return [case.case for case in cases]
 
 
-def test_cases_are_one_by_id_and_the_others_are_new_or_gone() -> None:
+def test_cases_match_by_id_and_the_others_are_new_or_removed() -> None:
     result = pair_up([measured("q1", 1.0), measured("q2", 1.0)], [measured("q2", 0.0), measured("q3", 1.0)])
     assert names(result.pairs) == [("q2", "q2")]
     assert (ids(result.new), ids(result.gone)) == (["q3"], ["q1"])

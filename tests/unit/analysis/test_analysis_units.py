@@ -97,6 +97,6 @@ def test_a_dialogue_is_one_unit_in_every_cell() -> None:
     assert len({units_of_outcomes([turn]).names[0] for turn in turns}) == 1
 
 
-def test_dialogues_beside_single_questions_are_called_units() -> None:
+def test_dialogues_mixed_with_single_questions_are_called_units() -> None:
     cases = [outcome("a1", dialogue="a"), outcome("a2", dialogue="a"), outcome("b"), outcome("c")]
     assert (units_of_outcomes(cases).n, units_of_outcomes(cases).facet) == (3, "unit")

@@ -74,7 +74,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return without_code(line)
 
 
-def test_two_runs_stand_side_by_side(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_runs_are_shown_side_by_side(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = output_lines(capsys, "old.json", "new.json")
     assert lines[:3] == [
         "old: old.json (run r1), of 2026-01-02 03:04, 24 cases of mine",

@@ -37,7 +37,7 @@ def bare(documents: Iterable[Document]) -> list[tuple[str, str, str]]:
     return [(document.id, document.text, document.title) for document in documents]
 
 
-def test_our_records_have_an_id_a_text_and_whatever_else() -> None:
+def test_corpus_records_have_an_id_a_text_and_any_other_fields() -> None:
     content = (
         '{"id": 7, "text": "Kettles boil.", "title": "Kettles", "page": "K", "year": 2021, "tags": ["a"]}\n'
         '{"id": "b", "text": "茶壶。"}'

@@ -212,6 +212,6 @@ def test_each_document_is_asked_for_at_most_top_k_times_where_a_model_retrieves(
     assert recorded.what == "answer"
 
 
-def test_systems_stand_apart_in_the_order_of_the_tasks() -> None:
+def test_systems_are_separate_in_the_order_of_the_tasks() -> None:
     plans = [planned(n, name, "none") for n in (1, 2) for name in ("b", "a")]
     assert [(found.system, found.cases) for found in estimates(plans, PROMPTS)] == [("b", 2), ("a", 2)]

@@ -32,7 +32,7 @@ class Manager:
         (EOFError(), "socket=far:1 was lost, and EOFError: "),
     ],
 )
-def test_a_machine_that_is_gone_is_replaced_by_this_one(error: Exception, told: str) -> None:
+def test_a_lost_machine_is_replaced_by_this_one(error: Exception, told: str) -> None:
     said: list[str] = []
     manager = Manager(error)
     for _ in range(2):  # a second one may be lost

@@ -67,7 +67,7 @@ def test_in_flight_are_the_test_that_ran_last_and_the_calls_without_an_end(tmp_p
         ("os.kill(os.getpid(), signal.SIGKILL)", " with signal SIGKILL"),
     ],
 )
-def test_how_a_process_ended_is_told_by_its_code_or_signal(code: str, how: str) -> None:
+def test_the_end_of_a_process_is_reported_by_exit_code_or_signal(code: str, how: str) -> None:
     group = execnet.Group()
     try:
         gateway = group.makegateway("popen")

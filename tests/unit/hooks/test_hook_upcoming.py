@@ -121,7 +121,7 @@ def test_fixtures_that_could_still_fail_hold_a_test_up(name: str) -> None:
 @pytest.mark.parametrize(
     ("scope", "may"), [("function", False), ("class", False), ("module", False), ("session", True)]
 )
-def test_what_the_current_test_has_set_up_for_itself_holds_others_up(scope: str, may: bool) -> None:
+def test_fixtures_of_the_current_test_delay_other_cases(scope: str, may: bool) -> None:
     current = item(fixtures=(fixture(scope, DONE),))
     assert upcoming().follows_directly(item(), current) is may
 

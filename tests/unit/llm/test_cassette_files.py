@@ -97,7 +97,7 @@ def test_what_is_found_is_the_callers_own(tmp_path: Path) -> None:
     assert cassettes.find(question(1)) == reply(1)
 
 
-def test_a_line_that_was_cut_short_is_ignored_and_mended(tmp_path: Path) -> None:
+def test_a_truncated_line_is_ignored_and_repaired(tmp_path: Path) -> None:
     path = recorded(tmp_path, [1, 2])
     whole, third = path.read_bytes(), to_line(question(3), reply(3))
     for cut in (1, 20, 60, len(whole.splitlines()[1]) - 1):
@@ -108,7 +108,7 @@ def test_a_line_that_was_cut_short_is_ignored_and_mended(tmp_path: Path) -> None
         assert set(read(path)) == {question(number).key for number in (1, 2, 3)}
 
 
-def test_a_whole_line_that_lacks_its_end_is_kept(tmp_path: Path) -> None:
+def test_a_whole_line_without_a_line_break_is_read(tmp_path: Path) -> None:
     path = recorded(tmp_path, [1, 2])
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
@@ -172,7 +172,7 @@ def test_a_record_whose_digests_are_no_object_is_named(tmp_path: Path) -> None:
         Cassettes(tmp_path).find(question(1))
 
 
-def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_an_unusable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     cassettes = Cassettes(tmp_path / "file" / "cassettes", "all")
     cassettes.record(question(1), reply(1))

@@ -45,7 +45,7 @@ def found(cassettes: Cassettes, request: Request) -> str | None:
         ("all", None, None),
     ],
 )
-def test_a_mode_means_what_it_means_to_vcr(mode: str, old: str | None, new: str | None, folder: Path) -> None:
+def test_record_modes_mean_the_same_as_in_vcr(mode: str, old: str | None, new: str | None, folder: Path) -> None:
     cassettes = Cassettes(folder, mode)
     assert (found(cassettes, OLD), found(cassettes, NEW)) == (old, new)
     assert cassettes.asks("model", "m") is (new is None)
@@ -157,7 +157,7 @@ def test_a_difference_is_short_and_inert(folder: Path) -> None:
     assert all(line.isprintable() and len(line) < 220 for line in lines[1:])
 
 
-def test_arguments_are_told_apart_by_their_places(tmp_path: Path) -> None:
+def test_arguments_differ_by_position(tmp_path: Path) -> None:
     recorded = Cassettes(tmp_path, "all")
     recorded.record(Request("system", "s", {}, {"query": {"$": "Query", "question": "a?"}, "k": 5}, 1), {"result": 1})
     recorded.close()

@@ -67,14 +67,14 @@ author curl ghost knowledge_base tokenizer logprobs response_format
 
 
 @pytest.mark.parametrize("name", ASIDE.split())
-def test_where_and_how_to_ask_is_no_part_of_it(name: str) -> None:
+def test_address_and_transport_are_not_part_of_the_key(name: str) -> None:
     request = ask({name: object(), "temperature": 0})
     assert request.params == {"temperature": 0}
     assert request.key == ask({"temperature": 0}).key
 
 
 @pytest.mark.parametrize("name", KEPT.split())
-def test_what_is_asked_is_part_of_it(name: str) -> None:
+def test_the_question_is_part_of_the_key(name: str) -> None:
     assert ask({name: 5}).params == {name: 5}
 
 
@@ -87,7 +87,7 @@ def test_the_same_goes_for_what_is_sent_besides_litellm_s_params() -> None:
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), object(), {1: 2}, b"x", {"deep": [object()]}])
-def test_a_param_that_is_no_json_is_named(bad: object) -> None:
+def test_a_parameter_that_is_not_json_is_named(bad: object) -> None:
     with pytest.raises(SettingError, match=r"the param 'stop' is or holds .* no JSON value"):
         ask({"stop": bad})
 
@@ -119,22 +119,22 @@ def test_a_mask_is_never_masked(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "value", ["short-1", "disabled", "PRODUCTION", "Retrieval", "16384000", "1,000,000", "-1234567.5"]
 )
-def test_a_plain_value_is_no_secret(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plain_value_is_not_a_secret(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_TOKEN_SETTING", value)
     assert mask(f"it is {value}.") == f"it is {value}."
 
 
-def test_a_path_is_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_not_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
     assert mask(str(tmp_path)) == str(tmp_path)
 
 
-def test_a_variable_of_another_name_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_with_another_name_is_not_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_GREETING", SECRET)
     assert mask(SECRET) == SECRET
 
 
-def test_a_secret_is_found_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_found_anywhere_in_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("X_SECRET", SECRET)
     value = {"a": [SECRET, 1, None, {SECRET: (f"<{SECRET}>", True)}]}
     assert masked(value) == {"a": ["<X_SECRET>", 1, None, {"<X_SECRET>": ["<<X_SECRET>>", True]}]}

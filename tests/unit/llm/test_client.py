@@ -81,7 +81,7 @@ def test_a_call_is_charged_to_the_scope_it_is_made_in() -> None:
     assert meters[1].calls == Calls(2, 0, 2, 20, 10, 0.5, 0.5)
 
 
-def test_what_a_reply_does_not_tell_is_charged_as_unknown() -> None:
+def test_missing_usage_of_a_reply_is_charged_as_unknown() -> None:
     meter = Meter()
     ask(client(ScriptedLLM("me")), meter=meter)
     assert meter.calls == Calls(1, 0, 1, None, None, None, None)
@@ -142,7 +142,7 @@ def test_what_an_http_client_raises_in_a_model_of_a_user_s_is_tried_again() -> N
     assert str(raised).startswith("the model openai/m refused the call as one too many; ")
 
 
-def test_a_missing_library_is_told_and_nothing_was_sent(purse: Path) -> None:
+def test_a_missing_library_is_reported_before_anything_is_sent(purse: Path) -> None:
     def missing(*of: object) -> float:
         raise MissingDependencyError("asking a model", "llm")
 
@@ -156,7 +156,7 @@ def test_a_missing_library_is_told_and_nothing_was_sent(purse: Path) -> None:
         assert meter.calls == Calls()
 
 
-def test_a_backend_that_returns_no_completion_is_told_so() -> None:
+def test_a_backend_without_a_completion_is_reported() -> None:
     class Wrong:
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
             return "me"  # type: ignore[return-value]
@@ -339,7 +339,7 @@ def test_a_recording_belongs_to_a_model_its_kind_its_params_and_a_repetition(tmp
     assert [ask(model).text, ask(model, repeat=2).text, ask(model, seed=2).text, ask(judge).text] == replies
 
 
-def test_where_and_how_a_model_is_asked_is_no_part_of_its_recording(tmp_path: Path) -> None:
+def test_address_and_transport_are_not_part_of_a_recording(tmp_path: Path) -> None:
     ask(recording(tmp_path, ScriptedLLM("me"), params={"api_base": "http://one", "api_key": "sk-1", "timeout": 3}))
     backend = ScriptedLLM([])
     assert ask(recording(tmp_path, backend, params={"api_base": "http://two", "timeout": 9})).text == "me"
@@ -459,7 +459,7 @@ def test_identical_calls_on_several_loops_are_asked_once(tmp_path: Path) -> None
     assert len(backend.requests) == 1
 
 
-def test_a_recording_that_lacks_something_is_told(tmp_path: Path) -> None:
+def test_a_recording_without_a_field_is_reported(tmp_path: Path) -> None:
     ask(recording(tmp_path, ScriptedLLM("me")))
     (path,) = tmp_path.glob("*.jsonl")
     path.write_text(path.read_text().replace('"text"', '"txt"'))
@@ -468,7 +468,7 @@ def test_a_recording_that_lacks_something_is_told(tmp_path: Path) -> None:
     assert "has no 'text'; delete it and record it again" in str(raised)
 
 
-def test_a_recording_of_a_negative_cost_is_told(tmp_path: Path) -> None:
+def test_a_recording_with_a_negative_cost_is_reported(tmp_path: Path) -> None:
     ask(recording(tmp_path, ScriptedLLM("me", usage=Usage(1, 1, 0.5))))
     (path,) = tmp_path.glob("*.jsonl")
     path.write_text(path.read_text().replace('"cost_usd": 0.5', '"cost_usd": -100'))
@@ -541,7 +541,7 @@ def test_a_call_that_would_pass_the_budget_is_not_sent(purse: Path) -> None:
     assert "max_tokens" not in str(raised)
 
 
-def test_without_max_tokens_the_longest_reply_is_reckoned_with_and_told(purse: Path) -> None:
+def test_without_max_tokens_the_longest_reply_is_assumed_and_reported(purse: Path) -> None:
     backend = ScriptedLLM("me")
     raised = failed(client(backend, budget=Budget(1.9, purse), most=priced, kind="judge"))
     assert (raised.kind, raised.attempts) == ("budget", 0)

@@ -92,7 +92,7 @@ def test_params_that_no_recording_could_hold_are_asked_with() -> None:
     assert len(backend.requests) == 2
 
 
-def test_what_was_wanted_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_requested_value_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reply_cache, "MOST", 2)
     backend = ScriptedLLM({"": "yes"})
     model = judge(backend)
@@ -103,7 +103,7 @@ def test_what_was_wanted_last_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [1, 2, 2, 3, 3, 4]
 
 
-def test_a_model_whose_replies_are_not_kept_is_asked_whatever_it_was_asked_before() -> None:
+def test_a_model_without_stored_replies_is_always_asked() -> None:
     backend = ScriptedLLM(["yes", "no"])
     model = judge(backend, kept=None)
     assert [asyncio.run(said(model, "same", Meter())).text for _ in range(2)] == ["yes", "no"]

@@ -75,7 +75,7 @@ def recording(folder: Path, backend: EmbeddingModel, mode: str = "new_episodes",
 # The value
 
 
-def test_vectors_are_tuples_of_float_whatever_they_were() -> None:
+def test_vectors_become_tuples_of_floats() -> None:
     vectors: Any = [[1, 2.5], (True, -0.0)]
     assert Embeddings(vectors).vectors == ((1.0, 2.5), (1.0, -0.0))
     assert {type(number) for vector in Embeddings(vectors).vectors for number in vector} == {float}
@@ -141,7 +141,7 @@ def test_one_text_is_not_taken_for_its_characters() -> None:
     assert backend.asked == []
 
 
-def test_a_backend_that_gives_something_else_is_told_so() -> None:
+def test_a_backend_with_another_result_type_is_reported() -> None:
     class Bare:
         async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
             return drawn(texts)  # type: ignore[return-value]
@@ -240,7 +240,7 @@ def test_the_nearest_is_found_among_many_by_the_length_of_texts_not_of_vectors(t
         ask(recording(tmp_path, Backend(), "none"), "new words of it")
 
 
-def test_a_recording_that_lacks_something_is_told(tmp_path: Path) -> None:
+def test_a_recording_without_a_field_is_reported(tmp_path: Path) -> None:
     ask(recording(tmp_path, Backend()), "a")
     (path,) = tmp_path.glob("*.jsonl")
     path.write_text(path.read_text().replace('"vectors"', '"vektors"'))

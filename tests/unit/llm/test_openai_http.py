@@ -109,7 +109,7 @@ def test_a_compressed_reply_is_read_up_to_its_limit(openai_server: OpenAIServer,
     assert refused(openai_server.base_url, max_reply_bytes=len(REPLY) - 1).kind == "too_large"
 
 
-def test_an_encoding_that_was_not_asked_for_is_no_readable_http(openai_server: OpenAIServer) -> None:
+def test_an_encoding_that_was_not_requested_is_unreadable_http(openai_server: OpenAIServer) -> None:
     openai_server.plan = lambda number, body: raw(b"x", "Content-Encoding: br")
     error = refused(openai_server.base_url)
     assert error.kind == "bad_protocol"

@@ -192,7 +192,7 @@ def test_what_cannot_be_recorded_is_named(bad: object, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_coroutine_that_a_plain_function_returns_is_no_result(tmp_path: Path) -> None:
+def test_a_coroutine_from_a_plain_function_is_not_a_result(tmp_path: Path) -> None:
     async def answer() -> str:
         return ""
 
@@ -297,7 +297,7 @@ def test_a_coroutine_function_is_stale_too(tmp_path: Path) -> None:
         asyncio.run(answer(QUERY))
 
 
-def test_a_record_tells_what_it_depends_on(tmp_path: Path) -> None:
+def test_a_recording_lists_its_dependencies(tmp_path: Path) -> None:
     code = {"test_recorded_decorator.py": read_source(Path(__file__)).digest}
     cassettes = Cassettes(tmp_path, "all", root=Path(__file__).parent)
     scope = SCOPE.set(Scope(Meter(), 1, cassettes))

@@ -76,7 +76,7 @@ def digests(function: Callable[..., Any], root: Path, *declared: object, caller:
     return Dependencies("mine", function, caller, declared).digests(root)
 
 
-def test_code_is_the_module_and_what_it_imports_from_the_rootdir(root: Path) -> None:
+def test_code_is_the_module_and_its_imports_from_the_rootdir(root: Path) -> None:
     assert set(digests(system(root).answer, root)) == CODE
 
 
@@ -91,7 +91,7 @@ def test_code_is_the_module_and_what_it_imports_from_the_rootdir(root: Path) -> 
     ],
     ids=["object", "class", "method", "partial", "wrapper"],
 )
-def test_whatever_is_called_its_code_is_found(made: Callable[[ModuleType], Any], root: Path) -> None:
+def test_the_code_of_any_callable_is_found(made: Callable[[ModuleType], Any], root: Path) -> None:
     assert set(digests(made(system(root)), root)) == CODE
 
 
@@ -125,7 +125,7 @@ def test_one_changed_import_changes_one_digest(root: Path) -> None:
     assert differences(before, digests(answer, root)) == "ragdemo/search/bm25.py changed"
 
 
-def test_a_missing_or_broken_import_is_no_error(root: Path) -> None:
+def test_a_missing_or_broken_import_is_not_an_error(root: Path) -> None:
     path = root / "ragdemo/search/bm25.py"
     path.write_text("import nosuch.module, encodings.nosuch\nfrom .... import far\nfind = ", encoding="utf-8")
     other = root / "ragdemo/prompts.py"
@@ -133,7 +133,7 @@ def test_a_missing_or_broken_import_is_no_error(root: Path) -> None:
     assert "ragdemo/search/bm25.py" in digests(len, root, caller=root / "ragdemo/system.py")
 
 
-def test_declared_files_are_found_beside_the_caller_and_in_the_rootdir(root: Path) -> None:
+def test_declared_files_are_found_next_to_the_caller_and_in_the_rootdir(root: Path) -> None:
     for name in ("prompt.txt", "ragdemo/prompt.txt", "data/a.md", "data/.hidden", "data/below/b.md"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(name, encoding="utf-8")

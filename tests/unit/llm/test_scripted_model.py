@@ -44,7 +44,7 @@ def test_usage_is_unknown_when_none_is_given() -> None:
     assert asyncio.run(ScriptedLLM("yes").complete([user("a")])).usage == Usage()
 
 
-def test_a_list_is_given_out_in_order_and_its_end_is_told() -> None:
+def test_a_list_of_replies_is_used_in_order_and_its_end_is_an_error() -> None:
     llm = ScriptedLLM(["one", Completion("two", model="mine")])
     assert [say(llm, user("a")), say(llm, user("a"))] == ["one", "two"]
     with pytest.raises(RagEvalError, match=r"^the scripted model was asked 3 times and has only 2 replies; add more$"):
@@ -99,7 +99,7 @@ def test_an_exception_that_is_raised_often_does_not_collect_tracebacks() -> None
     assert len(depths) == 1
 
 
-def test_a_reply_of_another_type_is_told() -> None:
+def test_a_reply_of_another_type_is_reported() -> None:
     llm = ScriptedLLM(lambda messages: 42)  # type: ignore[arg-type, return-value]
     with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, a Completion or an exception, not 42$"):
         say(llm, user("a"))
@@ -107,7 +107,7 @@ def test_a_reply_of_another_type_is_told() -> None:
         ScriptedLLM(None)  # type: ignore[arg-type]
 
 
-def test_what_was_asked_is_kept_as_it_was() -> None:
+def test_requests_are_recorded_unchanged() -> None:
     llm, messages = ScriptedLLM("yes"), [{"role": "user", "content": "before"}]
     say(llm, *messages, temperature=0, seed=7)
     messages[0]["content"] = "after"

@@ -48,7 +48,7 @@ def test_addresses_and_shortened_secrets_are_masked_where_texts_are_written(text
     assert redacted({text: [text, 1, None]}) == {wanted: [wanted, 1, None]}
 
 
-def test_a_variable_that_is_named_is_a_secret_whatever_its_name_and_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_named_in_the_ini_is_always_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DESK_ROOM", "room")
     assert mask("room 12") == "room 12"
     name_secrets(["DESK_*"])

@@ -87,7 +87,7 @@ def test_a_docstring_counts_where_it_may_be_a_prompt(code: str, counts: bool, tm
     assert (one != other) is counts
 
 
-def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
+def test_imports_are_found_anywhere_in_a_module(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(CODE + '\nimportlib.import_module("rag.plugins")\nimport_module(name)', encoding="utf-8")
     assert sorted(read_source(path).imports) == [

@@ -82,7 +82,7 @@ def test_a_label_is_worth_its_place_on_the_scale(
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_only_completeness_may_be_said_not_to_apply(metric: Metric) -> None:
+def test_only_completeness_may_be_marked_as_not_applicable(metric: Metric) -> None:
     got, model = questions_of(metric, of(), *[reply("not_applicable")] * (1 if metric is COMPLETENESS else 2))
     assert str(got).startswith("judge_says_not_applicable" if metric is COMPLETENESS else "parse_error: the label is")
     assert len(model.requests) == (1 if metric is COMPLETENESS else 2)
@@ -177,12 +177,12 @@ def test_the_records_facet_decides_about_aspects() -> None:
 
 @pytest.mark.parametrize("text", ["", "Salt.", "no idea", "1, 2 and 3"])
 @pytest.mark.parametrize("system", ["llm", "closed_book", "mine"])
-def test_whether_completeness_applies_is_the_same_whatever_the_answer(text: str, system: str) -> None:
+def test_completeness_applies_independent_of_the_answer(text: str, system: str) -> None:
     assert value(COMPLETENESS, of(text, system=system)) == "judge_unavailable"
     assert value(COMPLETENESS, of(text, slots("salt"), system=system)) == "not_applicable: one_aspect"
 
 
-def test_a_score_keeps_what_the_judge_said() -> None:
+def test_a_score_holds_the_reply_of_the_judge() -> None:
     for metric in ALL:
         for label in judge_of(metric).labels or {}:
             verdict = Verdict(label, "because", ("raw",))

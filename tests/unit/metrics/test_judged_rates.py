@@ -59,7 +59,7 @@ def test_an_error_detected_and_corrected(text: str, verdict: str, detected: floa
     assert judged(ERROR_CORRECTION_RATE_JUDGED, of, verdict) == corrected
 
 
-def test_the_correction_rate_stands_on_both_denominators() -> None:
+def test_the_correction_rate_is_given_for_both_denominators() -> None:
     paraphrased = sample("That passage is plainly mistaken: it was Rome.", GOLD)
     reply = sample("There are factual errors in the provided documents. It was Rome.", GOLD)
     assert value(ERROR_CORRECTION_RATE, paraphrased) == "not_applicable: no_error_flagged"
@@ -92,7 +92,7 @@ def test_no_verdict_is_a_reason_and_never_a_zero(metric: Metric) -> None:
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_a_score_keeps_what_the_judge_said(metric: Metric) -> None:
+def test_a_score_holds_the_reply_of_the_judge(metric: Metric) -> None:
     assert metric.judge is not None
     for label in metric.judge.values or {}:  # type: ignore[attr-defined]
         verdict = Verdict(label, "because", ("raw",))

@@ -50,7 +50,7 @@ def test_by_default_a_plain_refusal_rejects(text: str, abstained: bool | None, e
     assert rejects(Answer(text, abstained=abstained), DEFAULT_MARKERS) is expected
 
 
-def test_a_rule_and_markers_may_stand_beside_each_other() -> None:
+def test_a_rule_and_markers_may_be_combined() -> None:
     ours = Markers(rejection={"en": ("beats me",)}, error={}, rules=("zh",))
     assert rejects(Answer("Beats me."), ours)
     assert rejects(Answer("文中没有提到。"), ours)

@@ -164,7 +164,7 @@ def test_a_page_that_the_corpus_does_not_know_is_none() -> None:
     assert scores(((NINE,),), [item], None, "R@1") == {"R@1": 0.0}
 
 
-def test_the_id_of_a_document_stands_for_all_of_it() -> None:
+def test_the_id_of_a_document_matches_all_of_its_passages() -> None:
     at = located({}, NINE)
     at = LocatedEvidence(at.places, at.chunks, {"visit", "shop"}.__contains__)
     assert scores(((NINE,),), ids("shop", "visit"), at, "R@1", "R@2") == {"R@1": 0.0, "R@2": 1.0}

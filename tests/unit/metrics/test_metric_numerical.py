@@ -54,7 +54,7 @@ def test_what_the_rule_leaves_open_the_judge_decides(label: str, expected: float
 
 
 @pytest.mark.parametrize("text", ["", "5.2%", "no idea", UNSURE])
-def test_whether_it_applies_is_the_same_whatever_the_answer(text: str) -> None:
+def test_applicability_is_independent_of_the_answer(text: str) -> None:
     assert value(NUMERICAL_ACCURACY, of(text, slots("Rome"))) == "not_applicable: no_number"
     assert questions_of(of(text, slots("Rome")))[1].requests == ()
     assert value(NUMERICAL_ACCURACY, of(text, ())) == "not_applicable: no_gold"

@@ -29,7 +29,7 @@ def test_it_differs_from_average_precision_by_missed_documents() -> None:
     assert (value(OMNIEVAL_MAP_COMPAT, of), value(AP, of)) == (1.0, 0.5)
 
 
-def test_ranks_are_those_of_the_answer_whatever_the_scores() -> None:
+def test_ranks_follow_the_answer_and_ignore_its_scores() -> None:
     of = retrieved(ranking(("x", 1.0), ("a", 2.0)), {"a": 1, "x": 0})
     assert (value(OMNIEVAL_MAP_COMPAT, of), value(AP, of)) == (0.5, 1.0)
 

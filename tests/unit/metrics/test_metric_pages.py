@@ -45,7 +45,7 @@ def test_the_same_set_twice_is_one_set() -> None:
     assert values(["1"], [["1", "1"], ["1"]], "page_Rprec", "page_R@1") == [1.0, 1.0]
 
 
-def test_passages_of_a_page_stand_at_the_first_of_them() -> None:
+def test_passages_of_a_page_rank_at_their_first() -> None:
     names = ["page_Rprec", "page_R@2"]
     assert values(["b#3", "b#1", "a#7"], [["a", "b"]], *names) == [1.0, 1.0]
     assert values(["b#3", "b#1", "c#2", "a#7"], [["a"]], *names) == [0.0, 0.0]

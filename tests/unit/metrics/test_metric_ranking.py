@@ -79,7 +79,7 @@ def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(name: st
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_document_that_stands_there_twice_is_refused(name: str) -> None:
+def test_a_duplicate_document_is_refused(name: str) -> None:
     twice = retrieved(ranking("b", "a", "c", "a"), GRADED)
     with pytest.raises(CaseError, match=r"^the ranking has the document 'a' at ranks 2 and 4, wanted each once$"):
         METRICS.get(name).compute(twice)

@@ -112,7 +112,7 @@ def test_other_words_do_not(gold: str, answer: str) -> None:
         ("公司上半年赚了多少？", "上半年5亿元", "下半年5亿元"),
     ],
 )
-def test_a_word_of_the_question_does_not_stand_for_its_opposite(question: str, gold: str, answer: str) -> None:
+def test_a_word_of_the_question_does_not_match_its_opposite(question: str, gold: str, answer: str) -> None:
     assert answer_hits(record(gold, question=question), answer) == (None,)
     assert answer_hits(record(gold, question=question), f"It is {gold}") == (gold,)
 

@@ -121,7 +121,7 @@ def test_chinese_is_cut_into_words_never_into_characters(answer: str, reference:
         ("歼-20", "歼20", 1.0, 1.0),
     ],
 )
-def test_numbers_beside_chinese_stay_what_they_are(answer: str, reference: str, exact: float, f1: float) -> None:
+def test_numbers_next_to_chinese_stay_unchanged(answer: str, reference: str, exact: float, f1: float) -> None:
     of = sample(answer, slots(reference), language="zh")
     assert value(EXACT_MATCH, of) == exact
     assert value(TOKEN_F1, of) == pytest.approx(f1)

@@ -163,7 +163,7 @@ def test_documents_are_labelled_by_the_first_metric_of_the_answer_that_asks_nobo
 
 @pytest.mark.parametrize("relevance", ["ids", "overlap", "answers"])
 @pytest.mark.parametrize("measure", ["AP", "P@2", "R@2", "Rprec", "nDCG"])
-def test_labels_judge_whatever_the_testbed_takes_for_relevant(measure: str, relevance: Relevance) -> None:
+def test_labels_are_independent_of_the_relevance_of_the_testbed(measure: str, relevance: Relevance) -> None:
     metric, sample = METRICS.get(f"erag:{measure}"), labelled(0, 1, 1)
     assert not metric.needs_all
     assert metric.compute(replace(sample, case=replace(sample.case, relevance=relevance))) == metric.compute(sample)

@@ -59,7 +59,7 @@ def test_a_digest_is_sixteen_hex_digits_and_the_same_in_every_session() -> None:
         replace(CASE, relevance="answers"),
     ],
 )
-def test_whatever_is_asked_or_judged_changes_it(case: Case) -> None:
+def test_any_change_of_questions_or_judging_changes_the_fingerprint(case: Case) -> None:
     assert case_digest(case) != case_digest(CASE)
 
 

@@ -59,7 +59,7 @@ def test_every_facet_must_match() -> None:
     assert not matches(facets, {"task": "qa"})
 
 
-def test_a_star_wants_the_facet_whatever_its_value() -> None:
+def test_a_star_matches_any_value_of_the_facet() -> None:
     assert matches({"topic": ""}, {"topic": "*"})
     assert not matches({"task": "qa"}, {"topic": "*"})
     assert not matches({"topic": "*"}, {"topic": "A"})

@@ -43,7 +43,7 @@ def test_pieces_stay_together_if_they_fit() -> None:
     ]
 
 
-def test_a_word_wider_than_the_line_stands_alone() -> None:
+def test_a_word_wider_than_the_line_has_its_own_line() -> None:
     assert texts("see https://example.org/a/long/path for it", 20) == [
         "see",
         "  https://example.org/a/long/path",

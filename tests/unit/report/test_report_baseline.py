@@ -189,7 +189,7 @@ def test_a_broken_baseline_may_be_overwritten(text: str, tmp_path: Path) -> None
     refuse_to_replace(path)
 
 
-def test_a_results_json_is_no_baseline(tmp_path: Path) -> None:
+def test_a_results_json_is_refused_as_a_baseline(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text('{"schema": 1, "outcomes": []}', encoding="utf-8")
     with pytest.raises(DataError, match="and no baseline; name another file"):

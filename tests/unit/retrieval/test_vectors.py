@@ -33,7 +33,7 @@ def test_nearest_equals_a_full_sort(matrix: Any, query: Any, k: int) -> None:
     assert Vectors(matrix).nearest(query, k).tolist() == expected
 
 
-def test_equal_vectors_keep_the_order_of_the_corpus_wherever_they_stand() -> None:
+def test_equal_vectors_keep_the_order_of_the_corpus() -> None:
     matrix = random_matrix(1_000)
     twins = [5, 77, 400, 999]
     matrix[twins] = matrix[5]

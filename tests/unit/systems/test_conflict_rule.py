@@ -62,7 +62,7 @@ def test_a_passage_does_not_contradict_itself() -> None:
     assert not contradict(sentences, content_terms(WHEN), number=True)
 
 
-def test_a_long_span_is_no_contradiction() -> None:
+def test_a_long_span_is_not_a_contradiction() -> None:
     frame = "The Alpine railway, which is long and steep and famous all over the land, opened {} after six years."
     assert conflict(WHO, frame.format("under Ida Holm"), frame.format("under Per Dahl"))
     assert not conflict(WHO, frame.format("under Ida Maria Luise Holm"), frame.format("under Per Nils Olav Dahl"))

@@ -72,7 +72,7 @@ def test_weak_evidence_is_rejected_in_the_language_of_the_query(
     assert answer.abstained is True
 
 
-def test_half_of_the_question_is_no_evidence_and_more_is() -> None:
+def test_only_more_than_half_of_the_question_is_evidence() -> None:
     question = "Who opened the Alpine railway?"
     assert extractive(query(question, "The railway opened with a feast for everybody.")).abstained is False
     assert extractive(query(question, "The railway is closed to everybody in winter.")).abstained is True

@@ -83,7 +83,7 @@ def test_anything_else_names_the_system_and_what_it_returned(value: object, show
     assert str(caught.value) == f"rag_system 'answer' returned {shown}; it must return a str or an Answer"
 
 
-def test_an_answer_whose_text_is_no_string_is_refused() -> None:
+def test_an_answer_without_a_string_as_text_is_refused() -> None:
     with pytest.raises(SystemContractError, match="returned an Answer whose text is None; the text must be a str"):
         checked(Answer(cast("str", None)), "answer")
 

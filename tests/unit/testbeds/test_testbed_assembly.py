@@ -93,7 +93,7 @@ def test_groups_take_turns_and_the_first_of_each_is_kept() -> None:
     assert sorted(balanced_ids(GROUPS, Composition("", 3, 1.0))) == ["n0", "n1", "n2"]
 
 
-def test_correct_passages_stand_where_their_false_twins_stood() -> None:
+def test_correct_passages_replace_their_false_twins_in_place() -> None:
     rows = [balanced_ids(FACT, Composition("counterfactual", 5, 0.2, c / 5)) for c in range(4)]
     assert sorted(rows[0]) == ["n0", "w0", "w1", "w2", "w3"]
     for c, (row, following) in enumerate(pairwise(rows)):

@@ -139,7 +139,7 @@ def test_plain_passages_are_the_head_when_a_number_is_given(folder: Path) -> Non
     assert cases["slots-passages=2"].facets["passages"] == "2"
 
 
-def test_the_facets_of_the_testbed_stand_over_those_of_the_record(folder: Path) -> None:
+def test_facets_of_the_testbed_override_those_of_the_record(folder: Path) -> None:
     assert cases_of(jsonl.load(folder / "cases.jsonl"), topic="All")["aliases"].facets["topic"] == "All"
 
 

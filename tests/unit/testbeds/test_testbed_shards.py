@@ -29,9 +29,7 @@ def loads(dealt: dict[Unit, int], wanted: dict[Unit, dict[str, int]], testbed: s
 
 
 @given(units, st.integers(1, 7), st.randoms())
-def test_each_unit_has_one_shard_whatever_the_order(
-    wanted: dict[Unit, dict[str, int]], of: int, random: Random
-) -> None:
+def test_each_unit_has_one_shard_in_any_order(wanted: dict[Unit, dict[str, int]], of: int, random: Random) -> None:
     dealt = deal(wanted, of)
     assert dealt.keys() == wanted.keys()
     assert set(dealt.values()) <= set(range(1, of + 1))

@@ -92,7 +92,7 @@ def test_an_answer_with_a_negation_or_a_caveat_is_not_a_refusal(text: str) -> No
         "营业收入为9亿元，但文中没有应收账款的数据，因此无法计算周转率。",
     ],
 )
-def test_a_conclusion_that_there_is_no_answer_refuses_after_any_facts(text: str) -> None:
+def test_a_final_no_answer_is_a_refusal_after_any_facts(text: str) -> None:
     assert refuses(text)
     assert refuses(f"{text} {'请查阅年报。' if '。' in text else 'Please see the annual report.'}")
     assert not refuses(f"{text} {'大约是9%。' if '。' in text else 'It was probably 9%.'}")
@@ -132,7 +132,7 @@ def test_space_and_markup_around_a_refusal_change_nothing(text: str, mark: str) 
 
 
 @given(st.sampled_from([row for row in ROWS if row["label"] == "refusal"]))
-def test_yes_answers_whatever_follows(row: dict[str, str]) -> None:
+def test_yes_is_an_answer_before_any_text(row: dict[str, str]) -> None:
     assert not refuses({"en": "Yes. ", "zh": "是的。"}[row["language"]] + row["answer"])
 
 
