@@ -64,6 +64,7 @@ def pytester(
 
     inside: pytest.Pytester = request.getfixturevalue("pytester")
     monkeypatch.setenv("PYTEST_ADDOPTS", _inside["PYTEST_ADDOPTS"])  # pytester removes it
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # a run inside is no part of this session
     monkeypatch.setattr(importlib.metadata, "distributions", installed_packages)
     if sys.platform == "linux":
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", worker_server.gateway)
