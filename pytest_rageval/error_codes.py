@@ -27,7 +27,7 @@ CODES: Mapping[str, str] = {
     # data
     "RAG201": "a record or a file is malformed",
     "RAG202": "a field is missing or has another form",
-    "RAG203": "an id stands twice",
+    "RAG203": "an id is used twice",
     "RAG204": "a file is not UTF-8 text",
     "RAG205": "labels fit no record",
     "RAG206": "no judged document is in the corpus",
