@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.registry import Registry
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
@@ -108,7 +109,11 @@ class Section(Generic[Row]):
 
     def encoded(self, rows: Sequence[Row]) -> Any:
         """Return rows as results.json has them."""
-        return [_plain(row) for row in rows] if self.encode is None else self.encode(rows)
+        if self.encode is not None:
+            return self.encode(rows)
+        row_class: type = self.row
+        encode = encoder(row_class)
+        return [encode(row) for row in rows]
 
     def stored(self, results: Mapping[str, Any]) -> Sequence[Row]:
         """Return the rows in a results.json; empty if it has none."""
@@ -117,7 +122,9 @@ class Section(Generic[Row]):
             return []
         if self.decode is not None:
             return self.decode(plain)
-        return [self.row(**{key: _frozen(value) for key, value in each.items()}) for each in plain]
+        row_class: type = self.row
+        decode = decoder(row_class)
+        return [decode(each) for each in plain]
 
 
 _SECTIONS: Registry[Section[Any] | Drawing] = Registry("section", BUILTIN)
@@ -142,11 +149,3 @@ def encode_sections(run: Run) -> dict[str, Any]:
         if rows:
             (own if section.top_level else further)[section.name] = section.encoded(rows)
     return own | ({"sections": further} if further else {})
-
-
-def _plain(row: Any) -> dict[str, Any]:
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(row).items()}
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
