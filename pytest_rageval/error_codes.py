@@ -33,6 +33,7 @@ CODES: Mapping[str, str] = {
     "RAG206": "no judged document is in the corpus",
     "RAG210": "the baseline does not exist",
     "RAG211": "the baseline cannot be read",
+    "RAG212": "a stored run or a file cannot be read or written",
     # cases
     "RAG300": "a case is an error of another kind",
     "RAG301": "a system or retriever returns the wrong type",

@@ -189,7 +189,7 @@ def _write(path: Path, rows: Sequence[_Row]) -> None:
         with whole_files(path) as (part,), part.open("w", encoding="utf-8", newline="\n") as stream:
             stream.writelines(json.dumps(row.result.record, ensure_ascii=False) + "\n" for row in rows)
     except OSError as error:
-        raise SettingError(f"{shown_path(path)} cannot be written: {error.strerror or error}") from None
+        raise SettingError(f"{shown_path(path)} cannot be written: {error.strerror or error}", code="RAG212") from None
 
 
 def _remarks(rows: Sequence[_Row]) -> Iterator[str]:

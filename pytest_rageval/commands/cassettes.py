@@ -59,7 +59,7 @@ def _used(root: Path, run: str | None, *, needed: bool) -> UsedRecordings | None
             raise
         return None
     if used is None and needed:
-        raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run all tests first")
+        raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run all tests first", code="RAG212")
     return used
 
 

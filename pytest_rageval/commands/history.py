@@ -33,7 +33,7 @@ def history(selection: HistoryQuery, baseline: Path | None, *, as_json: bool) ->
     entries = [each for each in items if isinstance(each, Entry)]
     unread = [each for each in items if isinstance(each, Unread)]
     if not items:
-        raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run the tests first")
+        raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run the tests first", code="RAG212")
     if not entries:
         raise SettingError(f"no {label} can be read; the newest, {unread[-1].name}, is unreadable {unread[-1].why}")
     series = series_of(entries, selection)

@@ -87,7 +87,9 @@ def _write(targets: list[Target]) -> None:
                     stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
                 load(part)
     except OSError as error:
-        raise SettingError(f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}") from None
+        raise SettingError(
+            f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}", code="RAG212"
+        ) from None
 
 
 def _remarks(imported: ImportResult) -> Iterator[str]:

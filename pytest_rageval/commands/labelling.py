@@ -154,4 +154,6 @@ def _write(texts: Mapping[Path, str]) -> None:
         existing = shown_path(Path(error.filename))
         raise SettingError(f"{existing} already exists and may contain people's work; name another file") from None
     except OSError as error:
-        raise SettingError(f"{shown_path(next(iter(texts)))} cannot be written: {error.strerror or error}") from None
+        raise SettingError(
+            f"{shown_path(next(iter(texts)))} cannot be written: {error.strerror or error}", code="RAG212"
+        ) from None

@@ -104,7 +104,7 @@ def results_path(root: Path, run: str | None) -> Path:
     if run is not None and Path(run).is_dir() and not (runs_of(root) / run / RESULTS).is_file():
         folder = Path(run)
     if folder is None:
-        raise SettingError(f"no run under {runs_of(root)} yet; run the tests first")
+        raise SettingError(f"no run under {runs_of(root)} yet; run the tests first", code="RAG212")
     path = folder / RESULTS
     if not path.is_file():
         missing = f"has no {RESULTS}: cut short or still running"
@@ -126,10 +126,10 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
         content, choice = run_of(results)
         head = f"run {results['run']['id'] or path.name}, started {results['run']['started']}"
     except OSError as error:
-        raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise SettingError(f"{path} cannot be read: {error.strerror or error}", code="RAG212") from error
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         why = "it is truncated or has another version; name another run or file"
-        raise SettingError(f"{path} is not a results.json that this version can read: {why}") from error
+        raise SettingError(f"{path} is not a results.json that this version can read: {why}", code="RAG212") from error
     return StoredRun(head, results, content, choice)
 
 
@@ -170,7 +170,7 @@ def _holds_results(path: Path) -> bool:
         text = path.read_text(encoding="utf-8", errors="replace")
         plain = parse_json(text)
     except OSError as error:
-        raise SettingError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise SettingError(f"{path} cannot be read: {error.strerror or error}", code="RAG212") from error
     except ValueError:
         return '"outcomes"' in text
     return isinstance(plain, dict) and "outcomes" in plain

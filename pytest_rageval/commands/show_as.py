@@ -64,7 +64,7 @@ def _write_page(stored: StoredRun, path: Path, runs: Path) -> None:
     try:
         write_html(path, stored.results, runs)
     except OSError as error:
-        raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise SettingError(f"{path} cannot be written: {error.strerror or error}", code="RAG212") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{stored.head}: its results.json is incomplete; no page can be written") from error
 
@@ -79,7 +79,7 @@ def _write(name: str, stored: StoredRun, path: Path) -> None:
                 encoding = "utf-8-sig" if name == "csv" else "utf-8"  # Excel needs the byte-order mark
                 part.write_text(TEXTS[name](stored), encoding=encoding, newline="")
     except OSError as error:
-        raise SettingError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise SettingError(f"{path} cannot be written: {error.strerror or error}", code="RAG212") from error
 
 
 def _csv(stored: StoredRun) -> str:
