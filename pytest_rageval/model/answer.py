@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Amount, stored
@@ -36,10 +37,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step towards an answer (a retrieval, a tool call, a thought)."""
+    """One step towards an answer (a retrieval, a tool call, a thought).
+
+    Attributes:
+        kind: what it is; `pytest_rageval.trace.steps` has the kinds whose keys have a meaning.
+        detail: JSON values by key, also nested ones; ``parent`` is the index in the trace of the step around it.
+    """
 
     kind: str
-    detail: Mapping[str, str | int | float | bool | None] = field(
+    detail: Mapping[str, Any] = field(
         default_factory=dict, metadata=stored(always=True, needed=True, schema={"type": "object"})
     )
 

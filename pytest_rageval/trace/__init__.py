@@ -1,0 +1,1 @@
+"""Traces: the steps that led to an answer, from any system."""

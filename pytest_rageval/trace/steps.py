@@ -1,0 +1,74 @@
+"""Kinds of steps, reasons why a run ended, and how to read both from a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_rageval.model.answer import Step
+from pytest_rageval.model.facts import RETRIEVE
+
+__all__ = [
+    "BRANCH",
+    "COMPLETION",
+    "END",
+    "END_REASONS",
+    "FINISHED",
+    "GENERATE",
+    "KINDS",
+    "LIMITS",
+    "OUTAGES",
+    "PROGRAM",
+    "RETRIEVE",
+    "THOUGHT",
+    "TOOL",
+    "end_of",
+    "end_reason",
+    "has_failed",
+    "model_calls",
+    "tool_calls",
+]
+
+TOOL = "tool"
+COMPLETION = "completion"
+THOUGHT = "thought"
+PROGRAM = "program"
+GENERATE = "generate"
+BRANCH = "branch"
+END = "end"
+KINDS = (RETRIEVE, TOOL, COMPLETION, THOUGHT, PROGRAM, GENERATE, BRANCH, END)
+"""The kinds whose keys have a meaning; a step of any other kind is stored and ignored."""
+
+FINISHED = "finished"
+LIMITS = ("step_limit", "call_limit", "time_limit", "context_limit")
+"""Reasons of a run that a limit ended."""
+OUTAGES = ("tool_unavailable", "model_error")
+"""Reasons that make the case an error, never a low score."""
+END_REASONS = (FINISHED, "empty_answer", "gave_up", *LIMITS, "no_action", "filtered", "program_error", *OUTAGES)
+"""All values of ``reason`` in a step of the kind "end"."""
+
+
+def end_of(trace: Sequence[Step]) -> Step | None:
+    """Return the step that says how the run ended; None if the trace has none."""
+    return next((step for step in reversed(trace) if step.kind == END), None)
+
+
+def end_reason(trace: Sequence[Step]) -> str:
+    """Return why the run ended, "finished" if the trace does not say."""
+    end = end_of(trace)
+    return FINISHED if end is None else str(end.detail.get("reason") or FINISHED)
+
+
+def has_failed(step: Step) -> bool:
+    """Return whether a call raised, was invalid, or found nothing (``found`` is false)."""
+    detail = step.detail
+    return bool(detail.get("error")) or bool(detail.get("invalid")) or detail.get("found") is False
+
+
+def tool_calls(trace: Sequence[Step]) -> list[Step]:
+    """Return the calls of tools. A search inside a tool is the tool's own work and no call of its own."""
+    return [step for step in trace if step.kind == TOOL]
+
+
+def model_calls(trace: Sequence[Step]) -> list[Step]:
+    """Return the calls of models."""
+    return [step for step in trace if step.kind == COMPLETION]
