@@ -233,7 +233,7 @@ def test_the_evidence_of_a_case_is_shown_as_its_record_states_it(opened: Opener)
     assert part.get_by_text("or", exact=True).count() == 1
 
 
-def test_a_long_name_of_a_facet_is_no_wider_than_a_phone(opened: Opener) -> None:
+def test_long_facet_names_do_not_widen_the_page(opened: Opener) -> None:
     page = opened(results([case("q1", "keeper", 1.0, **{"f" * 90: "v" * 90})]), width=360)
     page.locator("#cases summary", has_text="Facets").click()
     assert page.evaluate("() => document.documentElement.scrollWidth") == 360

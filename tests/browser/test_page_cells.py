@@ -36,7 +36,7 @@ def test_the_matrices_of_a_run_are_those_of_the_page(opened: Opener, golden: dic
         same(cells_of(page), rows_of(matrix))
 
 
-def test_any_metric_over_any_facets_is_what_the_terminal_would_print(opened: Opener, golden: dict[str, Any]) -> None:
+def test_the_page_computes_the_same_matrix_as_the_terminal(opened: Opener, golden: dict[str, Any]) -> None:
     run, _ = run_of(golden)
     page = opened(golden)
     metrics = ("accuracy", "rouge_l", "error_rate", "latency_p95", "cost_usd", "tokens", "n")

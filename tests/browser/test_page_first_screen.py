@@ -82,7 +82,7 @@ def test_half_a_surrogate_pair_is_linked_as_the_script_looks_it_up(opened: Opene
     page.locator("#case-title").get_by_text("q1").wait_for()
 
 
-def test_paper_has_what_is_folded_and_a_wide_matrix_in_pieces(opened: Opener, tmp_path: Path) -> None:
+def test_printing_opens_folded_parts_and_splits_a_wide_matrix(opened: Opener, tmp_path: Path) -> None:
     outcomes = [
         case(f"q{row}-{col}", "keeper", float(row % 2), topic=f"t{row}", task=f"k{col:02}")
         for row in range(3)

@@ -38,7 +38,7 @@ def golds(data: Path, which: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("model", "decided"), [("gpt-4-1106-preview", 31), ("claude-2", 28)])
-def test_what_is_decided_is_what_people_decided(rageval_data: Path, model: str, decided: int) -> None:
+def test_decided_answers_agree_with_people(rageval_data: Path, model: str, decided: int) -> None:
     words: Counter[tuple[float, str]] = Counter()
     for row in answers(rageval_data, model):
         instance = Instance("q", row["question"], ((str(row["gold_answer"]),),))

@@ -21,7 +21,7 @@ def generate(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_the_reference_is_what_the_code_says() -> None:
+def test_the_generated_reference_is_up_to_date() -> None:
     run = generate("--check")
     assert run.returncode == 0, f"{run.stdout}{run.stderr}run: python docs/generate.py"
 

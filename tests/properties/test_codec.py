@@ -117,7 +117,7 @@ def test_no_text_of_the_data_or_of_an_answer_is_left(outcome: Outcome, instance:
 
 
 @given(outcomes)
-def test_everything_but_texts_stays_when_they_are_left_out(outcome: Outcome) -> None:
+def test_removing_texts_keeps_all_other_values(outcome: Outcome) -> None:
     bare = decode_outcome(without_texts(encode_outcome(outcome)))
     for name in ("nodeid", "case_id", "testbed", "facets", "system", "status", "supplied", "error_type", "calls"):
         assert getattr(bare, name) == getattr(outcome, name)

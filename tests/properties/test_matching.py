@@ -61,7 +61,7 @@ def test_occurrences_are_those_of_the_definition(text: str, alias: str) -> None:
 
 
 @given(st.integers(0, 3000), st.integers(0, 3000), st.sampled_from(["{} seats", "共{}席", "({})", "x{}.", "{:,} of"]))
-def test_a_whole_number_is_in_a_text_only_as_itself(there: int, question: int, frame: str) -> None:
+def test_a_whole_number_matches_only_the_same_number(there: int, question: int, frame: str) -> None:
     text = frame.format(there)
     assert contains(text, f"{question:,}" if "," in text else str(question)) == (there == question)
 

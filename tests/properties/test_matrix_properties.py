@@ -74,7 +74,7 @@ def test_two_systems_differ_as_much_either_way_in_any_order(group: list[Outcome]
 
 
 @given(outcomes(), st.integers(20, 120))
-def test_every_row_has_its_line_at_any_width(group: list[Outcome], width: int) -> None:
+def test_each_matrix_row_is_one_line_at_any_width(group: list[Outcome], width: int) -> None:
     matrix = drawn(group)
     for block in matrix_blocks(matrix, width):
         margins = 2 * (len(matrix.rows) > 1)

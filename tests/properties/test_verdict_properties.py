@@ -115,6 +115,6 @@ def test_a_judged_rate_is_0_or_1_or_has_the_judge_s_reason(
 
 
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
-def test_what_is_known_by_heart_is_accuracy_without_the_documents(system: str, knew: str, gold: str) -> None:
+def test_closed_book_accuracy_is_the_accuracy_of_the_closed_book_answer(system: str, knew: str, gold: str) -> None:
     of = replace(sample(system, gold=gold), closed_book=Answer(knew))
     assert CLOSED_BOOK_ACCURACY.compute(of) == ACCURACY.compute(sample(knew, gold=gold))

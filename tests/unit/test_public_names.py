@@ -129,7 +129,7 @@ def test_no_function_is_too_long() -> None:
     assert [function for function in functions if function[1] > LONGEST_FUNCTION] == []
 
 
-def test_a_name_says_what_is_in_it() -> None:
+def test_no_module_is_named_utils_helpers_or_common() -> None:
     assert [name for name in MODULES if {"utils", "helpers", "common"} & set(name.split("."))] == []
 
 

@@ -63,7 +63,7 @@ def test_pages_are_judged_by_pages(project: Project) -> None:
     assert "no page that is judged relevant is in rag_corpus" in run.result.stderr.str()
 
 
-def test_what_is_not_read_by_ids_may_be_judged_by_any(project: Project) -> None:
+def test_qrels_may_name_unknown_documents_if_no_metric_reads_ids(project: Project) -> None:
     judged(project, "ZZZ", arguments='metrics=["accuracy"], gates=["accuracy >= 0"]')
     assert project.run("-k", "q1").status == 0
     conftest = """

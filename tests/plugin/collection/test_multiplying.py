@@ -198,7 +198,7 @@ def test_a_test_that_does_not_take_rag_is_answered_and_scored(project: Project) 
     }  # fmt: skip
 
 
-def test_a_parameter_named_rag_of_the_users_own_is_left_alone(project: Project) -> None:
+def test_users_may_parametrize_an_argument_named_rag(project: Project) -> None:
     project.says(cases("say Paris"), test="""
         import pytest
         from pytest_rageval import rag_case

@@ -81,7 +81,7 @@ def test_a_suite_declares_it_too(project: Project) -> None:
 
 
 @pytest.mark.parametrize("arguments", ['metrics=["R@5"]', 'metrics=["accuracy"], gates=["R@5 >= 0.1"]'])
-def test_what_was_missed_is_not_asked_of_answers(project: Project, arguments: str) -> None:
+def test_relevance_by_answers_refuses_metrics_of_recall(project: Project, arguments: str) -> None:
     runs(project, f'relevance="answers", {arguments}')
     assert refused(project) == (
         "test_it.py:3: metric 'R@5' depends on what was not retrieved, and relevance 'answers' judges what was; "

@@ -154,7 +154,7 @@ def test_a_gate_over_what_no_model_knew_fails(project: Project) -> None:
     assert run.gates[gate]["reason"] == "nothing was scored: no case of 4 has knew=true"
 
 
-def test_a_gate_whose_cases_were_deselected_is_skipped_all_the_same(project: Project) -> None:
+def test_a_gate_on_knew_is_skipped_if_its_cases_were_deselected(project: Project) -> None:
     gate = "accuracy[knew=true, topic=Hard] >= 0"
     _project(project, [gate])
     run = project.run("-k", "france")

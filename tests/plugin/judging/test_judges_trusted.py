@@ -107,7 +107,7 @@ def test_a_judge_without_verdicts_is_not_reported(project: Project) -> None:
 
 
 @pytest.mark.parametrize("other", ["", "error_detection_rate_judged"])
-def test_words_of_a_judge_who_judges_nothing_of_a_run_are_no_trouble(project: Project, other: str) -> None:
+def test_labels_of_a_judge_that_the_run_does_not_use_are_ignored(project: Project, other: str) -> None:
     asked(project, [label("declines0", "rejected"), label("answers0", "answered")])
     judged_by = f'"{other}", ' if other else ""
     project.file("test_b.py", TEST.replace(f'"{RATE}", ', judged_by).replace(f'"{RATE} >= 0.2", ', ""))

@@ -76,7 +76,7 @@ def test_markers_of_the_ini_replace_the_rule_for_refusals(project: Project) -> N
     assert values(project.run(), "rejection_rate") == {"q1": 1.0}
 
 
-def test_an_error_sentence_is_what_marks_a_detected_error(project: Project) -> None:
+def test_the_configured_error_sentence_marks_a_detected_error(project: Project) -> None:
     lie = [{"id": "d1", "text": "It opens at 3.", "role": "counterfactual"}]
     row = case("q1", "When?", "9", passages=lie, fake_answers=["3"])
     ini = "rag_error_sentence = en: These lie.\n"

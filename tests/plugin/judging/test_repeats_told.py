@@ -137,13 +137,13 @@ def test_once_changes_nothing(project: Project) -> None:
         (("test_it.py::test_it[lost-repeat=2]",), ["lost-repeat=2"]),
     ],
 )
-def test_a_selection_takes_a_case_as_one(project: Project, args: tuple[str, ...], names: list[str]) -> None:
+def test_a_limit_selects_all_repeats_of_a_case(project: Project, args: tuple[str, ...], names: list[str]) -> None:
     _flaky(project, "")
     run = project.run("--rag-repeat", "2", *args)
     assert _names(run) == names
 
 
-def test_a_sample_takes_a_case_as_one(project: Project) -> None:
+def test_a_sample_takes_all_repeats_of_a_case(project: Project) -> None:
     _flaky(project, "")
     run = project.run("--rag-repeat", "2", "--rag-sample", "2")
     by_case: dict[str, list[str]] = {}
@@ -217,7 +217,7 @@ def test_each_repeat_replays_its_own_reply(project: Project, mode: Mode) -> None
     assert [o["error_type"] for o in fifth.results["outcomes"]] == [None] * 4 + ["not_recorded"]
 
 
-def test_what_a_model_knows_may_differ_by_repeat(project: Project) -> None:
+def test_each_repeat_asks_the_closed_book_question_again(project: Project) -> None:
     project.data(cases("Where?", passages=[{"id": "d1", "text": "Here."}]))
     knows = """
         @pytest.fixture(scope="session")

@@ -97,7 +97,7 @@ def test_passages_that_are_to_be_found_make_it_an_estimate(project: Project) -> 
     assert table(project.run("--rag-dry-run"))["llm", "answer"][4].startswith("~")
 
 
-def test_each_document_that_may_be_retrieved_is_asked_for_alone(project: Project) -> None:
+def test_a_dry_run_counts_one_call_per_retrieved_document_for_erag(project: Project) -> None:
     metrics = 'metrics=["accuracy", "erag:P@3"]'
     questions = [case("q1", "Where is Orsay?"), case("q2", "Where is the Louvre?")]
     asks(project, "http://127.0.0.1:9/v1", questions, "rag_top_k = 3", arguments=metrics, params=PRICED)
@@ -117,7 +117,7 @@ def test_an_unknown_price_is_unknown(project: Project) -> None:
     assert told["all", ""][-1] == "?"
 
 
-def test_code_of_a_user_may_ask_anything(project: Project) -> None:
+def test_a_dry_run_reports_unknown_calls_of_user_code(project: Project) -> None:
     metrics = 'metrics=["accuracy", "brief", "wise"]'
     asks(
         project, "http://127.0.0.1:9/v1", rows("a", "b"), "rag_judge_model = openai/j", arguments=metrics, params=PRICED
@@ -150,7 +150,7 @@ def test_without_a_model_judged_metrics_ask_nothing(project: Project) -> None:
     assert told == {("extractive", "answer"): ["–", "1", "0", "0", "0.0000"], ("all", ""): ["1", *"0000", "0.0000"]}
 
 
-def test_what_cannot_be_collected_fails_it_all_the_same(project: Project) -> None:
+def test_a_dry_run_fails_on_a_collection_error(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", rows("a"), model="")
     project.file("test_broken.py", "1 / 0")
     run = project.run("--rag-dry-run")

@@ -39,7 +39,7 @@ def test_failures_that_pass_lose_no_case(project: Project, openai_server: OpenAI
     run.said("model calls: 16, 32 attempts *")
 
 
-def test_a_provider_is_left_alone_as_long_as_it_asks(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_retry_waits_as_long_as_the_provider_asks(project: Project, openai_server: OpenAIServer) -> None:
     times: defaultdict[str, list[float]] = defaultdict(list)
 
     def plan(number: int, body: dict[str, Any]) -> Fault | None:

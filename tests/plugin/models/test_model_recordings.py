@@ -116,7 +116,9 @@ def test_what_is_not_recorded_is_an_error_that_shows_the_nearest(
 
 
 @pytest.mark.parametrize("record_mode", ["new_episodes", "all"])
-def test_what_is_scored_is_what_is_recorded(project: Project, openai_server: OpenAIServer, record_mode: str) -> None:
+def test_identical_requests_share_one_recorded_reply(
+    project: Project, openai_server: OpenAIServer, record_mode: str
+) -> None:
     replies = count()
     openai_server.reply, openai_server.delay_s = lambda body: ("Rome", "Paris")[next(replies) > 0], 0.05
     asks(project, openai_server.base_url, [{**rows("Orsay")[0], "id": f"q{number}"} for number in range(6)])

@@ -94,7 +94,7 @@ def test_what_answers_report_is_seen(own: Project) -> None:
     assert "4 of 4 answers of own:tokens report no cost; return" in run.prose
 
 
-def test_without_a_limit_on_cost_nothing_is_said(own: Project) -> None:
+def test_without_a_budget_no_line_about_unseen_calls_is_printed(own: Project) -> None:
     asks(own, NOWHERE, numbered(4), params=DIME)
     run = own.run("--rag-system", "own:silent")
     assert run.status == 0
@@ -169,7 +169,7 @@ def test_calls_of_rag_llm_are_seen_and_bound(own: Project, openai_server: OpenAI
         assert "not seen" not in run.text
 
 
-def test_embeddings_alone_are_no_cost_of_an_answer(own: Project) -> None:
+def test_a_system_that_only_embeds_has_an_unknown_answer_cost(own: Project) -> None:
     body = """async def answer(query):
             await rag_embedder.embed([query.question])
             return "Paris"

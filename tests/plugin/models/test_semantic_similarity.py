@@ -134,9 +134,7 @@ def test_a_missing_model_is_reported_before_anything_runs(project: Project, monk
     assert run.results is None
 
 
-def test_what_is_replayed_or_only_shown_needs_no_model_on_this_machine(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_replay_and_dry_run_need_no_local_embedding_model(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
     monkeypatch.setattr(local_embedder, "SentenceEncoder", Letters)
     (project.path / "small").mkdir()

@@ -67,7 +67,7 @@ def baseline(project: Project) -> Path:
     return project.path / FILE
 
 
-def test_a_baseline_that_is_a_symbolic_link_stays_one(project: Project, baseline: Path) -> None:
+def test_an_update_writes_through_a_symbolic_link(project: Project, baseline: Path) -> None:
     target = project.path / "shared" / "baseline.json"
     target.parent.mkdir()
     baseline.rename(target)
@@ -184,7 +184,7 @@ def test_a_gate_that_fails_keeps_no_run_from_becoming_the_baseline(project: Proj
     assert [value for *_, value in kept(project)] == [1.0, 0.0]
 
 
-def test_a_run_that_updates_is_drawn_again_as_it_was(
+def test_show_prints_an_updating_run_like_its_session(
     project: Project, baseline: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     project.says(

@@ -59,7 +59,7 @@ def own(*answers: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("conftest", [TOLD, SYNC], ids=["async", "sync"])
-def test_a_turn_follows_what_the_system_has_said(project: Project, mode: Mode, conftest: str) -> None:
+def test_each_turn_gets_the_systems_own_earlier_answers(project: Project, mode: Mode, conftest: str) -> None:
     talk(project, *turns("d", "a", "b", "c"), *turns("e", "x", "y"), conftest=conftest)
     run = project.run(*mode)
     answers = {name: outcome["answer"]["text"] for name, outcome in run.outcomes.items()}
@@ -116,7 +116,7 @@ def test_a_rerun_asks_anew_and_the_body_sees_the_history(project: Project) -> No
     assert asked(project) == ["a", "b", "b"]
 
 
-def test_texts_are_left_out_where_they_may_not_leave(project: Project) -> None:
+def test_without_report_texts_histories_are_not_written(project: Project) -> None:
     talk(project, *turns("d", "a", "b"))
     run = project.run("-o", "rag_report_texts=false")
     assert "history" not in run.outcomes["d.2"]
@@ -161,7 +161,7 @@ MOODY = """
 
 
 @pytest.mark.parametrize("conftest", [MOODY, MOODY.replace("def answer", "async def answer")], ids=["sync", "async"])
-def test_a_history_is_what_was_scored_in_whichever_process(project: Project, conftest: str) -> None:
+def test_turns_use_the_scored_history_across_workers(project: Project, conftest: str) -> None:
     names = [f"d{at}" for at in range(4)]
     rows = [row for name in names for row in turns(name, *(f"{name}{at}" for at in range(5)))]
     talk(project, *rows, conftest=conftest, test=TEST.replace('gates=["accuracy >= 0.5"]', "limit=20"))

@@ -64,7 +64,7 @@ def test_an_overridden_fixture_wins_over_the_ini(shop: Project) -> None:
     assert ranked(shop) == {"q1": ["mine"], "q2": ["mine"]}
 
 
-def test_an_overriding_fixture_may_ask_for_the_ini_s(shop: Project) -> None:
+def test_an_overriding_corpus_fixture_can_use_the_configured_corpus(shop: Project) -> None:
     shop.file(
         "conftest.py", OWN.replace("rag_corpus()", "rag_corpus(rag_corpus)").replace("[Pass", "[*rag_corpus, Pass")
     )

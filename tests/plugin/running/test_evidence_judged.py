@@ -141,7 +141,7 @@ def test_reports_without_texts_hold_no_quote(project: Project) -> None:
 
 
 @pytest.mark.parametrize("found", ["callable", "langchain", "own corpus", "recorded texts", "recorded ids"])
-def test_whoever_retrieves_is_judged(project: Project, found: str) -> None:
+def test_evidence_recall_is_computed_for_every_kind_of_retriever(project: Project, found: str) -> None:
     span = {"page": "docs/visit.md", "span": [9, 34]}
     museum(project, [OPENS], [span], [{"page": "docs/shop.md", "quote": "It closes at 18:00"}])
     text = "# Visit\n\nThe museum opens at 9:00."

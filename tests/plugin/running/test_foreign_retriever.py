@@ -69,7 +69,7 @@ def test_a_default_system_of_the_fixture_takes_it_too(project: Project) -> None:
     assert "two years" in project.run().outcomes["q1"]["answer"]["text"]
 
 
-def test_a_registered_retriever_may_be_one(project: Project) -> None:
+def test_a_registered_retriever_may_be_a_plain_function(project: Project) -> None:
     project.says(
         ASKED,
         conftest="""

@@ -128,7 +128,7 @@ def test_gates_on_what_answers_used(project: Project) -> None:
 
 
 @pytest.mark.parametrize("gate", ["cost_usd <= 1", "tokens <= 1000"])
-def test_what_is_unknown_is_not_nothing(project: Project, gate: str) -> None:
+def test_a_gate_on_an_unknown_cost_fails(project: Project, gate: str) -> None:
     project.says(cases(RIGHT, RIGHT), f"gates=[{gate!r}]")
     run = project.run()
     assert run.status == 1

@@ -89,7 +89,7 @@ def _check(case: Case) -> None:
                 assert not any(alias == text for text in texts)
 
 
-def test_the_walk_finds_what_is_hidden_well() -> None:
+def test_the_search_for_gold_reaches_closures_slots_and_containers() -> None:
     gold = "the gold answer"
 
     def closure() -> str:

@@ -60,7 +60,7 @@ TESTS = {
 
 @pytest.mark.parametrize("mode", [MODES["plain"], ("-n1",)], ids=["plain", "n1"])
 @pytest.mark.parametrize("name", TESTS)
-def test_neither_before_nor_after(project: Project, name: str, mode: Mode) -> None:
+def test_look_ahead_leaves_the_tests_around_an_unusual_one_alone(project: Project, name: str, mode: Mode) -> None:
     plain = f"\n    {DATA}\n    def test_{{}}(rag): assert rag.answer.text == 'Paris'\n"
     test = f"    import pytest\n    from pytest_rageval import rag_case\n{plain.format('before')}{TESTS[name]}"
     project.says(paris(6), test=test + plain.format("after"), conftest=PROFILE)

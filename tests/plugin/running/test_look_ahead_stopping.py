@@ -17,7 +17,7 @@ USED = WATCHED.replace("else rest", "else Answer(rest, usage=Usage(10, 2, 0.5))"
 
 
 @pytest.mark.parametrize("option", ["-x", "--maxfail=2"])
-def test_a_failure_stops_the_session_where_it_does_without(project: Project, option: str) -> None:
+def test_maxfail_stops_at_the_same_test_with_look_ahead(project: Project, option: str) -> None:
     rows = [*paris(3), case("bad1", "raise one"), *paris(4, 4), case("bad2", "raise two"), *paris(120, 10)]
     project.says(rows, "gates=['accuracy >= 0.5']", conftest=USED)
     serial = project.run(option, "--rag-concurrency", "1")
@@ -36,7 +36,7 @@ def test_a_failure_stops_the_session_where_it_does_without(project: Project, opt
     assert sum(asked.values()) == sum(ended.values()) + sum(cancelled.values()) + 2  # two raise
 
 
-def test_what_was_asked_in_vain_is_counted(project: Project) -> None:
+def test_calls_asked_ahead_and_not_used_are_counted(project: Project) -> None:
     project.says([case("bad", "raise one"), *paris(40)], conftest=USED)
     run = project.run("-x")
     ended = len(seen(project, "ended"))

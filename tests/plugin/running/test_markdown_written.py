@@ -57,7 +57,7 @@ def test_a_report_that_cannot_be_written_fails_a_session_that_would_have_passed(
     assert "--rag-markdown names the directory 'folder'; name a file" in refused.result.stderr.str()
 
 
-def test_a_step_on_github_has_it_appended_to_its_summary(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_markdown_is_appended_to_the_github_step_summary(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = project.path / "summary.md"
     summary.write_text("# Before", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))

@@ -68,7 +68,7 @@ def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project) -> N
     assert run.results["instances"]["q1"]["qrels"] == QRELS
 
 
-def test_another_metric_of_them_may_be_the_matrix(project: Project) -> None:
+def test_a_cutoff_that_no_testbed_names_can_be_the_matrix(project: Project) -> None:
     project.says(rows(), 'metrics=["nDCG@10"]', test=TEST, conftest=RETRIEVES)
     run = project.run("--rag-matrix", "R@5")
     run.said("R@5 by topic x task*", "Bonds*0.25 (2+2)*")

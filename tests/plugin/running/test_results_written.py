@@ -90,7 +90,7 @@ def test_an_edit_of_the_data_changes_the_fingerprint(project: Project) -> None:
     assert project.run().results["run"]["fingerprint"] != before
 
 
-def test_outcomes_are_kept_as_they_happen(project: Project, mode: Mode) -> None:
+def test_an_outcome_is_on_disk_before_its_hook_is_called(project: Project, mode: Mode) -> None:
     conftest = """
         import pytest, pathlib
 

@@ -249,7 +249,7 @@ def test_the_first_failure_ends_a_session_that_stops_for_it(project: Project) ->
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_all_outcomes_may_be_reused(project: Project, args: Mode) -> None:
+def test_a_resumed_selection_can_reuse_all_outcomes(project: Project, args: Mode) -> None:
     project.says(MIXED[3:], test=TEST, conftest=SAYS)
     stop(project, "test_it[q6]")
     run = resume(project, "-k", "q4 or q5", *args)

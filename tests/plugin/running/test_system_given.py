@@ -37,7 +37,7 @@ def rag_system():
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_whatever_can_be_called_answers(project: Project, shape: str) -> None:
+def test_every_kind_of_callable_can_be_the_system(project: Project, shape: str) -> None:
     project.says(cases("?", "?"), conftest=CONFTEST.replace("{made}", SHAPES[shape]))
     run = project.run()
     assert run.status == 0
@@ -84,7 +84,7 @@ def test_what_an_answer_carries_is_kept(project: Project) -> None:
     }  # fmt: skip
 
 
-def test_the_query_is_what_the_case_supplies(project: Project) -> None:
+def test_the_query_has_the_fields_of_the_case(project: Project) -> None:
     conftest = """
         import json
         import pytest

@@ -82,7 +82,7 @@ def test_the_option_overrules_the_fixture_and_the_fixture_the_ini(project: Proje
     assert {o["answer"]["text"] for o in run.results["outcomes"]} == {"Paris"}
 
 
-def test_one_broken_system_leaves_the_others_asked(project: Project) -> None:
+def test_a_broken_system_does_not_stop_the_other_systems(project: Project) -> None:
     _desks(project)
     project.file("desks.py", "def good(query):\n    return 'Paris'\n\ndef bad(query):\n    return 7\n")
     run = project.run("--rag-system", "desks:good", "--rag-system", "desks:bad")

@@ -54,7 +54,7 @@ def ini(project: Project, *params: str, retriever: str = "dense") -> None:
 
 
 @pytest.mark.parametrize("index", ["flat", "hnsw"])
-def test_cases_are_answered_from_what_is_near(shop: Project, index: str) -> None:
+def test_dense_retrieval_answers_the_cases(shop: Project, index: str) -> None:
     ini(shop, "model = words", f"index = {index}", 'query_prefix = "query: "')
     run = shop.run()
     assert run.status == 0, run.text

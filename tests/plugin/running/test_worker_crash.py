@@ -99,7 +99,7 @@ def test_the_case_of_a_dead_worker_is_an_error(project: Project, at: int) -> Non
 
 
 @pytest.mark.parametrize("args", [("-n1",), ("-n1", "--max-worker-restart=0"), ("-n2", "--max-worker-restart=0")])
-def test_the_only_case_may_be_the_one_that_crashes(project: Project, args: Mode) -> None:
+def test_a_session_whose_only_case_crashes_reports_it(project: Project, args: Mode) -> None:
     project.says([case("q1", "crash", topic="Funds")], GATES, conftest=CRASHES)
     run = project.run(*args, subprocess=True)
     assert run.status == 1
@@ -137,7 +137,7 @@ def test_a_crash_after_the_answer_leaves_the_case_scored(project: Project) -> No
     assert run.statuses == {"q1": "scored"}
 
 
-def test_a_case_that_is_run_again_after_a_crash_counts_as_it_ended(project: Project) -> None:
+def test_a_rerun_after_a_crash_replaces_the_crashed_outcome(project: Project) -> None:
     once = CRASHES.replace(
         'if query.question == "crash":', 'if not os.path.exists("crashed"):\n            open("crashed", "w")'
     )

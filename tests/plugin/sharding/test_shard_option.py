@@ -60,7 +60,7 @@ def test_a_shard_is_a_matter_of_the_ids(project: Project) -> None:
     assert after == sorted(before, reverse=True)  # in the order of the data
 
 
-def test_what_is_deselected_and_limited_is_dealt_afterwards(project: Project) -> None:
+def test_shards_deal_the_cases_left_by_selection_and_limit(project: Project) -> None:
     project.says(cases(*["say Paris"] * 9))
     runs = [project.run("--rag-shard", f"{at}/2", "-k", "not q1", "--rag-limit", "4") for at in (1, 2)]
     assert sorted(ran(runs[0]) + ran(runs[1])) == ["q2", "q3", "q4", "q5"]
@@ -99,7 +99,7 @@ def test_a_conversation_and_a_case_in_two_testbeds_stay_together(project: Projec
         assert [nodes.count(f"test_it.py::test_{name}") for name in ("own", "part")] == [16, 8]
 
 
-def test_more_shards_than_cases_are_no_failure(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_shard_passes(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     project.says(cases("say Paris"), GATED)
     runs = [project.run("--rag-shard", f"{at}/2", json_path=f"{at}.json") for at in (1, 2)]
     assert [(run.status, len(ran(run))) for run in runs] == [(0, 1), (0, 0)]
@@ -119,7 +119,7 @@ def test_a_shard_that_searches_nothing_has_the_same_fingerprint(project: Project
     assert first["run"]["fingerprint"] == second["run"]["fingerprint"]
 
 
-def test_no_case_at_all_is_what_it_is_without_shards(project: Project) -> None:
+def test_a_shard_without_tests_exits_like_an_unsharded_run(project: Project) -> None:
     project.says(cases("say Paris"))
     assert project.run("--rag-shard", "1/2", "-k", "nothing").status == pytest.ExitCode.NO_TESTS_COLLECTED
 

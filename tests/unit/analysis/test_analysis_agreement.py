@@ -104,7 +104,7 @@ def test_distances_are_of_values_not_of_places() -> None:
     assert far.kappa_quadratic.value < 0.1
 
 
-def test_levels_have_their_ends_and_are_few() -> None:
+def test_label_levels_include_the_ends_of_the_scale_and_are_at_most_20() -> None:
     assert levels_of([1.0, 1.0]) == BINARY
     assert levels_of([0.5], (0.25,)) == (0.0, 0.25, 0.5, 1.0)
     with pytest.raises(SettingError, match=r"labels have 52 different values; agreement needs at most 20"):

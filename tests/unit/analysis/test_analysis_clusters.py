@@ -130,7 +130,7 @@ def test_the_interval_is_over_cases_also_with_several_settings() -> None:
     assert cell_of("accuracy", True, one_rate).ci95 == wilson_interval(2, 4)
 
 
-def test_cases_that_are_alike_under_all_settings_have_the_interval_of_one() -> None:
+def test_cases_with_equal_scores_under_all_settings_count_once() -> None:
     values = [1.0, 1.0, 0.0, 1.0]
     thrice = [outcome(str(at), value, noise_rate=rate) for at, value in enumerate(values) for rate in RATES]
     assert cell_of("accuracy", True, thrice) == Cell(0.75, 12, 0, wilson_interval(0.75 * 3, 3))

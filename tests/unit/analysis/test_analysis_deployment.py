@@ -90,7 +90,7 @@ def test_other_retrievers_are_listed_apart(other: dict[str, Any]) -> None:
     assert merged([facts], {**facts, **other}) == [facts, {**facts, **other}]
 
 
-def test_what_is_measured_makes_no_other_retriever_also_of_the_parts_of_one() -> None:
+def test_measured_facts_do_not_distinguish_retrievers() -> None:
     one = {"retriever": "hybrid", "dense.m": 16, "dense.recall@10": 0.9, "dense.build_s": 3.0, "bm25.load_s": None}
     two = {**one, "dense.build_s": None, "bm25.load_s": 2.0, "bm25.resident_bytes": 5}
     both = {**two, "dense.build_s": 3.0}

@@ -48,7 +48,7 @@ def test_an_unscored_turn_is_in_no_mean_and_makes_a_conversation_incomplete() ->
     assert (second.n, second.n_unscored) == (1, 2)
 
 
-def test_settings_and_repeats_are_conversations_of_their_own() -> None:
+def test_each_setting_and_repeat_is_a_separate_conversation() -> None:
     outcomes = [*talk("a", 1.0, 1.0, noise_rate="0"), *talk("a", 0.0, 0.0, noise_rate="0.4")]
     result = result_of([*outcomes, *talk("b", 1.0, 0.0, repeat="1"), *talk("b", 1.0, 1.0, repeat="2")])
     assert result is not None

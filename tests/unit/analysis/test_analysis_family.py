@@ -62,7 +62,7 @@ def test_separate_comparisons_count_one_by_one_and_shared_ones_once() -> None:
     assert p_values(steps("a", 5), steps("a", 5)) == [1 / 32, 1 / 32]
 
 
-def test_the_step_down_leaves_out_what_is_decided_already() -> None:
+def test_the_step_down_excludes_decided_comparisons() -> None:
     """The z of a (7 of 7) is out of reach for b (5 of 5); then b is alone."""
     assert p_values(steps("b", 5), steps("a", 7)) == [1 / 32, 1 / 128]
     assert p_values(steps("a", 6), steps("b", 5, 1)) == [1 - (1 - 1 / 64) ** 2, 7 / 64]
@@ -114,7 +114,7 @@ def test_more_units_have_signs_at_random_and_the_same_ones_each_time() -> None:
     assert p_values(*reversed(family)) == [third, second, first]
 
 
-def test_a_level_is_what_the_others_leave() -> None:
+def test_the_level_of_a_comparison_depends_on_the_others() -> None:
     alone, separate, shared = (
         adjusted([steps("a", 5), *others], ALPHA)[0].level
         for others in ([steps("b", 1)], [steps("b", 4, 4)] * 3, [steps("a", 5)] * 3)

@@ -83,7 +83,7 @@ def test_cases_that_a_run_did_not_score_are_counted_apart() -> None:
     assert result.pairs == ()
 
 
-def test_one_system_each_is_compared_whatever_its_name_and_several_by_theirs() -> None:
+def test_single_systems_pair_up_by_position_and_several_by_name() -> None:
     old, new = measured("q1", 1.0, system="v1"), measured("q1", 0.0, system="v2")
     result = pair_up([old], [new])
     assert names(result.pairs) == [("q1", "q1")]

@@ -41,7 +41,7 @@ def test_a_gate_and_the_direction_say_what_passes() -> None:
     assert (lower.pass_hat_k, lower.flips, lower.always_missed) == (0.0, ("b",), ("a",))
 
 
-def test_a_repeat_without_a_score_neither_passes_nor_misses() -> None:
+def test_an_unscored_repeat_counts_as_neither_passed_nor_missed() -> None:
     outcomes = [
         *repeats("a", 1.0, None, 1.0), *repeats("b", 0.0, "parse_error", 0.0), *repeats("c", None, None, None),
         *repeats("d", 1.0, 1.0, 1.0),

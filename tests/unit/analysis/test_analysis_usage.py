@@ -151,7 +151,7 @@ def test_the_gain_is_the_mean_of_differences_of_the_same_cases() -> None:
     assert cell_of(GAIN, False, outcomes) == Cell(0.25, 4, 3, bootstrap_interval([1.0, 0.0, -1.0, 1.0], low=-1.0))
 
 
-def test_the_gain_may_be_a_loss_with_an_interval_that_says_so() -> None:
+def test_the_gain_can_be_negative_and_has_an_interval() -> None:
     outcomes = [both(str(n), Score(0.0), Score(float(n > 0))) for n in range(4)]
     cell = cell_of(GAIN, False, outcomes)
     assert cell.mean == -0.75

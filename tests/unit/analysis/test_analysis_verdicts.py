@@ -182,7 +182,7 @@ def test_the_error_rate_is_over_all_that_ended() -> None:
     assert judge("error_rate <= 0", [outcome("a", "parse_error")]).status == "passed"
 
 
-def test_latency_is_of_the_cases_whose_time_is_known() -> None:
+def test_latency_covers_only_cases_with_a_known_time() -> None:
     times = [outcome(str(t), 1.0, usage=Usage(latency_s=float(t))) for t in (4, 1, 3, 2, 100)]
     outcomes = [*times, outcome("unknown", 1.0, usage=Usage()), outcome("none", 1.0), failed("broken")]
     median, tail = judge("latency_p50 <= 3", outcomes), judge("latency_p95 <= 3", outcomes)

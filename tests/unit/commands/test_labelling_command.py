@@ -238,7 +238,9 @@ def test_a_run_without_texts_is_one_sentence(project: Path, capsys: pytest.Captu
     assert not (project / "a.csv").exists()
 
 
-def test_contradicting_results_are_no_run_without_texts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_contradicting_results_are_not_taken_for_results_without_texts(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = json.loads(write_run(project, RUN).read_text())
     del results["instances"]["q0"]["passages"]["p0"]
     (project / "results.json").write_text(json.dumps(results))

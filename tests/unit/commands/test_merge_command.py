@@ -259,7 +259,7 @@ def test_bad_arguments_are_a_usage_error(project: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err.endswith("1.json is named twice; name each shard once [RAG503]\n")
 
 
-def test_machines_may_differ_and_a_baseline_is_carried_along(project: Path) -> None:
+def test_merge_accepts_different_machines_and_keeps_the_baseline(project: Path) -> None:
     def change(results: dict[str, Any]) -> None:
         results["run"]["versions"] |= {"python": "3.99", "pytest": "99"}
 
@@ -272,7 +272,7 @@ def test_machines_may_differ_and_a_baseline_is_carried_along(project: Path) -> N
     assert merged["comparison"]["cases"]["compared"] == 0
 
 
-def test_runs_folders_and_files_may_be_named(project: Path) -> None:
+def test_merge_accepts_run_ids_folders_and_files(project: Path) -> None:
     for at, path in enumerate([".rageval/runs/r1", "downloaded/shard-2"], 1):
         write_atomically(Path(path, "results.json"), shard(at))
     write_atomically(Path("three.json"), shard(3))

@@ -146,9 +146,7 @@ def test_parquet_without_pyarrow_names_the_extra(
     assert not (project / "cases.parquet").exists()
 
 
-def test_latex_has_the_matrices_and_escapes_what_is_a_command(
-    capsys: pytest.CaptureFixture[str], project: Path
-) -> None:
+def test_latex_contains_the_matrices_and_escapes_commands(capsys: pytest.CaptureFixture[str], project: Path) -> None:
     assert main(["show", "results.json", "--latex", "-"]) == 0
     text = capsys.readouterr().out
     assert text.count("\\begin{tabular}{lr") == text.count("\\bottomrule") == 2

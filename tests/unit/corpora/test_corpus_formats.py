@@ -160,7 +160,7 @@ def test_other_encodings_and_binaries_are_refused_by_line(format_name: str) -> N
     assert fault(format_name, b"ok\n\na\x00b").startswith("file:3: found a NUL byte, wanted UTF-8 text")
 
 
-def test_text_is_what_pythons_text_mode_reads() -> None:
+def test_text_is_decoded_like_pythons_text_mode() -> None:
     assert bare(read("text", BOM + b"One.\r\nTwo.\rThree.\n")) == [("file", "One.\nTwo.\nThree.\n", "")]
     assert Path("file").read_text("utf-8-sig") == "One.\nTwo.\nThree.\n"
 

@@ -207,6 +207,6 @@ def test_an_unanswerable_record_needs_no_answers(tmp_path: Path, form: str) -> N
     assert (instance.gold, instance.answerable) == ((), False)
 
 
-def test_a_language_of_its_own_is_kept(tmp_path: Path) -> None:
+def test_a_record_keeps_its_language(tmp_path: Path) -> None:
     (instance,) = load(tmp_path, {"id": 1, "question": "Où ?", "answers": "A", "language": "fr"})
     assert (instance.language, instance.facets["language"]) == ("fr", "fr")

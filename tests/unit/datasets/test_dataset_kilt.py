@@ -96,7 +96,7 @@ def test_only_a_published_name_says_the_task(tmp_path: Path, name: str, task: st
     assert instance.facets.get("task") == task
 
 
-def test_a_key_of_ones_own_is_a_facet_and_goes_before_the_file_s(tmp_path: Path) -> None:
+def test_an_extra_key_becomes_a_facet_and_overrides_the_files(tmp_path: Path) -> None:
     (instance,) = load(tmp_path, {**GOOD, "task": "mine", "meta": {"x": [1]}, "topic": 3}, name="nq-dev-kilt.jsonl")
     assert instance.facets == {"dataset": "nq-dev-kilt", "language": "en", "task": "mine", "topic": "3"}
 

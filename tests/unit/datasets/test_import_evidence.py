@@ -60,7 +60,7 @@ def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool
         ([NOON], {"source": "a.md; b.md"}),
     ],
 )
-def test_without_a_page_for_each_text_a_row_stays_as_it_is(texts: list[str], fields: dict[str, Any]) -> None:
+def test_a_row_without_a_page_for_each_text_is_unchanged(texts: list[str], fields: dict[str, Any]) -> None:
     rest = dict(fields)
     assert labels_of(passages(*texts), {}, None, rest, ImportResult(), in_table=False) == {}
     assert labels_of(passages(*texts), {}, [4], rest, ImportResult(), in_table=False) == {"qrels": {"4": 1}}

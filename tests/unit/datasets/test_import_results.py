@@ -186,7 +186,7 @@ def test_a_list_of_another_length_is_left_whole(tmp_path: Path, cases: Path) -> 
     ]
 
 
-def test_lines_that_are_no_results_are_left_one_by_one(tmp_path: Path, cases: Path) -> None:
+def test_each_malformed_result_line_is_reported(tmp_path: Path, cases: Path) -> None:
     path = result(tmp_path, "{", "[1]", {FUNDS: 3}, {FUNDS: {"generation_res_map": 7}}, line({"em": "1,0"}))
     taken = took(path, cases)
     assert len(taken.scores) == 2

@@ -154,7 +154,7 @@ def test_a_table_is_known_by_its_columns(imports: Path) -> None:
     assert reasons(taken) == [("questions.csv:6", "the field answer or answers is missing or empty")]
 
 
-def test_a_table_may_say_more_of_ours(tmp_path: Path) -> None:
+def test_a_table_may_have_optional_columns_of_our_format(tmp_path: Path) -> None:
     text = (
         "ID\tQuery\tAnswers\tAnswerable\tFake-Answers\tLang\tResponse\tSystem\tdataset\n"
         "q1\tQ?\t\tno\tX | Y\tzh-CN\tP\tmine\tother\n"
@@ -426,7 +426,7 @@ def test_records_of_our_own_format_keep_what_they_say(tmp_path: Path) -> None:
     assert not taken.lost
 
 
-def test_passages_of_our_own_format_may_be_texts(tmp_path: Path) -> None:
+def test_passages_may_be_plain_texts(tmp_path: Path) -> None:
     taken = took_rows(tmp_path, {"passages": [NOON]})
     assert taken.cases == [{"id": "t-1", "question": "Q?", "answers": ["A"], "passages": [NOON]}]
 

@@ -207,7 +207,7 @@ def test_without_a_loop_an_exception_is_raised_in_the_caller() -> None:
         NoLoop().run(broken())
 
 
-def test_without_a_loop_nothing_may_wait() -> None:
+def test_a_replayed_call_that_waits_is_an_error() -> None:
     closed = []
 
     class Waiting:

@@ -64,7 +64,7 @@ def test_foreign_handlers_receive_each_record_once(routing: Routing, caplog: pyt
     assert caplog.messages == ["one"]
 
 
-def test_a_record_below_the_level_of_its_own_test_is_not_shown(
+def test_replayed_log_records_respect_the_level_of_their_test(
     routing: Routing, caplog: pytest.LogCaptureFixture
 ) -> None:
     output = AheadOutput()

@@ -152,7 +152,7 @@ def test_what_the_current_test_has_set_up_serves_the_next() -> None:
         (pytest.mark.usefixtures, True),
     ],
 )
-def test_marks_that_may_skip_hold_a_test_up(mark: pytest.MarkDecorator, may: bool) -> None:
+def test_a_test_that_a_mark_may_skip_is_not_asked_ahead(mark: pytest.MarkDecorator, may: bool) -> None:
     assert may_be_skipped(item(mark)) is not may
 
 

@@ -37,7 +37,7 @@ def test_a_label_has_the_value_that_is_declared_for_it() -> None:
     assert verdict_of(lambda sample: "unsure", good=1.0, bad=0.0, unsure=None) == Verdict("unsure")
 
 
-def test_a_verdict_is_taken_as_it_is() -> None:
+def test_a_returned_verdict_is_unchanged() -> None:
     told = Verdict(0.5, "because", ("raw",))
     assert verdict_of(lambda sample: told) == told
     failed = Verdict(problem="parse_error: nothing to read")

@@ -22,7 +22,7 @@ def score(metric: Metric, verdict: Verdict | None) -> Score:
     return metric.compute(replace(sample(), verdicts={} if verdict is None else {metric.name: verdict}))
 
 
-def test_a_label_has_its_declared_value() -> None:
+def test_a_label_scores_its_declared_value() -> None:
     metric = judged_metric(POLITE)
     assert (metric.name, metric.judge, metric.binary, metric.higher_is_better) == ("politeness", POLITE, True, True)
     polite = Verdict("polite", "kind", ("raw",))
@@ -93,7 +93,7 @@ class Own:
         return Verdict(float(sample.case.instance.question == (await model.complete(())).text))
 
 
-def test_another_judge_is_taken_as_it_is() -> None:
+def test_a_registered_judge_object_is_used_unchanged() -> None:
     metric = as_metric("own", Own())
     assert metric.judge is not None
     verdict = asyncio.run(metric.judge.ask(sample(question="May I?"), ScriptedLLM("May I?")))

@@ -23,7 +23,7 @@ def test_a_step_of_a_scale_is_had_back_from_its_worth(low: int, steps: int, data
     assert len(worth.levels) == steps + 1
 
 
-def test_words_have_their_declared_values() -> None:
+def test_label_values_are_read_from_the_declaration() -> None:
     assert [GRADED.of(word) for word in GRADED.values] == [1, 0.5, 0, 0, None]
     assert GRADED.levels == [0, 0.5, 1]
     assert (GRADED.having(0), GRADED.having(0.5), GRADED.having(0.25)) == (["none", "wrong"], ["half"], [])

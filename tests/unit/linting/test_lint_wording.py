@@ -65,7 +65,7 @@ def test_there_are_sixteen_topics_under_five_heads() -> None:
         assert len(set(names)) in (5, 16)
 
 
-def test_a_name_unknown_to_omnieval_among_known_ones() -> None:
+def test_an_unknown_topic_among_known_ones_is_a_note() -> None:
     known = [record(topic.zh, facets={"topic": topic.zh, "task": "extractive_qa"}) for topic in TOPICS[:3]]
     strays = [record(f"q{n}", facets={"topic": "基金会", "task": "multi_hop"}, line=n) for n in (10, 9)]
     [finding] = found_by("stray_name", *known, *strays)

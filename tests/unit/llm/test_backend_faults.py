@@ -53,7 +53,9 @@ def refused(backend: Backend, model: str, base_url: str | None, **params: object
 
 @each_backend
 @pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_has_its_kind(openai_server: OpenAIServer, backend: Backend, model: str, name: str) -> None:
+def test_each_provider_fault_has_the_right_error_kind(
+    openai_server: OpenAIServer, backend: Backend, model: str, name: str
+) -> None:
     openai_server.plan = lambda number, body: FAULTS[name]
 
     error = refused(backend, model, openai_server.base_url, timeout=0.3 if name == "timeout" else 10)
@@ -75,7 +77,7 @@ def test_a_fault_is_one_request(openai_server: OpenAIServer, backend: Backend, m
 
 
 @each_backend
-def test_what_the_provider_says_is_in_the_message_but_for_keys(
+def test_an_error_message_quotes_the_provider_without_keys(
     openai_server: OpenAIServer, backend: Backend, model: str
 ) -> None:
     openai_server.plan = lambda number, body: Fault("status", 400, message=f"no such voice for {KEY}\nat all")
@@ -226,7 +228,7 @@ CLIENT_SIDE: dict[str, tuple[Fault, str, str | Words]] = {
 
 @pytest.mark.parametrize("at", range(len(BACKENDS)), ids=BACKENDS)
 @pytest.mark.parametrize("name", CLIENT_SIDE)
-def test_a_fault_on_this_side_has_its_own_kind_and_sentence(openai_server: OpenAIServer, name: str, at: int) -> None:
+def test_a_client_side_fault_has_its_own_kind_and_message(openai_server: OpenAIServer, name: str, at: int) -> None:
     backend, model = list(BACKENDS.values())[at]
     fault, kind, words = CLIENT_SIDE[name]
     openai_server.plan = lambda number, body: fault

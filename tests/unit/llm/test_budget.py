@@ -65,7 +65,7 @@ def test_a_call_that_can_never_fit_does_not_wait_for_those_in_flight(path: Path)
     assert "by a call that may cost $0.6, with $0.5 spent and $0.1 reserved" in refusal(budget, 0.6)
 
 
-def test_nothing_is_asked_on_a_budget_of_nothing_but_what_is_free(path: Path) -> None:
+def test_a_budget_of_zero_allows_only_free_calls(path: Path) -> None:
     budget = Budget(0.0, path)
     asyncio.run(budget.reserve(0.0))
     budget.settle(0.0, 0.0)

@@ -88,7 +88,7 @@ def test_a_record_is_on_disk_at_once_and_the_last_of_a_key_counts(tmp_path: Path
     assert Cassettes(tmp_path).find(question(1)) == {"text": "new"}
 
 
-def test_what_is_found_is_the_callers_own(tmp_path: Path) -> None:
+def test_a_returned_recording_can_be_changed_without_effect_on_the_cassette(tmp_path: Path) -> None:
     recorded(tmp_path, [1])
     cassettes = Cassettes(tmp_path)
     first = cassettes.find(question(1))

@@ -78,7 +78,7 @@ def test_the_question_is_part_of_the_key(name: str) -> None:
     assert ask({name: 5}).params == {name: 5}
 
 
-def test_the_same_goes_for_what_is_sent_besides_litellm_s_params() -> None:
+def test_extra_body_and_query_are_stripped_of_secrets() -> None:
     deep = {"guided_json": {"url": 1}, "apiKey": "k", "stages": [{"x-api-key": "k", "endpoint": "http://h", "top": 1}]}
     bare = {"guided_json": {}, "stages": [{"top": 1}]}
     request = ask({"extra_body": deep, "extra_query": {"api-key": "k"}, "logit_bias": {"key": 1}})

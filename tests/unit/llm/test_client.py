@@ -58,7 +58,7 @@ def error(kind: str) -> ModelError:
     return ModelError(kind, f"the provider says {kind}")
 
 
-def test_it_is_a_model_that_replies_as_its_backend_does() -> None:
+def test_the_client_returns_the_reply_of_its_backend() -> None:
     model = client(ScriptedLLM("me", usage=USAGE))
     assert isinstance(model, ChatModel)
     completion = ask(model)
@@ -106,7 +106,7 @@ def test_latency_is_that_of_the_attempt_that_replied() -> None:
     assert 0.015 < latency < 0.09
 
 
-def test_latency_is_what_the_backend_says_where_it_does() -> None:
+def test_a_latency_reported_by_the_backend_is_kept() -> None:
     assert ask(client(ScriptedLLM("me", usage=Usage(latency_s=7.5)))).usage.latency_s == 7.5
 
 
@@ -189,7 +189,7 @@ def test_a_usage_that_cannot_be_is_refused_and_not_charged() -> None:
 
 
 @pytest.mark.parametrize("kind", ["auth", "not_found"])
-def test_a_refusal_before_any_reply_is_kept_the_first_one(kind: str) -> None:
+def test_the_first_refusal_before_any_reply_is_remembered(kind: str) -> None:
     first = error(kind)
     model = client(ScriptedLLM([error("server_error"), first, error(kind), "me"]))
     assert str(failed(model)) == f"the provider says {kind} (tried twice)"
@@ -518,7 +518,7 @@ def spent(purse: Path) -> tuple[float, float]:
     return state["spent"], state["reserved"]
 
 
-def test_a_call_reserves_the_most_it_may_cost_and_settles_for_what_it_did(purse: Path) -> None:
+def test_a_call_reserves_its_highest_price_and_settles_its_real_one(purse: Path) -> None:
     class Looking(ScriptedLLM):
         async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
             seen.append(spent(purse))

@@ -99,7 +99,7 @@ def test_vectors_that_are_none_cannot_be_made(vectors: Any, sentence: str) -> No
 # The client
 
 
-def test_it_is_a_model_that_replies_as_its_backend_does() -> None:
+def test_the_client_returns_the_reply_of_its_backend() -> None:
     backend = Backend()
     model = embedder(backend, params={"dimensions": 64, "user": "a"})
     assert isinstance(model, EmbeddingModel)
@@ -127,7 +127,7 @@ def test_a_refusal_before_any_reply_closes_it() -> None:
     assert (model.refused is not None, len(backend.asked), meter.calls.calls) == (True, 1, 1)
 
 
-def test_no_texts_are_no_call(tmp_path: Path) -> None:
+def test_embedding_no_texts_makes_no_call(tmp_path: Path) -> None:
     backend, meter = Backend(), Meter()
     reply = ask(recording(tmp_path, backend), meter=meter)
     assert (reply.vectors, reply.attempts, reply.usage) == ((), 0, Usage(0, 0, 0.0))
@@ -215,7 +215,7 @@ def test_recording_the_same_calls_again_changes_no_byte(tmp_path: Path) -> None:
     assert files[0][0].count(b"\n") == 3
 
 
-def test_what_is_not_recorded_shows_the_nearest_texts_and_no_numbers(tmp_path: Path) -> None:
+def test_an_unrecorded_embedding_shows_the_nearest_texts(tmp_path: Path) -> None:
     model = recording(tmp_path, Backend())
     ask(model, "Where is the Louvre in all of Paris?", "unchanged")
     ask(model, "something else")

@@ -73,7 +73,7 @@ def test_the_status_of_the_reply_counts_more_than_the_name_litellm_gives_it(stat
         (TypeError("unhashable"), "bad_request"),
     ],
 )  # fmt: skip
-def test_each_name_has_its_kind(error: Exception, kind: str) -> None:
+def test_each_exception_has_the_right_error_kind(error: Exception, kind: str) -> None:
     assert model_error(error, "some/model").kind == kind
 
 

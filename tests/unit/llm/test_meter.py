@@ -45,7 +45,7 @@ def test_threads_that_charge_one_meter_lose_nothing() -> None:
     assert len(meter.keys) == 56
 
 
-def test_without_a_scope_there_is_a_throw_away_one() -> None:
+def test_outside_a_scope_calls_are_metered_and_discarded() -> None:
     assert current().repeat == 1
     assert current().meter is not current().meter
 
@@ -79,7 +79,7 @@ def test_a_task_of_before_the_test_charges_the_test_of_its_thread() -> None:
     assert asyncio.run(asked()) == [one, one, two, two, Scope(outside), Scope(outside)]
 
 
-def test_a_scope_whose_meter_was_read_for_the_last_time_is_none() -> None:
+def test_calls_after_a_closed_meter_count_in_the_next_scope() -> None:
     async def asked() -> list[Scope]:
         SCOPE.set(ended)
         told = [current(outside)]
@@ -112,7 +112,7 @@ def test_a_scope_is_inherited_by_tasks_and_threads_and_by_nobody_else() -> None:
     assert SCOPE.get() is None
 
 
-def test_embeddings_alone_are_no_call_of_a_model_that_answers() -> None:
+def test_embedding_calls_alone_do_not_count_as_model_calls() -> None:
     meter = Meter()
     meter.add(Calls(calls=1), "embedding")
     assert not meter.asked_model

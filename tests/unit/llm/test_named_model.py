@@ -42,7 +42,7 @@ def test_an_openai_compatible_model_is_asked_over_plain_http(model: str) -> None
      "openai/ft:gpt-4o-mini:org::id", "openai/responses/gpt-4o", "openai/gpt-4o-search-preview", "openai/gpt-audio",
      "openai/gpt-image-1", "openai/chat-latest"],
 )  # fmt: skip
-def test_a_model_whose_parameters_litellm_maps_is_left_to_litellm(model: str) -> None:
+def test_models_whose_parameters_litellm_maps_are_not_plain(model: str) -> None:
     assert not is_plain(model, {})
 
 

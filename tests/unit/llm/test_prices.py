@@ -26,7 +26,7 @@ def test_an_unknown_price_is_none(model: str) -> None:
     assert Prices(model).most(10, 10) is None
 
 
-def test_a_reply_of_unknown_length_has_no_highest_price_but_where_it_is_free() -> None:
+def test_without_max_tokens_only_a_free_model_has_a_highest_price() -> None:
     rates = {"input_cost_per_token": 1, "output_cost_per_token": 2}
     free = {"input_cost_per_token": 0, "output_cost_per_token": 0}
 
@@ -67,7 +67,7 @@ def test_a_price_that_the_user_registered_with_litellm_counts(monkeypatch: pytes
     assert Prices("hosted_vllm/of-our-own-registered").cost(3, 4) is None
 
 
-def test_tokens_that_the_provider_had_stored_have_their_own_price() -> None:
+def test_cached_tokens_have_the_cached_price() -> None:
     assert Prices("openai/gpt-4o-mini").cost(1_000_000, 0, 1_000_000) == pytest.approx(0.075)
     assert Prices("openai/gpt-4-turbo").cost(1_000_000, 0, 1_000_000) == pytest.approx(10.0)  # the map has none
     given = Prices("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 1})

@@ -209,7 +209,7 @@ def test_a_wrong_call_stays_a_type_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nameless", [lambda query: query, functools.partial(Counting(), k=3)])
-def test_what_has_no_name_has_to_be_given_one(nameless: Callable[[Query], Any], tmp_path: Path) -> None:
+def test_a_nameless_callable_needs_a_name_to_be_recorded(nameless: Callable[[Query], Any], tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=r"has no name to be recorded under; give it one: recorded\(name="):
         recorded(nameless)
     named = recorded(name="mine")(nameless)
@@ -249,7 +249,7 @@ def depending(settings: dict[str, object]) -> tuple[Counting, Callable[[Query], 
 
 
 @pytest.mark.parametrize("mode", ["none", "once", "new_episodes"])
-def test_a_stale_recording_is_neither_replayed_nor_asked_again(mode: str, tmp_path: Path) -> None:
+def test_a_stale_recording_is_an_error_and_makes_no_call(mode: str, tmp_path: Path) -> None:
     settings: dict[str, object] = {"top_k": 5}
     system, asked = depending(settings)
     with case(tmp_path):

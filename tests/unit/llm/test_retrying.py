@@ -50,14 +50,14 @@ def failed(backend: Backend, policy: RetryPolicy) -> tuple[ModelError, float]:
 
 
 @pytest.mark.parametrize("kind", sorted(RETRIED))
-def test_what_may_mend_is_tried_again(kind: str) -> None:
+def test_a_temporary_fault_is_retried(kind: str) -> None:
     backend, tries = Backend([error(kind), error(kind)]), Tries(RetryPolicy(), Limiter(1))
     reply, _ = run_virtually(tries.run(backend))
     assert (reply, tries.sent, tries.pending) == ("yes", 3, False)
 
 
 @pytest.mark.parametrize("kind", FINAL)
-def test_what_cannot_mend_is_raised_at_once_and_as_it_is(kind: str) -> None:
+def test_a_permanent_fault_is_raised_at_once(kind: str) -> None:
     cause = error(kind)
     backend = Backend([cause])
     raised, at = failed(backend, RetryPolicy())
@@ -117,7 +117,7 @@ def test_a_long_row_of_failures_does_not_overflow() -> None:
     assert 0 <= RetryPolicy(cap_s=30).wait_s(100_000, None) <= 30
 
 
-def test_the_provider_is_left_alone_for_as_long_as_it_asks() -> None:
+def test_retry_after_of_the_provider_is_respected() -> None:
     backend = Backend([error("rate_limited", retry_after=40.0), error("server_error", retry_after=0.0)])
     run_virtually(Tries(RetryPolicy(base_s=0.1, cap_s=1.0), Limiter(1)).run(backend))
     assert backend.asked[1] == pytest.approx(40.0)
@@ -246,7 +246,7 @@ def test_a_cancelled_call_ends_at_once_and_tells_whether_a_request_was_in_flight
     assert (tries.sent, tries.pending, limiter.in_flight) == (sent, pending, 0)
 
 
-def test_a_cancelled_call_whose_reply_had_arrived_keeps_it() -> None:
+def test_a_call_cancelled_after_its_reply_keeps_the_reply() -> None:
     async def cancelled() -> None:
         call = asyncio.create_task(tries.run(Backend()))
         while tries.reply is None:

@@ -60,7 +60,7 @@ def test_the_first_rule_that_the_last_question_contains_wins() -> None:
     assert say(llm, user("France"), {"role": "assistant", "content": "Paris"}, user("its capital?")) == "which one?"
 
 
-def test_a_rule_may_fit_another_message_when_none_fits_the_question() -> None:
+def test_a_rule_matches_other_messages_if_none_matches_the_question() -> None:
     llm = ScriptedLLM({"": "?", "You judge": '{"label": "good"}'})
     assert say(llm, {"role": "system", "content": "You judge."}, user("Is it so?")) == '{"label": "good"}'
 
@@ -152,7 +152,7 @@ def test_it_needs_no_pytest() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_room_for_tests_names_what_is_in_it() -> None:
+def test_pytest_rageval_testing_lists_its_names() -> None:
     assert set(testing.__all__) <= set(dir(testing))
     with pytest.raises(AttributeError, match=r"^module 'pytest_rageval.testing' has no attribute 'ScriptedLM'$"):
         _ = testing.ScriptedLM

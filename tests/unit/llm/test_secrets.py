@@ -28,7 +28,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("nothing secret", "nothing secret"),
     ],
 )
-def test_a_secret_is_masked_as_it_is_cut_over_lines_and_percent_encoded(text: str, wanted: str) -> None:
+def test_a_secret_is_masked_in_every_spelling(text: str, wanted: str) -> None:
     assert mask(text) == wanted
 
 
@@ -55,7 +55,7 @@ def test_a_variable_named_in_the_ini_is_always_a_secret(monkeypatch: pytest.Monk
     assert mask("room 12") == "<DESK_ROOM> 12"
 
 
-def test_each_long_line_of_a_secret_with_several_lines_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_long_line_of_a_multiline_secret_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DESK_PRIVATE_KEY", "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nshort\n-----END KEY-----")
     assert mask("File x: MIIEvQIBADANBgkqhkiG") == "File x: <DESK_PRIVATE_KEY>"
     assert mask("short") == "short"

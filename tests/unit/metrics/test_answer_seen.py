@@ -24,7 +24,7 @@ def test_each_slot_counts_once_by_any_alias_in_any_passage() -> None:
     assert seen() == 0.0
 
 
-def test_a_passage_of_unknown_text_may_hold_what_no_other_does() -> None:
+def test_a_passage_without_text_makes_a_missing_answer_unknown() -> None:
     assert seen("Paris, 1889.", "") == 1.0
     assert seen("Paris.", "") is None
 

@@ -129,7 +129,7 @@ def test_passage_metrics_need_visible_passages(metric: Metric) -> None:
     assert "> Salt was traded." in model.requests[0].messages[1]["content"]
 
 
-def test_a_closed_book_answer_is_judged_by_the_gold_answer_all_the_same() -> None:
+def test_closed_book_answers_are_judged_by_the_gold_answer() -> None:
     assert questions_of(ACCURACY_JUDGED, of(system="closed_book"), reply("right"))[0] == 1.0
     assert questions_of(COMPLETENESS, of(system="closed_book"), reply("all"))[0] == 1.0
 

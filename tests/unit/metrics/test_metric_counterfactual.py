@@ -44,7 +44,7 @@ def test_chinese() -> None:
     assert value(FAKE_ANSWER_RATE, wrong) == 1.0
 
 
-def test_what_is_missing_does_not_apply() -> None:
+def test_a_case_without_gold_or_fake_answer_is_not_applicable() -> None:
     assert value(ERROR_DETECTION_RATE, sample(FLAG)) == 1.0
     assert value(ERROR_CORRECTION_RATE, sample(FLAG)) == "not_applicable: no_gold"
     assert value(FAKE_ANSWER_RATE, sample("Lima", GOLD)) == "not_applicable: no_fake_answer"

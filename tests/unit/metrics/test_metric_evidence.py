@@ -32,7 +32,7 @@ def sample_of(*texts: str, relevance: Relevance, gold: tuple[tuple[str, ...], ..
 
 
 @pytest.mark.parametrize(("names", "share"), [(("d1", "d2"), 1.0), (("d2", "x"), 0.5), (("x", "d3"), 0.0), ((), 0.0)])
-def test_of_judged_documents_it_is_the_recall_of_the_relevant_ones(names: tuple[str, ...], share: float) -> None:
+def test_with_qrels_evidence_is_the_recall_of_relevant_documents(names: tuple[str, ...], share: float) -> None:
     assert evidence_of(retrieved(ranking(*names), {"d1": 1, "d2": 2, "d3": 0})) == share
 
 
@@ -68,7 +68,7 @@ def test_of_overlap_it_is_the_share_of_the_gold_passages_that_were_found() -> No
 
 
 @pytest.mark.parametrize(("passages", "share"), [(POOL, 1.0), (POOL[1:], 0.5), (POOL[2:], 0.0), ((), 0.0)])
-def test_of_supplied_passages_it_is_the_share_of_groups_that_have_a_positive_one(
+def test_with_supplied_passages_evidence_is_the_share_of_groups_with_a_positive(
     passages: tuple[Passage, ...], share: float
 ) -> None:
     assert evidence_of(supplied(*passages)) == share

@@ -138,7 +138,7 @@ def test_what_can_be_read_in_two_ways_is_undecided(gold: str, answer: str) -> No
     assert numerical_verdict(record(gold), answer) is None
 
 
-def test_what_the_question_gives_is_neither_asked_nor_a_conflict() -> None:
+def test_quantities_of_the_question_are_ignored() -> None:
     case = record("2023年净利润5亿元", question="2023年的净利润是多少？")
 
     assert numerical_verdict(case, "净利润为5亿元") == 1.0

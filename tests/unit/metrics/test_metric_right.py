@@ -126,6 +126,6 @@ def test_the_first_matching_alias_of_each_slot_is_returned() -> None:
 
 
 @given(st.text("5 $%.-aZ元亿", max_size=8), st.text("5 $%.-aZ元亿", max_size=12))
-def test_what_is_contained_is_right(alias: str, text: str) -> None:
+def test_a_contained_alias_is_a_right_answer(alias: str, text: str) -> None:
     instance = record(alias)
     assert slot_hits(instance.gold, text) != (alias,) or answer_hits(instance, text) == (alias,)

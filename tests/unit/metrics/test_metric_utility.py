@@ -87,7 +87,7 @@ def test_an_empty_list_is_0_and_counts_in_the_mean(measure: str) -> None:
 
 
 @pytest.mark.parametrize("measure", ALL)
-def test_what_is_worth_nothing_is_0(measure: str) -> None:
+def test_documents_without_utility_score_0(measure: str) -> None:
     assert value(measure, 0, 0, 0) == 0.0
 
 

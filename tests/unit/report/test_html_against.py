@@ -97,7 +97,7 @@ def test_a_gate_shows_its_value_over_the_pairs_if_it_differs(
     assert bare["now"] == ""
 
 
-def test_a_gate_that_may_hide_a_drop_is_not_shown_as_passed(museum: Results) -> None:
+def test_a_passed_gate_with_an_inconclusive_cell_is_shown_as_inconclusive(museum: Results) -> None:
     regression = next(gate for gate in museum["gates"] if gate["verdict"])
     sure, unsure = (cell | {"status": "passed", "verdict": None} for cell in regression["cells"])
     unsure["verdict"] = "inconclusive"

@@ -99,7 +99,7 @@ def test_a_gate_has_a_value_for_each_system() -> None:
     ]
 
 
-def test_systems_are_runs_of_their_own() -> None:
+def test_each_system_is_one_mlflow_run() -> None:
     done = finished_run()
     theirs = replace(outcome(PLAIN, "q3", token_f1=Score(1.0)), nodeid=f"{PLAIN}[q3-theirs]", system="theirs")
     mine, other = runs(take(done, theirs))

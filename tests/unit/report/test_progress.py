@@ -136,7 +136,7 @@ def test_text_is_cut_by_columns() -> None:
     [("utf-8", "a – b · ▁█ 基"), ("cp1252", "a - b - _# \\u57fa"), ("ascii", "a - b - _# \\u57fa"),
      (None, "a – b · ▁█ 基"), ("gbk", "a – b · ▁█ 基"), ("no-such-code", "a - b - _# \\u57fa")],
 )  # fmt: skip
-def test_a_code_page_that_lacks_our_signs_gets_plain_ones(encoding: str | None, text: str) -> None:
+def test_signs_missing_from_the_code_page_are_replaced(encoding: str | None, text: str) -> None:
     assert legible("a – b · ▁█ 基", encoding) == text
     assert legible("a – b", "cp1252") == "a – b"
 

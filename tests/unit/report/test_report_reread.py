@@ -53,7 +53,7 @@ def test_the_results_are_the_same(texts: bool) -> None:
     assert plain(results_of(read, "r1", FINISHED, choice)) == made
 
 
-def test_a_shard_is_still_one() -> None:
+def test_a_reread_shard_is_still_a_shard() -> None:
     run = finished_run()
     run.plan.shard = Shard(2, 3, 11, "whole", (7, 3, 9, 5))
     made = written(run)

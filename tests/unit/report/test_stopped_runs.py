@@ -33,7 +33,7 @@ def run(
     return folder
 
 
-def test_a_head_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_a_run_head_survives_a_round_trip(tmp_path: Path) -> None:
     folder = run(tmp_path, "1", left=2, resumed="0", shard="2/3")
     assert read_head(folder) == Head(IDENTITY, ("a", "b"), "0", 2, "2/3")
 

@@ -78,7 +78,7 @@ def test_texts_are_embedded_with_their_prefix_and_title(store: IndexStore) -> No
 
 
 @pytest.mark.parametrize("kind", ["flat", "hnsw", "diskann"])
-def test_every_index_finds_what_is_nearest_and_breaks_ties_by_the_corpus(store: IndexStore, kind: str) -> None:
+def test_every_index_returns_the_exact_ranking_with_ties_in_corpus_order(store: IndexStore, kind: str) -> None:
     passages = (*sentences(120), *(Passage(f"twin{n}", "kettle kettle warranty") for n in range(6)))
     exact = retriever_of(store, passages)
     retriever = retriever_of(store, passages, index=index_of(kind))

@@ -83,7 +83,7 @@ def test_our_passages_and_rankings_are_read() -> None:
     assert search(lambda query: ranking, 1).doc_ids == ("a",)
 
 
-def test_one_of_several_may_be_any_callable() -> None:
+def test_a_hybrid_retriever_accepts_plain_functions() -> None:
     factories: dict[str, RetrieverFactory] = {
         "two": lambda parts: cast("Retriever", lambda query: ["one", "two"]),
         "one": lambda parts: cast("Retriever", lambda query, k: [{"id": content_id("two"), "text": "two"}][:k]),

@@ -28,7 +28,7 @@ def test_content_terms_are_distinct_and_without_function_words() -> None:
         ("Which film ran long?", ["film", "ran", "long"]),
     ],
 )
-def test_words_that_ask_for_an_amount_are_no_content(question: str, expected: list[str]) -> None:
+def test_words_that_ask_for_an_amount_are_not_content_terms(question: str, expected: list[str]) -> None:
     assert content_terms(question) == expected
 
 
@@ -40,7 +40,7 @@ def test_words_that_ask_for_an_amount_are_no_content(question: str, expected: li
         ("办理需要几天？", ["办理"]),
     ],
 )
-def test_words_that_ask_are_no_content_in_chinese(question: str, expected: list[str]) -> None:
+def test_chinese_question_words_are_not_content_terms(question: str, expected: list[str]) -> None:
     assert content_terms(question) == expected
 
 
@@ -65,7 +65,7 @@ def test_a_question_for_a_number_is_detected(question: str) -> None:
 @pytest.mark.parametrize(
     "question", ["Who opened it?", "How does it work?", "Whenever possible", "谁剪彩", "在哪里", ""]
 )
-def test_any_other_question_is_not_one(question: str) -> None:
+def test_other_questions_do_not_ask_for_a_number(question: str) -> None:
     assert not asks_for_number(question)
 
 

@@ -80,7 +80,7 @@ def test_short_pools_leave_their_places_out() -> None:
     assert balanced_ids(short, Composition("positive", 6, 0.5)) == [i for i in full if i in ("p0", "n0", "n1")]
 
 
-def test_no_passages_are_no_passages() -> None:
+def test_zero_passages_give_an_empty_context() -> None:
     for of in (BASE, FACT, GROUPS):
         assert balanced.assemble(of, Composition("positive", 0, 0.4), 0) == ()
         assert rgb_compat.assemble(of, Composition("positive", 0, 0.4)) == ()

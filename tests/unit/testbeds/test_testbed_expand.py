@@ -121,7 +121,7 @@ def test_assemblies_differ(folder: Path) -> None:
     assert [{name[0] for name in names} for names in both] == [{"p"}, {"w"}]
 
 
-def test_plain_records_are_taken_as_they_are(folder: Path) -> None:
+def test_plain_records_keep_their_own_passages(folder: Path) -> None:
     cases = cases_of(jsonl.load(folder / "cases.jsonl"))
     assert cases["aliases"].supplied is None
     assert cases["unanswerable"].supplied == ()

@@ -117,7 +117,7 @@ def test_years_and_numbers_of_forms_are_no_figures() -> None:
     assert not refuses(f"{refusal} Revenue was $48 million.")
 
 
-def test_languages_are_looked_for_one_by_one() -> None:
+def test_refusals_are_searched_only_in_the_given_languages() -> None:
     assert refuses("I do not know.", ["en"])
     assert not refuses("I do not know.", ["zh"])
     assert not refuses("我不知道。", ["en"])

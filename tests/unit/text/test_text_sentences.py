@@ -46,7 +46,7 @@ def test_lines_end_sentences_and_empty_ones_are_dropped() -> None:
 
 
 @given(st.text(st.one_of(st.characters(exclude_categories=()), st.sampled_from(' .!?。”"ANo1;…中\n'))))
-def test_nothing_is_lost_but_white_space(text: str) -> None:
+def test_sentences_keep_everything_but_white_space(text: str) -> None:
     parts = sentences(text)
     assert "".join("".join(parts).split()) == "".join(text.split())
     assert all(part and part == part.strip() for part in parts)

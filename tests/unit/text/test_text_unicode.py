@@ -15,7 +15,7 @@ def test_short_texts_get_the_standard_form(text: str) -> None:
     assert nfkc(text) == unicodedata.normalize("NFKC", text)
 
 
-def test_long_runs_that_are_no_marks_are_left_alone() -> None:
+def test_long_runs_of_other_characters_are_normalized_as_usual() -> None:
     assert nfkc("—" * 100) == "—" * 100
     assert nfkc("＊" * 100) == "*" * 100
 
