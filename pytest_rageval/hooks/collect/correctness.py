@@ -46,7 +46,9 @@ def check_diagnosed(testbed: Testbed, where: str) -> None:
     name = next((name for name, metric in testbed.metrics.items() if reads_diagnosis(metric)), None)
     if name is not None and testbed.correctness is None and not testbed.settings.ability:
         hint = f"add one to metrics, such as token_f1, or set {DIAGNOSIS} = metric=token_f1"
-        raise SettingError(f"{where}: metric {short_repr(name)} needs a metric that says which answers are right; {hint}")
+        raise SettingError(
+            f"{where}: metric {short_repr(name)} needs a metric that says which answers are right; {hint}"
+        )
 
 
 def _scores_answers(metric: Metric) -> bool:

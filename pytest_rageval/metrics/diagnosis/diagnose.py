@@ -14,6 +14,7 @@ from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import ABILITIES
 from pytest_rageval.model.outcome import Diagnosis, DiagnosisType, Grounded, Score
 from pytest_rageval.trace.steps import (
+    END,
     END_REASONS,
     FINISHED,
     LIMITS,
@@ -25,7 +26,7 @@ from pytest_rageval.trace.steps import (
     tool_calls,
 )
 
-__all__ = ["RIGHT", "THRESHOLD", "WORDS", "WRONG", "diagnose"]
+__all__ = ["RIGHT", "THRESHOLD", "WORDS", "WRONG", "diagnose", "has_record"]
 
 THRESHOLD = 0.5
 """The smallest value of the correctness metric that counts as right; 1 for a metric whose values are 0 or 1."""
@@ -43,6 +44,8 @@ WORDS: dict[DiagnosisType, str] = {
     "ME": "wrong: model failed",
     "W?": "wrong, not known why",
 }
+
+_EMPTY = "empty_answer"
 
 _MODEL_FAILED = ("context_limit", "no_action", "filtered")
 _CUT = ("length", "max_tokens")
@@ -90,7 +93,9 @@ def diagnose(case: Case, answer: Answer, correctness: Score, threshold: float = 
     seen = seen_of(case, answer)
     ground = grounded(case, seen)
     kind = _right(ground) if right else _wrong(ground, run)
-    return Diagnosis(kind, right, ground, run.end, _why(kind, run, is_empty=not answer.text.strip(), none=seen.is_nothing))
+    return Diagnosis(
+        kind, right, ground, run.end, _why(kind, run, is_empty=not answer.text.strip(), none=seen.is_nothing)
+    )
 
 
 def _missing(case: Case, answer: Answer, run: _Run, correctness: Score) -> str:
@@ -105,7 +110,13 @@ def _missing(case: Case, answer: Answer, run: _Run, correctness: Score) -> str:
         return run.end
     if correctness.value is None:
         return "unscored"
-    return "" if answer.trace or answer.ranking is not None or case.supplied is not None else "no_trace"
+    return "" if has_record(answer) or case.supplied is not None else "no_trace"
+
+
+def has_record(answer: Answer) -> bool:
+    """Return whether an answer comes with a ranking, or with a trace that says more than that the run finished."""
+    said = any(step.kind != END for step in answer.trace) or end_reason(answer.trace) not in (FINISHED, _EMPTY)
+    return answer.ranking is not None or said
 
 
 def _run_of(answer: Answer) -> _Run:
@@ -113,7 +124,7 @@ def _run_of(answer: Answer) -> _Run:
     reason = end_reason(trace)
     end = reason if reason in END_REASONS else FINISHED  # any other word may be a text of the data
     if end == FINISHED and not answer.text.strip():
-        end = "empty_answer"
+        end = _EMPTY
     calls, completions = tool_calls(trace), model_calls(trace)
     failed = [_name_of(step) for step in calls if has_failed(step)]
     is_cut = bool(completions) and completions[-1].detail.get("finish_reason") in _CUT

@@ -27,8 +27,8 @@ def published_type(gold: str, answer: str, scratchpad: str, *, halted: bool, err
     punctuation and articles); right = hotpot_f1 >= 0.05. Right and hit: EM. Right: AM. Hit: GE. Otherwise ME if the run
     halted with an error, TE if it halted, else RE.
 
-    The scratchpad holds the model's own answer, so a right answer is nearly always EM. "gold" is in "golden", and a gold
-    answer without words is in everything.
+    The scratchpad holds the model's own answer, so a right answer is nearly always EM. "gold" is in "golden", and a
+    gold answer without words is in everything.
 
     Source: R-Eval (Tu et al., KDD 2024), its code; the paper looks for the response instead of the gold answer.
 

@@ -51,8 +51,8 @@ def of(case: Case, text: str, *trace: Step, right: float | None = None, **answer
     return diagnosis
 
 
-def reason(case: Case, answer: Answer, score: Score = Score(1.0)) -> str | None:
-    found = diagnose(case, answer, score)
+def reason(case: Case, answer: Answer, score: Score | None = None) -> str | None:
+    found = diagnose(case, answer, score or Score(1.0))
     assert isinstance(found, Score)
     return found.reason
 
@@ -104,13 +104,17 @@ def test_the_reason_of_a_wrong_answer(text: str, trace: Sequence[Step], why: str
 
 
 def test_the_reason_repeats_no_text_of_the_data() -> None:
-    secret = "Anna Maria Secret"
-    invented = Step("tool", {"name": f"find {secret}", "arguments": secret, "invalid": True})
-    failed = Step("tool", {"name": "Search", "arguments": secret, "error": f"ValueError: {secret}"})
-    for trace in ((invented, failed, ended("step_limit")), (ended(secret),), (search(secret), ended("step_limit"))):
-        diagnosis = of(case(secret), "Lima", *trace)
-        assert "Secret" not in f"{diagnosis.why} {diagnosis.end}"
-    assert of(case(secret), "Lima", invented, failed, ended("step_limit")).why.endswith(": no such tool, Search")
+    private = "Anna Maria Lind"
+    invented = Step("tool", {"name": f"find {private}", "arguments": private, "invalid": True})
+    failed = Step("tool", {"name": "Search", "arguments": private, "error": f"ValueError: {private}"})
+    for trace in (
+        (invented, failed, ended("step_limit")),
+        (GOOD, ended(private)),
+        (search(private), ended("step_limit")),
+    ):
+        diagnosis = of(case(private), "Lima", *trace)
+        assert "Lind" not in f"{diagnosis.why} {diagnosis.end}"
+    assert of(case(private), "Lima", invented, failed, ended("step_limit")).why.endswith(": no such tool, Search")
 
 
 def test_the_model_s_own_words_are_no_evidence() -> None:
@@ -214,7 +218,8 @@ def test_cases_without_a_type_have_a_reason() -> None:
     assert reason(case(answerable=False), said) == "not_applicable: unanswerable"
     assert reason(Case("q", Instance("q", "?"), None, {}), said) == "not_applicable: no_gold"
     assert reason(case(), said, Score(reason="judge_unavailable")) == "not_applicable: unscored"
-    assert reason(case(), Answer("Rome")) == "not_applicable: no_trace"
+    for nothing in ((), (ended("finished"),), (ended("empty_answer"),)):
+        assert reason(case(), Answer("Rome", trace=nothing)) == "not_applicable: no_trace"
     for outage in OUTAGES:
         assert reason(case(), Answer("", trace=(ended(outage),))) == f"not_applicable: {outage}"
 
