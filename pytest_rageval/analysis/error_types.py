@@ -1,49 +1,31 @@
-"""The types of right and wrong answers of a run: shares, averages, reasons, tools."""
+"""The error analysis of a run: the types of right and wrong answers by group, and why answers are wrong."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pytest_rageval.analysis.clusters import mean_over
+from pytest_rageval.analysis.error_causes import (
+    Reason,
+    SharedFailure,
+    ToolUse,
+    reasons_of,
+    shared_failures_of,
+    tools_of,
+)
 from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.analysis.type_shares import COLUMNS, Diagnosed, Shares, level_macro, micro, task_macro
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG, has_record
 from pytest_rageval.model.facets import ABILITIES, sort_key
 from pytest_rageval.model.outcome import DiagnosisType, Outcome
-from pytest_rageval.trace.steps import has_failed, tool_calls
 
-__all__ = [
-    "COLUMNS", "Average", "Diagnosed", "ErrorAnalysis", "Group", "Reason", "SharedFailure", "ToolUse", "analyze",
-    "level_macro", "micro", "percents", "task_macro", "without_type",
-]  # fmt: skip
+__all__ = ["Average", "ErrorAnalysis", "Group", "analyze", "without_type"]
 
 Average = Literal["micro", "task_macro", "level_macro"]
-
-COLUMNS: Mapping[str, tuple[DiagnosisType, ...]] = {
-    "ACC": RIGHT,
-    **{each: (each,) for each in RIGHT},
-    "WA": WRONG,
-    **{each: (each,) for each in WRONG},
-}
-"""Column -> the types that it counts."""
-
-NAMED = 5
-"""Number of reasons that are listed for each wrong type."""
-
-Shares = Mapping[str, float]
-
-
-class Diagnosed(NamedTuple):
-    """An outcome with the type of its answer."""
-
-    outcome: Outcome
-    type: DiagnosisType
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +49,6 @@ class Group:
     shares: Shares | None
     ci95: Mapping[str, Interval | None]
     without_type: Mapping[str, int]
-
-
-class Reason(NamedTuple):
-    """A reason of a wrong type: how often it occurs, and one of its cases."""
-
-    system: str
-    type: DiagnosisType
-    why: str
-    n: int
-    nodeid: str
-
-
-class ToolUse(NamedTuple):
-    """How a system used a tool: calls, failed calls, and the share of runs that called it."""
-
-    system: str
-    tool: str
-    calls: int
-    failed: int
-    runs: int
-    share_of_runs: float
-
-
-class SharedFailure(NamedTuple):
-    """In how many of a system's answers of type TE a tool failed."""
-
-    system: str
-    tool: str
-    cases: int
-    of: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,52 +94,10 @@ def analyze(cases: Sequence[Diagnosed], outcomes: Sequence[Outcome], by: str | N
         by,
         average,
         [group for group in groups if group.n or group.without_type],
-        [reason for system in systems for reason in _reasons(system, cases)],
-        [use for system in systems for use in _tools(system, cases)],
-        [failure for system in systems for failure in _shared_failures(system, cases)],
+        [reason for system in systems for reason in reasons_of(system, cases)],
+        [use for system in systems for use in tools_of(system, cases)],
+        [failure for system in systems for failure in shared_failures_of(system, cases)],
     )
-
-
-def percents(counts: Mapping[DiagnosisType, int]) -> dict[DiagnosisType, int]:
-    """Return the counts as whole percents that sum to 100, by the largest remainder; all 0 without a count.
-
-    Equal remainders are filled in the order of the types.
-    """
-    total = sum(counts.values())
-    if not total:
-        return dict.fromkeys(counts, 0)
-    exact = {name: Fraction(100 * count, total) for name, count in counts.items()}
-    whole = {name: int(each) for name, each in exact.items()}
-    missing = 100 - sum(whole.values())
-    for name in sorted(exact, key=lambda name: whole[name] - exact[name])[:missing]:
-        whole[name] += 1
-    return whole
-
-
-def micro(types: Iterable[str]) -> Shares | None:
-    """Return the share of each column over answers; None without answers."""
-    counts = Counter(types)
-    total = counts.total()
-    if not total:
-        return None
-    return {column: sum(counts[each] for each in members) / total for column, members in COLUMNS.items()}
-
-
-def task_macro(tasks: Iterable[Shares | None]) -> Shares | None:
-    """Return the mean of each column over tasks; None if a task is missing."""
-    known = list(tasks)
-    present = [shares for shares in known if shares is not None]
-    if not present or len(present) < len(known):
-        return None
-    return {column: fmean(shares[column] for shares in present) for column in present[0]}
-
-
-def level_macro(cells: Iterable[Iterable[Shares | None]]) -> Shares | None:
-    """Return the mean of each column over the cells of domain and level, each the mean over its tasks.
-
-    None if a task of a cell is missing.
-    """
-    return task_macro([task_macro(tasks) for tasks in cells])
 
 
 def without_type(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -273,36 +183,3 @@ def _check_facets(cases: Sequence[Diagnosed], average: Average) -> None:
 def _interval(mine: Sequence[Diagnosed], members: tuple[DiagnosisType, ...]) -> Interval | None:
     values = [float(each.type in members) for each in mine]
     return mean_over([each.outcome for each in mine], values, binary=True).ci95
-
-
-def _reasons(system: str, cases: Sequence[Diagnosed]) -> list[Reason]:
-    reasons = []
-    for kind in WRONG:
-        mine = [each for each in cases if each.outcome.system == system and each.type == kind and each.why]
-        for why, n in Counter(each.why for each in mine).most_common(NAMED):
-            nodeid = next(each.outcome.nodeid for each in mine if each.why == why)
-            reasons.append(Reason(system, kind, why, n, nodeid))
-    return reasons
-
-
-def _tools(system: str, cases: Sequence[Diagnosed]) -> list[ToolUse]:
-    calls, failed, runs = Counter[str](), Counter[str](), Counter[str]()
-    mine = [each.outcome for each in cases if each.outcome.system == system]
-    for outcome in mine:
-        steps = [] if outcome.answer is None else tool_calls(outcome.answer.trace)
-        names = [str(step.detail.get("name") or "-") for step in steps]
-        calls.update(names)
-        failed.update(name for name, step in zip(names, steps, strict=True) if has_failed(step))
-        runs.update(set(names))
-    return [
-        ToolUse(system, name, n, failed[name], runs[name], runs[name] / len(mine)) for name, n in calls.most_common()
-    ]
-
-
-def _shared_failures(system: str, cases: Sequence[Diagnosed]) -> list[SharedFailure]:
-    answers = [each.outcome.answer for each in cases if each.outcome.system == system and each.type == "TE"]
-    tools = Counter[str]()
-    for answer in answers:
-        steps = () if answer is None else tool_calls(answer.trace)
-        tools.update({str(step.detail.get("name") or "-") for step in steps if has_failed(step)})
-    return [SharedFailure(system, tool, n, len(answers)) for tool, n in tools.most_common()]

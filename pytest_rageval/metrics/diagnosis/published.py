@@ -9,9 +9,10 @@ from pytest_rageval.metrics.answers.kilt import hotpot_f1
 from pytest_rageval.metrics.answers.squad import published_normal
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.facts import RETRIEVE
 from pytest_rageval.model.outcome import DiagnosisType
 from pytest_rageval.model.sample import Sample
-from pytest_rageval.trace.steps import LIMITS, PROGRAM, RETRIEVE, THOUGHT, TOOL, end_reason
+from pytest_rageval.trace.steps import LIMITS, PROGRAM, THOUGHT, TOOL, end_reason
 
 __all__ = ["PUBLISHED_THRESHOLD", "published_type", "scratchpad_of", "type_of_reval"]
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.error_types import percents, without_type
+from pytest_rageval.analysis.error_types import without_type
+from pytest_rageval.analysis.type_shares import percents
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run

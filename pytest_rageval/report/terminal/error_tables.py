@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_rageval.analysis.error_types import COLUMNS, ErrorAnalysis, Group
+from pytest_rageval.analysis.error_types import ErrorAnalysis, Group
+from pytest_rageval.analysis.type_shares import COLUMNS
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.metrics.diagnosis.diagnose import WORDS
 from pytest_rageval.report.text.lines import Line, wrap

@@ -10,7 +10,7 @@ from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.evidence import EvidenceUnit
-from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.verdict import Verdict, Vote
 
@@ -53,6 +53,7 @@ JUDGED = {
 }
 OUTCOMES = (
     PLAIN,
+    replace(PLAIN, diagnosis=Diagnosis("TE", False, "no", "step_limit", "4 of 5 tool calls failed: Search")),
     replace(PLAIN, nodeid="test_a.py::test_a[q2]", case_id="q2", answer=Answer(""), scores=JUDGED, calls=None),
     Outcome("t[q3]", "q3", "t", {}, "mine", "error", error="ValueError: 基\n at x", error_type="system_error"),
     Outcome("t[q4]", "q4", "t", {}, "mine", "skipped", error="no budget is left", error_type="skipped"),
