@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.projects.rag_project import Project
 
 from pytest_rageval.metrics.answers.squad import EXACT_MATCH
 from pytest_rageval.metrics.diagnosis.diagnose import diagnose
@@ -90,3 +91,55 @@ def test_the_published_types_of_the_traces(folder: Path) -> None:
     answers = [(row, answer_of(row)) for row in transcripts(folder)]
     assert sum(end_reason(answer.trace) == "step_limit" for _, answer in answers) == 5
     assert Counter(type_of_reval(row["gold"], answer) for row, answer in answers) == expected["compat"]
+
+
+SYSTEM = """
+    import json
+    from pathlib import Path
+
+    import pytest
+    from pytest_rageval import Answer, Step
+
+    ANSWERS = json.loads((Path(__file__).parent / "answers.json").read_text(encoding="utf-8"))
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        def answer(query):
+            text, trace = ANSWERS[query.question]
+            return Answer(text, trace=tuple(Step(kind, detail) for kind, detail in trace))
+        return answer
+"""
+
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["exact_match"], gates=["diagnosis:TE <= 0.01", "diagnosis:AM <= 0"])
+    def test_fever(rag):
+        ...
+"""
+
+
+def test_the_command_counts_the_types_of_a_run(folder: Path, pytester: pytest.Pytester) -> None:
+    project = Project(pytester)
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["dev"]
+    rows = transcripts(folder)
+    project.data([{"id": row["id"], "question": row["question"], "answers": [row["gold"]]} for row in rows])
+    answers = {row["question"]: (row["answer"], [(s.kind, s.detail) for s in answer_of(row).trace]) for row in rows}
+    project.file("answers.json", json.dumps(answers))
+    project.file("conftest.py", SYSTEM)
+    project.file("test_a.py", TEST)
+    run = project.run()
+    assert {gate["expr"]: gate["status"] for gate in run.results["gates"]} == {
+        "diagnosis:TE <= 0.01": "passed",
+        "diagnosis:AM <= 0": "passed",
+    }
+    assert counts(project, "analyze", "errors", "--json") == expected["ours"]
+    assert counts(project, "analyze", "errors", "--json", "--compat", "reval") == expected["compat"]
+
+
+def counts(project: Project, *args: str) -> dict[str, int]:
+    """Return type -> number of answers, as the command prints them."""
+    shown = project.command(*args)
+    assert shown.returncode == 0, shown.stderr
+    (group,) = json.loads(shown.stdout)["groups"]
+    return {name: each["n"] for name, each in group["types"].items() if each["n"] and name not in ("ACC", "WA")}

@@ -52,9 +52,9 @@ def diagnosis_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metr
         W_unknown: wrong, not known why. ACC is EM, AM or A_unknown, WA is any other. An answer is right if the first
         metric of its testbed that scores answers, or that of ``rag_diagnosis``, reaches the threshold (0.5; 1 for
         metrics of 0 and 1).
-        Range: 0 or 1; higher is better for EM, AM and ACC, lower for the others. Empty input: an empty answer is
-        wrong or right by that metric; not applicable if the case has no gold answer or is unanswerable, in testbeds of
-        RGB's abilities, and if the answer has no trace, no ranking and no supplied passages.
+        Range: 0 or 1; higher is better for EM, AM and ACC, lower is better for the others. Empty input: an empty answer
+        is wrong or right by that metric; not applicable if the case has no gold answer or is unanswerable, in testbeds
+        of RGB's abilities, and if the answer has no trace, no ranking and no supplied passages.
         Source: R-Eval (Tu et al., KDD 2024), error analysis. Ours looks for the evidence only in what was retrieved;
         `rageval analyze errors --compat reval` has the published rule.
         """

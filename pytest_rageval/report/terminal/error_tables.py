@@ -9,7 +9,7 @@ from pytest_rageval.analysis.error_types import ErrorAnalysis, Group
 from pytest_rageval.analysis.type_shares import COLUMNS
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.metrics.diagnosis.diagnose import WORDS
-from pytest_rageval.report.text.lines import Line, wrap
+from pytest_rageval.report.text.lines import Line, counted, wrap
 from pytest_rageval.report.text.tables import ABSENT, blocks_of, table_lines
 
 __all__ = ["NOT_COMPARABLE", "errors_lines", "errors_to_plain"]
@@ -128,7 +128,7 @@ def _shared(analysis: ErrorAnalysis, width: int) -> Iterator[str]:
         yield ""
     for system, n in systems.items():
         tools = ", ".join(f"{each.tool} in {each.cases}" for each in analysis.te_tools if each.system == system)
-        yield from _wrapped(f"{system}: tools that failed in its {n} TE answers: {tools}", width)
+        yield from _wrapped(f"{system}: tools that failed in its {counted(n, 'TE answer')}: {tools}", width)
 
 
 def _table(title: str, rows: Sequence[Sequence[str]], left: int = 5) -> Iterator[str]:

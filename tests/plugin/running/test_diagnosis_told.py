@@ -198,5 +198,5 @@ def test_rageval_analyze_errors(project: Project) -> None:
     shown = project.command("analyze", "errors", "--by", "workflow")
     assert shown.returncode == 0, shown.stderr
     assert "TE wrong: tools failed" in shown.stdout
-    assert "rag_system: tools that failed in its 1 TE answers: Search in 1" in shown.stdout
+    assert "rag_system: tools that failed in its 1 TE answer: Search in 1" in shown.stdout
     assert "diagnosis" not in shown.stderr
