@@ -53,7 +53,6 @@ JUDGED = {
 }
 OUTCOMES = (
     PLAIN,
-    replace(PLAIN, diagnosis=Diagnosis("TE", False, "no", "step_limit", "4 of 5 tool calls failed: Search")),
     replace(PLAIN, nodeid="test_a.py::test_a[q2]", case_id="q2", answer=Answer(""), scores=JUDGED, calls=None),
     Outcome("t[q3]", "q3", "t", {}, "mine", "error", error="ValueError: 基\n at x", error_type="system_error"),
     Outcome("t[q4]", "q4", "t", {}, "mine", "skipped", error="no budget is left", error_type="skipped"),
@@ -67,6 +66,7 @@ OUTCOMES = (
         answer_seen=0.25,
         history=(Turn("Who?", "Her."), Turn("When?", "")),
     ),
+    replace(PLAIN, diagnosis=Diagnosis("TE", False, "no", "step_limit", "4 of 5 tool calls failed: Search")),
 )
 INSTANCES = {
     "q1": Instance(
