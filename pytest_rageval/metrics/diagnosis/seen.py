@@ -46,9 +46,9 @@ class Seen:
 
     @property
     def texts(self) -> list[str]:
-        """All known texts and titles."""
-        parts = (part for passage in self.passages for part in (passage.title, passage.text))
-        return [text for text in (*parts, *self.results) if text]
+        """All known texts, those of passages with their titles; in the form of `answer_seen`, so they fold once."""
+        passages = (f"{passage.title}\n{passage.text}" for passage in self.passages if passage.title or passage.text)
+        return [*passages, *filter(None, self.results)]
 
 
 def seen_of(case: Case, answer: Answer) -> Seen:

@@ -23,11 +23,11 @@ def contains_whole(text: str, alias: str) -> bool:
     separates words by spaces, no such letter adjoins it there. "gold" is not in "golden", but "art" of "art2" and 罗马
     of 在罗马市 are found.
     """
-    places = list(occurrences(text, alias))
-    if places:
-        haystack, needle = fold(text), fold(alias)
-        return any(_is_whole(haystack, place, place + len(needle)) for place in places)
-    return contains(text, alias)
+    haystack, length, place = fold(text), len(fold(alias)), None
+    for place in occurrences(text, alias):
+        if _is_whole(haystack, place, place + length):
+            return True
+    return place is None and contains(text, alias)
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
