@@ -9,6 +9,8 @@ import pytest
 from support.browser.opened_pages import Opener, violations
 from support.browser.written_reports import NOISE, TOWN, case, failed, instance, outcome, results
 
+from pytest_rageval.metrics.diagnosis.diagnose import WORDS
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -288,3 +290,14 @@ def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None
     assert rows.count() < 40
     page.get_by_role("listbox").press("End")
     page.locator("#case-title").get_by_text("q2999").wait_for()  # from the last parcel
+
+
+def test_a_case_shows_its_diagnosis(opened: Opener) -> None:
+    why = "4 of 5 tool calls failed: <Search>"
+    rest = {"right": False, "grounded": "no", "end": "step_limit", "why": why}
+    page = opened(results([outcome(f"q{at}", diagnosis={"type": kind, **rest}) for at, kind in enumerate(WORDS)]))
+    for at, (kind, words) in enumerate(WORDS.items()):
+        page.locator(".row").nth(at).click()
+        page.locator("#case-title", has_text=f"q{at}").wait_for()
+        part = page.locator(".part", has=page.get_by_role("heading", name="Diagnosis"))
+        assert part.locator("dd").all_inner_texts() == [f"{kind} {words}", why, "step_limit"]
