@@ -200,3 +200,43 @@ def test_rageval_analyze_errors(project: Project) -> None:
     assert "TE wrong: tools failed" in shown.stdout
     assert "rag_system: tools that failed in its 1 TE answer: Search in 1" in shown.stdout
     assert "diagnosis" not in shown.stderr
+
+
+def test_testbeds_of_abilities_have_no_types(project: Project) -> None:
+    """A gate over them fails, because nothing was scored; the reason is counted."""
+    passage = {"id": "p", "text": "In Rome.", "role": "positive"}
+    project.data([{**each, "passages": [passage]} for each in rows("retrieved")])
+    project.file("conftest.py", SYSTEM)
+    body = TEST.replace("{gates}", "'diagnosis:EM >= 0'")
+    project.file("test_a.py", body.replace("gates=", "ability='noise_robustness', passages=1, gates="))
+    run = project.run()
+    assert run.gates["diagnosis:EM >= 0"]["status"] == "failed"
+    assert run.outcomes["q1"]["scores"]["diagnosis:EM"]["reason"] == "not_applicable: ability_testbed"
+    assert "diagnosis" not in run.outcomes["q1"]
+
+
+def test_errors_and_unanswerable_cases_have_no_types(project: Project) -> None:
+    make(project, "diagnosis:EM >= 0.9", questions=("retrieved", "raise"))
+    unanswerable = {**rows("retrieved", "missed")[1], "id": "q3", "answerable": False}
+    project.data([*rows("retrieved", "raise"), unanswerable])
+    run = project.run()
+    gate = run.gates["diagnosis:EM >= 0.9"]
+    assert (gate["status"], gate["n"], gate["n_errors"]) == ("passed", 1, 1)
+    run.said("rag_system: 2 without a type (error 1, unanswerable 1)")
+    shown = project.command("analyze", "errors").stdout
+    assert "rag_system: 2 without a type (error 1, unanswerable 1)" in shown
+
+
+def test_the_analysis_refuses_what_it_cannot_show(project: Project) -> None:
+    make(project, ini="rag_report_texts = false")
+    project.run()
+    assert project.command("analyze", "errors").returncode == 0
+    refused = project.command("analyze", "errors", "--compat", "reval")
+    assert refused.returncode == 2
+    assert "--compat reval reads answers and traces, and the run was stored without texts" in refused.stderr
+    project.file("pytest.ini", "[pytest]\n")
+    project.data(rows("silent"))
+    project.run()
+    none = project.command("analyze", "errors")
+    assert none.returncode == 2
+    assert "the run has no diagnosis; it needs gold answers" in none.stderr
