@@ -59,6 +59,17 @@ def test_cases_are_searched_filtered_and_sorted(opened: Opener, golden: dict[str
     assert names.first.inner_text() == "rouge_l · ferry · challenger · noise_rate=0 · noise"
 
 
+def test_a_case_shows_its_diagnosis(opened: Opener) -> None:
+    why = "4 of 5 tool calls failed: <Search>"
+    rest = {"right": False, "grounded": "no", "end": "step_limit", "why": why}
+    page = opened(results([outcome(f"q{at}", diagnosis={"type": kind, **rest}) for at, kind in enumerate(WORDS)]))
+    for at, (kind, words) in enumerate(WORDS.items()):
+        page.locator(".row").nth(at).click()
+        page.locator("#case-title", has_text=f"q{at}").wait_for()
+        part = page.locator(".part", has=page.get_by_role("heading", name="Diagnosis"))
+        assert part.locator("dd").all_inner_texts() == [f"{kind} {words}", why, "step_limit"]
+
+
 def test_a_cell_of_the_matrix_leads_to_its_cases(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
     page.locator("table.heat tr:has(bdi:text-is('Fares')) td button").first.click()
@@ -290,14 +301,3 @@ def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None
     assert rows.count() < 40
     page.get_by_role("listbox").press("End")
     page.locator("#case-title").get_by_text("q2999").wait_for()  # from the last parcel
-
-
-def test_a_case_shows_its_diagnosis(opened: Opener) -> None:
-    why = "4 of 5 tool calls failed: <Search>"
-    rest = {"right": False, "grounded": "no", "end": "step_limit", "why": why}
-    page = opened(results([outcome(f"q{at}", diagnosis={"type": kind, **rest}) for at, kind in enumerate(WORDS)]))
-    for at, (kind, words) in enumerate(WORDS.items()):
-        page.locator(".row").nth(at).click()
-        page.locator("#case-title", has_text=f"q{at}").wait_for()
-        part = page.locator(".part", has=page.get_by_role("heading", name="Diagnosis"))
-        assert part.locator("dd").all_inner_texts() == [f"{kind} {words}", why, "step_limit"]

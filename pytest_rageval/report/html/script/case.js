@@ -51,6 +51,25 @@ function badgesOf(row) {
   return mine.map((state) => [" ", el("span", { class: `state ${state}` }, labels[state])]);
 }
 
+/** The type of right or wrong that the answer is, with its reason. */
+const DIAGNOSES = {
+  EM: "right, retrieved",
+  AM: "right, from memory",
+  "A?": "right, not known from where",
+  GE: "wrong, although retrieved",
+  RE: "wrong: searched badly",
+  TE: "wrong: tools failed",
+  ME: "wrong: model failed",
+  "W?": "wrong, not known why",
+};
+
+function diagnosisPart(outcome) {
+  const diagnosis = outcome.diagnosis;
+  if (!diagnosis) return null;
+  const { type, end, why } = diagnosis;
+  return part("Diagnosis", facts([["type", `${type} ${DIAGNOSES[type] ?? ""}`], ["why", why], ["ended by", end]]));
+}
+
 function questionPart(outcome, instance) {
   const history = outcome.history ?? instance.history ?? [];
   const turns = history.map((turn) => el("li", {}, prose(el("b", {}, "Q "), data(turn.question)), prose(el("b", {}, "A "), data(turn.answer))));
@@ -170,25 +189,6 @@ function passageParts(outcome, instance, gold, fake) {
     parts.push(open);
   }
   return parts;
-}
-
-/** The type of right or wrong that the answer is, with its reason. */
-const DIAGNOSES = {
-  EM: "right, retrieved",
-  AM: "right, from memory",
-  "A?": "right, not known from where",
-  GE: "wrong, although retrieved",
-  RE: "wrong: searched badly",
-  TE: "wrong: tools failed",
-  ME: "wrong: model failed",
-  "W?": "wrong, not known why",
-};
-
-function diagnosisPart(outcome) {
-  const diagnosis = outcome.diagnosis;
-  if (!diagnosis) return null;
-  const { type, end, why } = diagnosis;
-  return part("Diagnosis", facts([["type", `${type} ${DIAGNOSES[type] ?? ""}`], ["why", why], ["ended by", end]]));
 }
 
 function tracePart(outcome) {
