@@ -55,7 +55,7 @@ def answer_of(row: dict[str, Any]) -> Answer:
             trace.append(Step(THOUGHT, {"text": text}))
         elif head == "Action":
             action = ACTION.match(text)
-            call = {"name": action[1], "arguments": action[2]} if action else {"name": "", "invalid": True}
+            call = {"name": action[1], "arguments": action[2]} if action else {"name": "no_action", "invalid": True}
         elif call is not None and not VERDICT.match(text):  # a Finish that the environment refused is a failed call
             missed = {"found": False} if text.startswith(NOT_FOUND) else {}
             trace.append(Step(TOOL, {**call, "result": text, **missed}))
