@@ -48,7 +48,7 @@ QUESTIONS = ("retrieved", "retrieved", "memory", "missed", "ignored", "broken")
 
 def rows(*questions: str, **more: Any) -> list[Row]:
     return [
-        {"id": f"q{at}", "question": question, "answers": ["Rome"], "workflow": "pal" if at % 2 else "react", **more}
+        {"id": f"q{at}", "question": question, "answers": ["Rome"], "topic": "odd" if at % 2 else "even", **more}
         for at, question in enumerate(questions, 1)
     ]
 
@@ -66,8 +66,8 @@ def test_gates_on_types_pass_and_fail(project: Project, mode: Mode) -> None:
         project,
         "diagnosis:TE <= 0.2",
         "diagnosis:TE <= 0.05",
-        "diagnosis:TE[workflow=pal] <= 0.1",
-        "diagnosis:TE[workflow=react] <= 0.1",
+        "diagnosis:TE[topic=odd] <= 0.1",
+        "diagnosis:TE[topic=even] <= 0.1",
         "diagnosis:EM >= 0.3",
         "diagnosis:ACC >= 60%",
         "diagnosis:WA <= 0.5",
@@ -76,8 +76,8 @@ def test_gates_on_types_pass_and_fail(project: Project, mode: Mode) -> None:
     assert {name: gate["status"] for name, gate in run.gates.items()} == {
         "diagnosis:TE <= 0.2": "passed",
         "diagnosis:TE <= 0.05": "failed",
-        "diagnosis:TE[workflow=pal] <= 0.1": "passed",
-        "diagnosis:TE[workflow=react] <= 0.1": "failed",
+        "diagnosis:TE[topic=odd] <= 0.1": "passed",
+        "diagnosis:TE[topic=even] <= 0.1": "failed",
         "diagnosis:EM >= 0.3": "passed",
         "diagnosis:ACC >= 60%": "failed",
         "diagnosis:WA <= 0.5": "passed",
@@ -195,7 +195,7 @@ def test_a_test_asks_for_its_own_diagnosis(project: Project) -> None:
 def test_rageval_analyze_errors(project: Project) -> None:
     make(project)
     project.run()
-    shown = project.command("analyze", "errors", "--by", "workflow")
+    shown = project.command("analyze", "errors", "--by", "topic")
     assert shown.returncode == 0, shown.stderr
     assert "TE wrong: tools failed" in shown.stdout
     assert "rag_system: tools that failed in its 1 TE answer: Search in 1" in shown.stdout
