@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_rageval.engine.asking import Asked, Inputs
+from pytest_rageval.engine.diagnosis import diagnosis_of, reads_diagnosis, with_diagnosis
 from pytest_rageval.engine.inputs import inputs_named
 from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of
@@ -19,7 +20,7 @@ from pytest_rageval.model.case import Case
 from pytest_rageval.model.digests import case_digest, text_digest
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.metric import Metric
-from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 from pytest_rageval.model.phrases import Markers
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.sample import Sample
@@ -83,10 +84,11 @@ class Runner:
         if answer is None:
             return outcome_of(task, error=asked.error, calls=asked.calls)
         scores: dict[str, Score] = {}
+        diagnosis: Diagnosis | Score | None = None
         error = asked.error
         if error is None:
             try:
-                self._score(task, asked, answer, scores)
+                diagnosis = self._score(task, asked, answer, scores)
             except CaseError as fault:
                 error = fault
         outcome = outcome_of(task, _lean(answer, task.case), scores, error, asked.calls)
@@ -95,6 +97,8 @@ class Runner:
         outcome = replace(outcome, said=text_digest(answer.text), evidence=evidence)
         if evidence is None:
             outcome = replace(outcome, answer_seen=answer_seen(seen))
+        if isinstance(diagnosis, Diagnosis):
+            outcome = replace(outcome, diagnosis=diagnosis)
         knew = scores.get("closed_book_accuracy")
         if knew is None or knew.value is None:
             return outcome
@@ -103,10 +107,18 @@ class Runner:
     def _score_other(self, case: Case, answer: Answer, metric: Metric) -> Score:
         return self.score(Sample(case, answer, self._markers), metric)
 
-    def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> None:
+    def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> Diagnosis | Score:
+        """Add the task's scores; return the diagnosis, or why there is none."""
         sample = self.sample(task, asked.inputs, answer)
         for metric in task.metrics:
-            scores[metric.name] = self.score(sample, metric)
+            if not reads_diagnosis(metric):
+                scores[metric.name] = self.score(sample, metric)
+        diagnosis = diagnosis_of(task, answer, scores)
+        readers = [metric for metric in task.metrics if reads_diagnosis(metric)]
+        if readers:
+            sample = with_diagnosis(sample, diagnosis)
+            scores.update((metric.name, self.score(sample, metric)) for metric in readers)
+        return diagnosis
 
 
 def as_asked(task: Task, asked: Asked) -> Task:

@@ -7,7 +7,20 @@ from dataclasses import dataclass
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.metric import Metric
 
-__all__ = ["Task"]
+__all__ = ["Correctness", "Task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Correctness:
+    """The rule by which an answer is right.
+
+    Attributes:
+        metric: the metric.
+        threshold: its smallest value for a right answer.
+    """
+
+    metric: str
+    threshold: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +33,7 @@ class Task:
         system: the name of the system that answers.
         case: the case.
         metrics: the metrics that score the answer.
+        correctness: the rule by which its diagnosis calls an answer right; None if no metric scores answers.
     """
 
     nodeid: str
@@ -27,3 +41,4 @@ class Task:
     system: str
     case: Case
     metrics: tuple[Metric, ...]
+    correctness: Correctness | None = None

@@ -55,6 +55,7 @@ FAMILIES: dict[str, str] = {
     "RR": "pytest_rageval.metrics.rankings.ranking:ranking_metric",
     "Rprec": "pytest_rageval.metrics.rankings.ranking:ranking_metric",
     "Success": "pytest_rageval.metrics.rankings.ranking:ranking_metric",
+    "diagnosis": "pytest_rageval.metrics.diagnosis.family:diagnosis_metric",
     "erag": "pytest_rageval.metrics.rankings.utility:erag_metric",
     "kilt": "pytest_rageval.metrics.rankings.kilt_gate:gated_metric",
     "nDCG": "pytest_rageval.metrics.rankings.ranking:ranking_metric",

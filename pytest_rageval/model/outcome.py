@@ -14,9 +14,13 @@ from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
 from pytest_rageval.model.verdict import Verdict
 
-__all__ = ["Outcome", "Score", "Status"]
+__all__ = ["Diagnosis", "DiagnosisType", "Grounded", "Outcome", "Score", "Status"]
 
 Status = Literal["scored", "error", "skipped"]
+
+DiagnosisType = Literal["EM", "AM", "A?", "GE", "RE", "TE", "ME", "W?"]
+
+Grounded = Literal["yes", "no", "unknown"]
 
 Digest = Annotated[str, Bounds(pattern="^([0-9a-f]{16})?$")]
 
@@ -59,6 +63,26 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What kind of right or wrong an answer is.
+
+    Attributes:
+        type: EM right, retrieved; AM right, from memory; A? right, not known from where; GE wrong, although retrieved;
+            RE wrong: searched badly; TE wrong: tools failed; ME wrong: model failed; W? wrong, not known why.
+        right: whether the answer is right.
+        grounded: whether the evidence or the gold answer was retrieved or supplied.
+        end: why the run ended, such as "finished" or "step_limit".
+        why: the reason for the type in a few words, without any text of the data.
+    """
+
+    type: DiagnosisType
+    right: bool
+    grounded: Grounded
+    end: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of one case under one system.
 
@@ -81,6 +105,7 @@ class Outcome:
         evidence: share in 0..1 of the evidence for the gold answer that the system had; None if unknown.
         answer_seen: if the evidence is unknown, the share in 0..1 of the gold slots that occur in the passages that
             the system saw; None if their texts are unknown, too.
+        diagnosis: what kind of right or wrong the answer is; None if the case has no diagnosis.
         cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
     """
 
@@ -101,4 +126,5 @@ class Outcome:
     evidence: Share | None = field(default=None, metadata=ALWAYS)
     answer_seen: Share | None = None
     history: tuple[Turn, ...] | None = field(default=None, metadata=stored(private="removed"))
+    diagnosis: Diagnosis | None = None
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)

@@ -9,6 +9,8 @@ import pytest
 from support.browser.opened_pages import Opener, violations
 from support.browser.written_reports import NOISE, TOWN, case, failed, instance, outcome, results
 
+from pytest_rageval.metrics.diagnosis.diagnose import WORDS
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -55,6 +57,17 @@ def test_cases_are_searched_filtered_and_sorted(opened: Opener, golden: dict[str
     assert names.first.inner_text() == "rouge_l · ferry · keeper · noise_rate=0.8 · noise"
     cases.get_by_label("Sort by").select_option("high")
     assert names.first.inner_text() == "rouge_l · ferry · challenger · noise_rate=0 · noise"
+
+
+def test_a_case_shows_its_diagnosis(opened: Opener) -> None:
+    why = "4 of 5 tool calls failed: <Search>"
+    rest = {"right": False, "grounded": "no", "end": "step_limit", "why": why}
+    page = opened(results([outcome(f"q{at}", diagnosis={"type": kind, **rest}) for at, kind in enumerate(WORDS)]))
+    for at, (kind, words) in enumerate(WORDS.items()):
+        page.locator(".row").nth(at).click()
+        page.locator("#case-title", has_text=f"q{at}").wait_for()
+        part = page.locator(".part", has=page.get_by_role("heading", name="Diagnosis"))
+        assert part.locator("dd").all_inner_texts() == [f"{kind} {words}", why, "step_limit"]
 
 
 def test_a_cell_of_the_matrix_leads_to_its_cases(opened: Opener, golden: dict[str, Any]) -> None:

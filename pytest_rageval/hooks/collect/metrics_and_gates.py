@@ -9,6 +9,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
+from pytest_rageval.hooks.collect.correctness import check_diagnosed, correctness_of
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.options import Options
@@ -52,6 +53,8 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
             )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
         testbed.compute(name, metric)
+    testbed.correctness = correctness_of(testbed, catalog, options.diagnosis)
+    check_diagnosed(testbed, where)
     _complete_inputs(testbed, cases, catalog, where)
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.engine.task import Correctness
 from pytest_rageval.hooks.collect.datasets import Source
 from pytest_rageval.model.facets import FACETS, KNEW
 from pytest_rageval.testbeds.settings import Settings
@@ -65,6 +66,7 @@ class Testbed:
         seed: the seed of its passages and samples.
         asserts: whether the function's body may fail a case on its own.
         metrics: the metrics of its cases, the primary one first.
+        correctness: the rule by which a diagnosis calls an answer right; None if no metric scores answers.
         gates: its gates.
         facets: every facet of its cases, and those that any case may have.
         generated: number of cases before any deselection.
@@ -82,6 +84,7 @@ class Testbed:
     seed: int
     asserts: bool
     metrics: dict[str, Metric] = field(default_factory=dict)
+    correctness: Correctness | None = None
     gates: list[Gate] = field(default_factory=list)
     facets: set[str] = field(default_factory=lambda: set(FACETS))
     generated: int = 0

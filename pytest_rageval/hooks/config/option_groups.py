@@ -12,8 +12,19 @@ from pytest_rageval.hooks.config.setting import Setting, Settings
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
+    from pytest_rageval.hooks.config.diagnosis_rule import DiagnosisRule
+    from pytest_rageval.hooks.config.setting import Place
 
-__all__ = ["BaselineSetting", "ReportTargets", "TrustSetting"]
+__all__ = ["BaselineSetting", "ReportTargets", "TrustSetting", "diagnosis"]
+
+
+def diagnosis(value: str, place: Place) -> DiagnosisRule | None:
+    """Return the rule by which an answer is right; None if ``rag_diagnosis`` is not set."""
+    if not value.strip():
+        return None
+    from pytest_rageval.hooks.config.diagnosis_rule import diagnosis_rule
+
+    return diagnosis_rule(value)
 
 
 class ReportTargets(Settings):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.config import invocation, parsing
+from pytest_rageval.hooks.config import invocation, option_groups, parsing
 from pytest_rageval.hooks.config.option_groups import BaselineSetting, ReportTargets, TrustSetting
 from pytest_rageval.hooks.config.setting import Fact, Group, Setting, Settings, declared
 
@@ -83,6 +83,9 @@ class Options(Settings):
         more="how-to/gates.md")
     ini_gates = Setting("rag_gates", parse=parsing.lines, kind="linelist",
         help="gates over the session, one per line", more="how-to/gates.md")
+    diagnosis = Setting("rag_diagnosis", parse=option_groups.diagnosis, decides="settings", reported=True,
+        help="when the diagnosis calls an answer right: 'metric=hotpot_f1; threshold=0.5' (default: the testbed's "
+        "first metric of answers, from 0.5 on)", more="how-to/diagnosis.md")
     baseline = Group(BaselineSetting)
     partial_gates: Setting[PartPolicy] = Setting("rag_partial_gates", parse=parsing.one_of("skip", "decide", "fail"),
         help="skip, decide or fail a gate with a fixed bound over a part of its cases (node ids, -k, --lf, "

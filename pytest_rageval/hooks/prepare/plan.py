@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.datasets.source import place_below
+from pytest_rageval.engine.diagnosis import reads_diagnosis
 from pytest_rageval.hooks.collect.selection import left_out
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.testbed import Entry, Testbed
@@ -16,6 +17,7 @@ from pytest_rageval.hooks.prepare.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.prepare.recorded_answers import unused_answers
 from pytest_rageval.hooks.prepare.run_settings import testbed_settings
 from pytest_rageval.model.case import Case
+from pytest_rageval.model.metric import Metric
 from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan, Unseen
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.testbeds.expand import shortfalls
@@ -55,7 +57,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
             continue
         plan.testbeds[testbed.nodeid] = _testbed_plan(collected, testbed, selected.get(testbed.nodeid, []))
         for name, metric in testbed.metrics.items():
-            judge = "" if metric.judge_asked is None else metric.judge_asked.name
+            judge = _judge_of(testbed, metric)
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len(chosen)
@@ -79,6 +81,13 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         order = tuple(nodes[nodeid].ordinal for nodeid in plan.cases)
         plan.shard = Shard(*collected.options.shard, len(chosen), _selection(collected, chosen), order)
     return plan
+
+
+def _judge_of(testbed: Testbed, metric: Metric) -> str:
+    """Return the judge that a metric depends on; a diagnosis depends on that of the metric that says what is right."""
+    if reads_diagnosis(metric) and testbed.correctness is not None:
+        metric = testbed.metrics[testbed.correctness.metric]
+    return "" if metric.judge_asked is None else metric.judge_asked.name
 
 
 def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Case]) -> TestbedPlan:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.folders import regular
+from pytest_rageval.hooks.config.diagnosis_rule import DiagnosisRule
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.judges.panel import Panel
@@ -85,6 +86,8 @@ def _reported(value: Any) -> Any:
         public = {name: each for name, each in value.items() if name != "dsn"}
         panels = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
         return panels or Request("retriever", "", public, (), 1).params
+    if isinstance(value, DiagnosisRule):
+        return str(value)
     return value.name if isinstance(value, Path) else value
 
 

@@ -146,7 +146,8 @@ class Answering:
 
     def _task(self, item: pytest.Item, entry: Entry) -> Task:
         testbed, case = entry.testbed, self._collected.session_case(entry)
-        return Task(item.nodeid, testbed.nodeid, entry.responder.name, case, tuple(testbed.metrics.values()))
+        metrics = tuple(testbed.metrics.values())
+        return Task(item.nodeid, testbed.nodeid, entry.responder.name, case, metrics, testbed.correctness)
 
     def _outcome(
         self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: Origin

@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
 from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.diagnosis import diagnosis_of, reads_diagnosis, with_diagnosis
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.runner import Runner, as_asked
 from pytest_rageval.engine.task import Task
@@ -155,6 +156,9 @@ class RagResult:
                 each.check((*task.metrics, metric))  # before any call
             if self._desk is not None and needed:
                 inputs = self._desk.ask_more(replace(task, metrics=(metric,)), answer, self._meter)
-            score = self._runner.score(self._runner.sample(task, inputs, answer), metric)
+            sample = self._runner.sample(task, inputs, answer)
+            if reads_diagnosis(metric):
+                sample = with_diagnosis(sample, diagnosis_of(task, answer, self.outcome.scores))
+            score = self._runner.score(sample, metric)
             self._outcome = replace(self._outcome, scores={**self._outcome.scores, name: score})
         return self.outcome.scores[name]

@@ -8,6 +8,7 @@ BUILTIN: dict[str, str] = {
     "counts": "pytest_rageval.report.sections.counts:COUNTS",
     "matrices": "pytest_rageval.report.sections.matrices:MATRICES",
     "curves": "pytest_rageval.report.sections.curves:CURVES",
+    "diagnosis": "pytest_rageval.report.sections.diagnosis:DIAGNOSIS",
     "dialogues": "pytest_rageval.report.sections.conversations:CONVERSATIONS",
     "comparison": "pytest_rageval.report.sections.comparison:COMPARISON",
     "trust": "pytest_rageval.report.sections.judge_trust:TRUST",

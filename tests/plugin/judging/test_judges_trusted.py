@@ -72,6 +72,18 @@ def test_the_scores_of_one_that_does_not_are_withheld(project: Project, mode: Mo
     )
 
 
+def test_a_diagnosis_by_an_untrusted_judge_is_withheld(project: Project) -> None:
+    asked(project, CONTRARY)
+    project.data([{**row, "passages": [{"id": "p", "text": "In Paris."}]} for row in ROWS])
+    test = TEST.replace('"accuracy >= 0"', '"diagnosis:WA <= 1"').replace('"accuracy"]', '"R@5"]')
+    project.file("test_it.py", test)
+    run = project.run()
+    gate = run.gates["diagnosis:WA <= 1"]
+    assert (gate["status"], gate["n"]) == ("failed", 0)
+    reason = run.outcomes["declines0"]["scores"]["diagnosis:WA"]["reason"]
+    assert reason == "judge_untrusted: kappa -1.00 on 6 labelled answers, wanted 0.6"
+
+
 @pytest.mark.parametrize(
     ("labels", "problem", "unused"),
     [

@@ -10,7 +10,7 @@ from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Instance, Passage, Turn
 from pytest_rageval.model.evidence import EvidenceUnit
-from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.verdict import Verdict, Vote
 
@@ -66,6 +66,7 @@ OUTCOMES = (
         answer_seen=0.25,
         history=(Turn("Who?", "Her."), Turn("When?", "")),
     ),
+    replace(PLAIN, diagnosis=Diagnosis("TE", False, "no", "step_limit", "4 of 5 tool calls failed: Search")),
 )
 INSTANCES = {
     "q1": Instance(

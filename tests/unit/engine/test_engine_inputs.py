@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -205,7 +206,7 @@ def test_an_input_that_raises_is_an_error_of_the_case(loop: LoopThread, monkeypa
 
 def collected(*metrics: str) -> Testbed:
     """Complete a testbed of these metrics, as collection does."""
-    catalog, no_options = Catalog(), cast("Any", None)  # only gates read options
+    catalog, no_options = Catalog(), cast("Any", SimpleNamespace(diagnosis=None))
     catalog.metrics.register("same_words", SAME_WORDS)
     settings = parse_settings({"dataset": "jsonl:cases.jsonl", "metrics": list(metrics)}, "t.py:1")
     testbed = Testbed("t.py::t", "t", "", settings, seed=0, asserts=False)

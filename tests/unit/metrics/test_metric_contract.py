@@ -16,8 +16,9 @@ from pytest_rageval.registry import Registry
 
 METRICS: Registry[Metric] = Registry("metric", BUILTIN, families=FAMILIES)
 OF_FAMILIES = (
-    "AP", "AP@5", "Judged", "Judged@5", "P@5", "R@5", "RR", "RR@5", "Rprec", "Success@5", "kilt:token_f1", "nDCG",
-    "nDCG@5", "erag:AP", "erag:P@5", "erag:Success@5", "erag:nDCG@5", "page_P@5", "page_R@5", "page_Success@5",
+    "AP", "AP@5", "Judged", "Judged@5", "P@5", "R@5", "RR", "RR@5", "Rprec", "Success@5", "diagnosis:TE",
+    "kilt:token_f1", "nDCG", "nDCG@5", "erag:AP", "erag:P@5", "erag:Success@5", "erag:nDCG@5", "page_P@5", "page_R@5",
+    "page_Success@5",
 )  # fmt: skip
 NAMES = sorted([*BUILTIN, *OF_FAMILIES])
 

@@ -31,6 +31,7 @@ function caseOf(row, outcome, instance, earlier) {
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
     questionPart(outcome, instance),
     answerPart(row, outcome, earlier, gold, fake),
+    diagnosisPart(outcome),
     goldPart(outcome, instance),
     evidencePart(instance),
     scoresPart(row, outcome),
@@ -48,6 +49,25 @@ function badgesOf(row) {
   const labels = { failed: "test failed", missed: "missed", broken: broke, fixed: "mended" };
   const mine = Object.keys(labels).filter((state) => stateTest({ ...noFilters(), state })(row));
   return mine.map((state) => [" ", el("span", { class: `state ${state}` }, labels[state])]);
+}
+
+/** The type of right or wrong that the answer is, with its reason. */
+const DIAGNOSES = {
+  EM: "right, retrieved",
+  AM: "right, from memory",
+  "A?": "right, not known from where",
+  GE: "wrong, although retrieved",
+  RE: "wrong: searched badly",
+  TE: "wrong: tools failed",
+  ME: "wrong: model failed",
+  "W?": "wrong, not known why",
+};
+
+function diagnosisPart(outcome) {
+  const diagnosis = outcome.diagnosis;
+  if (!diagnosis) return null;
+  const { type, end, why } = diagnosis;
+  return part("Diagnosis", facts([["type", `${type} ${DIAGNOSES[type] ?? ""}`], ["why", why], ["ended by", end]]));
 }
 
 function questionPart(outcome, instance) {

@@ -1,0 +1,33 @@
+"""Diagnose the answer of a task from its scores, and score the metrics that read the diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_rageval.engine.task import Task
+from pytest_rageval.metrics.diagnosis.diagnose import diagnose
+from pytest_rageval.metrics.diagnosis.family import DIAGNOSIS, NO_DIAGNOSIS
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Diagnosis, Score
+from pytest_rageval.model.sample import Sample
+
+__all__ = ["diagnosis_of", "reads_diagnosis", "with_diagnosis"]
+
+
+def diagnosis_of(task: Task, answer: Answer, scores: Mapping[str, Score]) -> Diagnosis | Score:
+    """Return the diagnosis of a task's answer, or a score with the reason why it has none."""
+    rule = task.correctness
+    if rule is None or rule.metric not in scores:
+        return NO_DIAGNOSIS
+    return diagnose(task.case, answer, scores[rule.metric], rule.threshold)
+
+
+def reads_diagnosis(metric: Metric) -> bool:
+    """Return whether a metric reads the diagnosis; it is scored after the metric that says what is right."""
+    return DIAGNOSIS in metric.needs
+
+
+def with_diagnosis(sample: Sample, diagnosis: Diagnosis | Score) -> Sample:
+    """Return a sample with its diagnosis."""
+    return sample.with_inputs({**sample.inputs, DIAGNOSIS: diagnosis})

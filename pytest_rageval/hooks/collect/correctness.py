@@ -1,0 +1,55 @@
+"""Choose the metric by which the diagnosis of a testbed calls an answer right."""
+
+from __future__ import annotations
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.engine.diagnosis import reads_diagnosis
+from pytest_rageval.engine.task import Correctness
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.collect.testbed import Testbed
+from pytest_rageval.hooks.config.diagnosis_rule import DIAGNOSIS, DiagnosisRule
+from pytest_rageval.metrics.diagnosis.diagnose import THRESHOLD
+from pytest_rageval.model.metric import Metric
+
+__all__ = ["check_diagnosed", "correctness_of"]
+
+
+def correctness_of(testbed: Testbed, catalog: Catalog, rule: DiagnosisRule | None) -> Correctness | None:
+    """Return the rule by which an answer of a testbed is right.
+
+    It is the metric of ``rag_diagnosis``, which the testbed then computes, or else the testbed's first metric that
+    scores answers. A testbed of one of RGB's abilities computes no further metric, because it has no diagnosis.
+
+    Raises:
+        SettingError: the metric of ``rag_diagnosis`` is unknown or does not say which answers are right.
+    """
+    name = "" if rule is None else rule.metric
+    if name:
+        metric = catalog.metrics.get(name, DIAGNOSIS)
+        if not _scores_answers(metric):
+            problem = "does not say which answers are right; name a metric of answers, such as hotpot_f1"
+            raise SettingError(f"{DIAGNOSIS}: metric {short_repr(name)} {problem}")
+        if testbed.settings.ability:
+            return None
+        testbed.compute(name, metric)
+    else:
+        found = next((each for each in testbed.metrics.values() if _scores_answers(each)), None)
+        if found is None:
+            return None
+        metric = found
+    threshold = None if rule is None else rule.threshold
+    return Correctness(metric.name, threshold if threshold is not None else 1.0 if metric.binary else THRESHOLD)
+
+
+def check_diagnosed(testbed: Testbed, where: str) -> None:
+    """Raise `SettingError` if a testbed has a metric of the diagnosis, and no metric that says what is right."""
+    name = next((name for name, metric in testbed.metrics.items() if reads_diagnosis(metric)), None)
+    if name is not None and testbed.correctness is None and not testbed.settings.ability:
+        hint = f"add one to metrics, such as token_f1, or set {DIAGNOSIS} = metric=token_f1"
+        raise SettingError(
+            f"{where}: metric {short_repr(name)} needs a metric that says which answers are right; {hint}"
+        )
+
+
+def _scores_answers(metric: Metric) -> bool:
+    return metric.downstream and metric.higher_is_better and not reads_diagnosis(metric)

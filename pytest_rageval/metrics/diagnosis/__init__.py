@@ -1,0 +1,1 @@
+"""Diagnosis: what kind of right or wrong an answer is."""
