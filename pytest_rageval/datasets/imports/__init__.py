@@ -18,6 +18,8 @@ BUILTIN: dict[str, str] = {
     "omnieval-replies": "pytest_rageval.datasets.imports.omnieval_replies:take",
     "omnieval-results": "pytest_rageval.datasets.imports.omnieval_results:take",
     "ragas": "pytest_rageval.datasets.imports.samples:ragas",
+    "react-log": "pytest_rageval.datasets.imports.react_log:take",
+    "reval-log": "pytest_rageval.datasets.imports.reval_log:take",
     "rgb-predictions": "pytest_rageval.datasets.imports.rgb_predictions:take",
     "table": "pytest_rageval.datasets.imports.samples:table",
 }
