@@ -82,7 +82,7 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
         return record.slots("slots")
     if "answers" in record:
         return (record.aliases("answers"),)
-    if answerable is False:
+    if answerable is not None:  # true: there is an answer, but the record does not know it
         return ()
     problem = 'found neither answers nor slots, wanted one of them, or "answerable": false'
     raise DataError(record.where, f"{problem}{record.near('answers', 'slots')}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
@@ -98,10 +98,12 @@ def _usage(record: Fields) -> Usage | None:
         return None
     known = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
     fields = record.inner("usage", record.values["usage"], f"an object with {', '.join(known)}").without_nulls()
-    fields.only(known)
+    total = fields.count("total_tokens")
+    replace(fields, values={key: value for key, value in fields.values.items() if key != "total_tokens"}).only(known)
     return Usage(
         fields.count("prompt_tokens"),
         fields.count("completion_tokens"),
         fields.amount("cost_usd", least=0),
         fields.amount("latency_s", least=0),
+        total,
     )

@@ -23,6 +23,7 @@ __all__ = [
     "read_bytes",
     "read_groups",
     "read_line",
+    "read_object",
     "read_records",
     "read_text",
     "shown_path",
@@ -160,6 +161,19 @@ def read_line(text: str, name: str, line: int) -> JsonObject | None:
     """Return the record of one line of JSON Lines; None for a blank line. Messages name the file by ``name``."""
     value = _line(text, name, line)
     return None if value is None else _object(value, f"{name}:{line}")
+
+
+def read_object(path: Path) -> JsonObject:
+    """Return the one JSON object of a file; raise `DataError` for any other file, as `read_records` does."""
+    name, text = shown_path(path), read_text(path)
+    at, line = _skip_space(text, 0, 1)
+    if at == len(text):
+        raise DataError(f"{name}:1", "the file is empty, wanted one JSON object")
+    value, end = _decode(text, at, name, line, "wanted one complete JSON object")
+    rest, last = _skip_space(text, end, line + text.count("\n", at, end))
+    if rest != len(text):
+        raise DataError(f"{name}:{last}", "found more text after the object, wanted one JSON object")
+    return _object(value, f"{name}:{line}")
 
 
 def _line(text: str, name: str, line: int) -> object:

@@ -22,12 +22,14 @@ class Usage:
         completion_tokens: tokens received.
         cost_usd: price in US dollars.
         latency_s: wall-clock seconds of the call.
+        total_tokens: tokens sent and received, for a log that tells only their sum.
     """
 
     prompt_tokens: int | None = field(default=None, metadata=ALWAYS)
     completion_tokens: int | None = field(default=None, metadata=ALWAYS)
     cost_usd: Amount | None = field(default=None, metadata=ALWAYS)
     latency_s: Amount | None = field(default=None, metadata=ALWAYS)
+    total_tokens: int | None = None
 
     @property
     def fault(self) -> str | None:

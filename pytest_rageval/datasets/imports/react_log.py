@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rageval.datasets.fields import Fields
-from pytest_rageval.datasets.imports.rows import files_of, read_rows
+from pytest_rageval.datasets.imports.rows import files_of, read_log
 from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.imports.traces import trace_rows
 from pytest_rageval.datasets.source import JsonObject
@@ -24,7 +24,7 @@ def take(order: Order, result: ImportResult) -> None:
     Source: ReAct (Yao et al., ICLR 2023).
     """
     for path in files_of(order.paths, "*.jsonl"):
-        for where, values in read_rows(path, result):
+        for where, values in read_log(path, result):
             _take(Fields(where, values), order.system, result)
 
 

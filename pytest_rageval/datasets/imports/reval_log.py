@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.cells import plain
-from pytest_rageval.datasets.imports.rows import files_of, read_rows
+from pytest_rageval.datasets.imports.rows import files_of, read_log
 from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.imports.traces import trace_rows
 from pytest_rageval.datasets.reval_tasks import TASKS
@@ -51,7 +51,7 @@ def take(order: Order, result: ImportResult) -> None:
     rows: list[Row] = []
     for path in files_of(order.paths, "*_log.jsonl"):
         dataset, system = path.stem.removesuffix("_log"), _system_of(path, order.system)
-        for where, values in read_rows(path, result):
+        for where, values in read_log(path, result):
             record = Fields(where, values)
             try:
                 digest = content_id(f"{record.text('question')}\n{plain(values.get('answer'))}")

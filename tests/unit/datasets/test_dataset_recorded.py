@@ -41,7 +41,7 @@ BAD_ROWS: list[tuple[dict[str, object], str]] = [
     ({"trace": [{"kind": "tool", "detail": "x"}]}, "trace[0].detail: found 'x', wanted an object"),
     ({"trace": [{"kind": "tool", "details": {}}]}, "unknown key 'details' in trace[0]; did you mean 'detail'?"),
     ({"scratchpad": 3}, "scratchpad: found 3, wanted a string"),
-    ({"scratchpad": "x"}, "scratchpad: found 'x', wanted a transcript with lines Thought 1:, Action 1: and Observation"),
+    ({"scratchpad": "x"}, "scratchpad: found 'x', wanted a transcript with lines Thought 1:, Action 1: and"),
     ({"scratchpad": "Thought 1: x", "trace": []}, "found both trace and scratchpad, wanted one of them"),
     ({"noise_rate": [0.4]}, "noise_rate: found an array of 1, wanted a string, number or boolean"),
 ]  # fmt: skip
