@@ -138,6 +138,11 @@ def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
         load(tmp_path, record, {**record, "id": "8"}, {**record, "id": "7"})
 
 
+def test_an_answerable_record_may_lack_its_answer(tmp_path: Path) -> None:
+    (instance,) = load(tmp_path, {"id": 1, "question": "Q?", "answerable": True})
+    assert (instance.gold, instance.answerable) == ((), True)
+
+
 def test_the_fixture_loads_as_written(fixtures_dir: Path) -> None:
     instances = {i.id: i for i in jsonl.load(fixtures_dir / "datasets" / "cases.jsonl")}
     assert list(instances) == ["aliases", "string", "slots", "5", "unanswerable", "groups"]

@@ -98,6 +98,11 @@ def test_a_duplicate_answer_is_refused(tmp_path: Path) -> None:
         load_recorded(write(tmp_path, row, {**row, "system": "t"}, again))
 
 
+def test_a_row_may_tell_only_the_sum_of_tokens(tmp_path: Path) -> None:
+    (row,) = load_recorded(write(tmp_path, {"id": 1, "answer": "9:00", "usage": {"total_tokens": 90}}))
+    assert row.answer.usage == Usage(total_tokens=90)
+
+
 def test_a_row_may_hold_the_steps_of_its_run(tmp_path: Path) -> None:
     call = {"name": "search", "arguments": {"query": "museum"}, "result": [{"id": "d1", "text": "9:00"}]}
     trace = [{"kind": "tool", "detail": call}, {"kind": "thought"}]
