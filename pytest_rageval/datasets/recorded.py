@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
-from pytest_rageval.datasets.recorded_trace import trace_in
 from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.datasets.traces import TRACES, trace_in
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.facets import facet_text
@@ -16,7 +16,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["Recorded", "load_recorded", "ranking_in", "read_recorded"]
 
-KEYS = ("abstained", "answer", "id", "ranking", "scratchpad", "system", "trace", "usage")
+KEYS = ("abstained", "answer", "id", "ranking", "system", "usage", *TRACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the recorded answers of a file of JSON Lines or one JSON array.
 
     Keys: ``id``, ``answer``, and if known ``system``, ``abstained``, ``ranking`` (objects with ``id`` or ``doc_id``,
-    ``score``, ``text``, ``title``, ``page``), ``usage``, and ``trace`` (objects with ``kind`` and ``detail``) or
-    ``scratchpad`` (a ReAct transcript). Any other key restricts the row to cases with this facet. An invalid or
-    duplicate row raises `DataError`.
+    ``score``, ``text``, ``title``, ``page``), ``trace`` (steps as in results.json) and ``usage``. Any other key
+    restricts the row to cases with this facet.
+    An invalid or duplicate row raises `DataError`.
     """
     name = shown_path(path)
     seen: dict[object, int] = {}

@@ -8,6 +8,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.imports.rows import files_of, read_log
 from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.imports.traces import trace_rows
+from pytest_rageval.datasets.jsonl import LABELLED
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.answer import Step
@@ -26,7 +27,7 @@ def take(order: Order, result: ImportResult) -> None:
     A line is a recorded answer with its trace and its ranking: the answer is that of the last action that is no
     retriever, or "", and the ranking has the passages of all retrievers. RaLLe's output has no gold answers: the ids
     are those of the KILT file that was asked, so use the answers with ``kilt:FILE``. The cases, which say
-    ``"answerable": true``, score only rankings and judged metrics. Read from RaLLe's code; it publishes no such file.
+    ``"labelled": false``, score only rankings and judged metrics. Read from RaLLe's code; it publishes no such file.
 
     Source: RaLLe (Hoshi et al., EMNLP 2023).
     """
@@ -49,7 +50,7 @@ def _add(record: Fields, system: str, result: ImportResult) -> None:
     ranked = [passage for action in actions for passage in _passages(action)]
     answers = [action.string("answer") for action in actions if "answer" in action]
     trace = list(map(_step, actions))
-    if not result.case(record.where, {"id": name, "question": record.text("input"), "answerable": True}):
+    if not result.case(record.where, {"id": name, "question": record.text("input"), LABELLED: False}):
         return
     result.drop(record.values, ("id", "input", "output"))
     row: JsonObject = {"id": name, "answer": answers[-1].strip() if answers else ""}

@@ -7,8 +7,8 @@ from pytest_rageval.datasets.imports.rows import files_of, read_log
 from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.imports.traces import trace_rows
 from pytest_rageval.datasets.source import JsonObject
+from pytest_rageval.datasets.transcripts import transcript_in
 from pytest_rageval.errors import DataError
-from pytest_rageval.trace.scratchpad import read_transcript
 
 __all__ = ["take"]
 
@@ -18,8 +18,8 @@ KEYS = ("answer", "gold", "id", "question", "steps", "system", "transcript")
 def take(order: Order, result: ImportResult) -> None:
     """Import runs of ReAct: lines with ``id``, ``question``, ``gold``, ``answer`` and ``transcript``.
 
-    A line is a case and a recorded answer with its trace (see `read_transcript`). An empty ``answer`` means that the
-    step limit ended the run. ``steps`` is counted anew. Other fields are facets.
+    A line is a case and a recorded answer with its trace. An empty ``answer`` means that the step limit ended the run.
+    ``steps`` is counted anew. Other fields are facets.
 
     Source: ReAct (Yao et al., ICLR 2023).
     """
@@ -37,9 +37,7 @@ def _take(record: Fields, system: str, result: ImportResult) -> None:
 
 def _add(record: Fields, system: str, result: ImportResult) -> None:
     name, answer = record.identifier("id"), record.string("answer")
-    transcript = read_transcript(record.text("transcript"))
-    if not transcript.is_labelled:
-        raise record.error("transcript", "lines Thought 1:, Action 1: and Observation 1:")
+    transcript = transcript_in(record, "transcript")
     case: JsonObject = {"id": name, "question": record.text("question"), "answers": record.values.get("gold")}
     if not result.case(record.where, case | result.facets(record.values, KEYS)):
         return

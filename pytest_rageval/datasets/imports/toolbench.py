@@ -11,6 +11,7 @@ from pytest_rageval.datasets.imports.rows import files_of
 from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.imports.toolbench_tree import Tree, read_tree
 from pytest_rageval.datasets.imports.traces import trace_rows
+from pytest_rageval.datasets.jsonl import LABELLED
 from pytest_rageval.datasets.source import JsonObject, read_object, shown_path
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.answer import Step
@@ -38,7 +39,7 @@ def take(order: Order, result: ImportResult) -> None:
     A file is a case and a recorded answer with its trace: the whole tree, a branch for each turn. Branches that gave up
     or were pruned are ``gave_up`` and ``dead_end``. ``query_count`` is the number of model calls, ``total_tokens`` the
     tokens. A run without an answer gave up if one of its branches did; else a limit ended it. ToolBench has no gold
-    answers: the cases say ``"answerable": true``; write ``answers`` into them to score the answers. If runs of several
+    answers: the cases say ``"labelled": false``; write ``answers`` into them to score the answers. If runs of several
     folders share ids, the folder's name precedes them.
 
     Source: ToolLLM (Qin et al., ICLR 2024).
@@ -73,7 +74,7 @@ def _take(path: Path, name: str, system: str, result: ImportResult) -> None:
     steps = _completed(tree, log.count("query_count"), where)
     limits = _inner(record, "forward_args") if "forward_args" in record else Fields(where, {})
     end = Step(END, {"reason": reason or _without_answer(tree, steps, limits.count("max_query_count"))})
-    if not result.case(where, {"id": name, "question": question, "answerable": True}):
+    if not result.case(where, {"id": name, "question": question, LABELLED: False}):
         return
     result.drop(values, KEYS)
     result.drop(log.values, ("final_answer", "query", "query_count", "total_tokens"), "answer_generation.")

@@ -10,6 +10,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.model.answer import Step
 from pytest_rageval.trace.actions import FINISH
 from pytest_rageval.trace.literals import parse_json
+from pytest_rageval.trace.scratchpad import NO_ACTION
 from pytest_rageval.trace.steps import BRANCH, COMPLETION, THOUGHT, TOOL
 
 __all__ = ["Tree", "read_tree"]
@@ -97,7 +98,7 @@ def _steps(turn: list[Fields]) -> Iterator[Step]:
         if kind == THINKING:
             yield Step(THOUGHT, {"text": text})
         elif kind == ACTION:
-            call = {"name": text}
+            call = {"name": text} if text.strip() else {"name": NO_ACTION, "invalid": True}
         elif kind == INPUT and call is not None:
             call |= {"arguments": _arguments(text)} | _result(node)
         else:

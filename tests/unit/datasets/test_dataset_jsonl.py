@@ -138,11 +138,6 @@ def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
         load(tmp_path, record, {**record, "id": "8"}, {**record, "id": "7"})
 
 
-def test_an_answerable_record_may_lack_its_answer(tmp_path: Path) -> None:
-    (instance,) = load(tmp_path, {"id": 1, "question": "Q?", "answerable": True})
-    assert (instance.gold, instance.answerable) == ((), True)
-
-
 def test_the_fixture_loads_as_written(fixtures_dir: Path) -> None:
     instances = {i.id: i for i in jsonl.load(fixtures_dir / "datasets" / "cases.jsonl")}
     assert list(instances) == ["aliases", "string", "slots", "5", "unanswerable", "groups"]
@@ -212,6 +207,6 @@ def test_an_unanswerable_record_needs_no_answers(tmp_path: Path, form: str) -> N
     assert (instance.gold, instance.answerable) == ((), False)
 
 
-def test_a_language_of_its_own_is_kept(tmp_path: Path) -> None:
+def test_a_record_keeps_its_language(tmp_path: Path) -> None:
     (instance,) = load(tmp_path, {"id": 1, "question": "Où ?", "answers": "A", "language": "fr"})
     assert (instance.language, instance.facets["language"]) == ("fr", "fr")

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_rageval.datasets.recorded import Recorded, load_recorded
 from pytest_rageval.errors import DataError
-from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 BAD_ROWS: list[tuple[dict[str, object], str]] = [
@@ -35,14 +35,6 @@ BAD_ROWS: list[tuple[dict[str, object], str]] = [
     ({"usage": {"latency_s": float("inf")}}, "found Infinity, which is not JSON, wanted a finite number"),
     ({"usage": {"tokens": 1}}, "unknown key 'tokens' in usage; did you mean 'prompt_tokens'?"),
     ({"a\x1b[31m": None}, "a\\x1b[31m: found null, wanted a string, number or boolean: the value of a facet"),
-    ({"trace": {}}, "trace: found an object, wanted a list of steps, each an object with kind and detail"),
-    ({"trace": ["x"]}, "trace[0]: found 'x', wanted a list of steps"),
-    ({"trace": [{"detail": {}}]}, "the field trace[0].kind is missing, wanted a string that is not empty"),
-    ({"trace": [{"kind": "tool", "detail": "x"}]}, "trace[0].detail: found 'x', wanted an object"),
-    ({"trace": [{"kind": "tool", "details": {}}]}, "unknown key 'details' in trace[0]; did you mean 'detail'?"),
-    ({"scratchpad": 3}, "scratchpad: found 3, wanted a string"),
-    ({"scratchpad": "x"}, "scratchpad: found 'x', wanted a transcript with lines Thought 1:, Action 1: and"),
-    ({"scratchpad": "Thought 1: x", "trace": []}, "found both trace and scratchpad, wanted one of them"),
     ({"noise_rate": [0.4]}, "noise_rate: found an array of 1, wanted a string, number or boolean"),
 ]  # fmt: skip
 
@@ -96,26 +88,3 @@ def test_a_duplicate_answer_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(DataError, match=message):
         load_recorded(write(tmp_path, row, {**row, "system": "t"}, again))
-
-
-def test_a_row_may_tell_only_the_sum_of_tokens(tmp_path: Path) -> None:
-    (row,) = load_recorded(write(tmp_path, {"id": 1, "answer": "9:00", "usage": {"total_tokens": 90}}))
-    assert row.answer.usage == Usage(total_tokens=90)
-
-
-def test_a_row_may_hold_the_steps_of_its_run(tmp_path: Path) -> None:
-    call = {"name": "search", "arguments": {"query": "museum"}, "result": [{"id": "d1", "text": "9:00"}]}
-    trace = [{"kind": "tool", "detail": call}, {"kind": "thought"}]
-    (row,) = load_recorded(write(tmp_path, {"id": 1, "answer": "9:00", "trace": trace}))
-    assert row.answer.trace == (Step("tool", call), Step("thought"))
-    assert row.where == {}
-
-
-@pytest.mark.parametrize(("answer", "reason"), [("9:00", "finished"), ("", "step_limit")])
-def test_a_row_may_hold_a_transcript(tmp_path: Path, answer: str, reason: str) -> None:
-    text = "Thought 1: Look.\nAction 1: Search[museum]\nObservation 1: It opens at 9:00."
-    call = {"name": "Search", "arguments": "museum", "result": "It opens at 9:00."}
-    (row,) = load_recorded(write(tmp_path, {"id": 1, "answer": answer, "scratchpad": text}))
-    assert row.answer.trace == (Step("thought", {"text": "Look."}), Step("tool", call), Step("end", {"reason": reason}))
-    (row,) = load_recorded(write(tmp_path, {"id": 1, "answer": answer, "scratchpad": ""}))
-    assert row.answer.trace == (Step("end", {"reason": reason}),)

@@ -68,8 +68,11 @@ class TestReactLog:
     @pytest.mark.parametrize(
         ("change", "why"),
         [
-            ({"transcript": "It opens at 9:00."}, "transcript: found 'It opens at 9:00.', wanted lines Thought 1:"),
-            ({"transcript": None}, "transcript: found null, wanted a string that is not empty"),
+            (
+                {"transcript": "It opens at 9:00."},
+                "transcript: found 'It opens at 9:00.', wanted a transcript with lines",
+            ),
+            ({"transcript": None}, "transcript: found null, wanted a string"),
             ({"answer": None}, "answer: found null, wanted a string"),
             ({"gold": None}, "answers: found null, wanted a string that is not empty or a list of at least one"),
             ({"id": ""}, "id: found '', wanted an integer or a string that is not empty"),
@@ -188,7 +191,7 @@ def tree(*children: dict[str, Any], **answer: Any) -> dict[str, Any]:
 class TestToolbench:
     def test_the_tree_is_the_trace(self, tmp_path: Path) -> None:
         taken = took(toolbench.take, written(tmp_path / "G1_10_ChatGPT_DFS_woFilter_w2.json", tree(LEFT, RIGHT)))
-        assert taken.cases == [{"id": "G1_10", "question": "When does it open?", "answerable": True}]
+        assert taken.cases == [{"id": "G1_10", "question": "When does it open?", "labelled": False}]
         (answer,) = taken.answers
         trace: Any = answer.pop("trace")
         assert answer == {
@@ -286,7 +289,7 @@ OUTPUT: dict[str, Any] = {
 class TestRalleOutput:
     def test_a_line_is_an_answer_with_its_actions_and_ranking(self, tmp_path: Path) -> None:
         taken = took(ralle_output.take, written(tmp_path / "output.jsonl", OUTPUT), system="e5")
-        assert taken.cases == [{"id": "q1", "question": "When does it open?", "answerable": True}]
+        assert taken.cases == [{"id": "q1", "question": "When does it open?", "labelled": False}]
         passages = [
             {"id": "7", "page": "12", "title": "Museum", "text": "It opens at 9:00."},
             {"id": "8", "title": "Museum", "text": "It opens at 9:00."},
