@@ -250,7 +250,7 @@ class TestToolbench:
     @pytest.mark.parametrize(
         ("text", "where", "why"),
         [
-            ("", "1", "the file is empty, wanted one JSON object"),
+            ("", "1", "invalid JSON at column 1 (Expecting value), wanted one JSON object"),
             ("[]", "1", "found an array of 0 for a record, wanted a JSON object"),
             ('{"tree": 1,\n "x" 2}', "2", "invalid JSON at column 6"),
             ("{}\n{}", "2", "found more text after the object, wanted one JSON object"),
