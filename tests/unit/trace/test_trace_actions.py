@@ -84,8 +84,8 @@ def test_an_action_is_read(reply: str, wanted: Action | None) -> None:
 def test_without_tools_any_name_is_an_action() -> None:
     assert read_action("Jump[x]") == Action("Jump", "x")
     assert read_action("search[x]", ("Search",)) == Action("Search", "x")
-    unknown = "There is no tool Jump; there are Search and Finish."
-    assert read_action("Jump[x]", ("Search",)) == Action("Jump", "x", fault=unknown)
+    unknown = "There is no tool Jump; there are Search, Lookup and Finish."
+    assert read_action("Jump[x]", ("Search", "Lookup")) == Action("Jump", "x", fault=unknown)
 
 
 def test_no_program_of_a_model_runs(monkeypatch: pytest.MonkeyPatch) -> None:
