@@ -33,7 +33,9 @@ def used(name: str, outcome: Outcome) -> float | None:
     usage = None if outcome.answer is None else outcome.answer.usage
     parts: list[float | None] = [getattr(usage, part, None) for part in USED[name]]
     known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
+    if len(known) == len(parts):
+        return sum(known)
+    return usage.total_tokens if usage and name == "tokens" else None
 
 
 def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:

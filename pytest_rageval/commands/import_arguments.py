@@ -15,11 +15,12 @@ __all__ = ["add_to"]
 DESCRIPTION = """\
 Import files of other tools. FORMAT is table (questions and answers, by the names of their columns, in CSV, .xlsx, JSON
 or JSON Lines; jsonl is another name for it), ragas, deepeval, rgb-predictions (prediction_*.json), omnieval-predictions
-(<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results (evaluation_result_<judge>.jsonl) or omnieval-replies (id,
-metric, reply). Cases go to FILE (cases.jsonl), the system's answers beside them (cases.answers.jsonl), for `pytest
---rag-answers`; values computed by OmniEval go to FILE (scores.jsonl). Skipped rows are listed by file and line, skipped
-fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was skipped, 2 nothing was
-written.
+(<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results (evaluation_result_<judge>.jsonl), omnieval-replies (id,
+metric, reply), or logs of agents and chains with their steps: react-log (id, question, gold, answer, transcript),
+reval-log (<dataset>_log.jsonl), toolbench (<id>_<system>.json) or ralle-output (output.jsonl). Cases go to FILE
+(cases.jsonl), the system's answers beside them (cases.answers.jsonl), for `pytest --rag-answers`; values computed by
+OmniEval go to FILE (scores.jsonl). Skipped rows are listed by file and line, skipped fields by name with their count.
+Exit status: 0 everything was imported, 1 a row or a field was skipped, 2 nothing was written.
 """
 
 
@@ -29,7 +30,9 @@ def add_to(commands: Commands) -> None:
         "import", help="import datasets and answers of other tools", description=DESCRIPTION, allow_abbrev=False
     )
     parser.add_argument("format", metavar="FORMAT", help="the format of the files")
-    parser.add_argument("sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions")
+    parser.add_argument(
+        "sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions or logs"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the file to write")
     parser.add_argument("--system", default="", metavar="NAME", help="the system that gave the answers or was judged")
     parser.add_argument("--cases", type=Path, metavar="FILE", help="the dataset of omnieval-results, in the same order")

@@ -17,16 +17,9 @@ from pytest_rageval.errors import DataError, ascii_safe, short_repr
 from pytest_rageval.folders import regular
 
 __all__ = [
-    "JsonObject",
-    "json_kind",
-    "place_below",
-    "read_bytes",
-    "read_groups",
-    "read_line",
-    "read_records",
-    "read_text",
-    "shown_path",
-]
+    "JsonObject", "json_kind", "place_below", "read_bytes", "read_groups", "read_line", "read_object", "read_records",
+    "read_text", "shown_path",
+]  # fmt: skip
 
 JsonObject = dict[str, object]
 
@@ -160,6 +153,17 @@ def read_line(text: str, name: str, line: int) -> JsonObject | None:
     """Return the record of one line of JSON Lines; None for a blank line. Messages name the file by ``name``."""
     value = _line(text, name, line)
     return None if value is None else _object(value, f"{name}:{line}")
+
+
+def read_object(path: Path) -> JsonObject:
+    """Return the one JSON object of a file; raise `DataError` for any other file, as `read_records` does."""
+    name, text = shown_path(path), read_text(path)
+    at, line = _skip_space(text, 0, 1)
+    value, end = _decode(text, at, name, line, "wanted one JSON object")
+    rest, last = _skip_space(text, end, line + text.count("\n", at, end))
+    if rest < len(text):
+        raise DataError(f"{name}:{last}", "found more text after the object, wanted one JSON object")
+    return _object(value, f"{name}:{line}")
 
 
 def _line(text: str, name: str, line: int) -> object:

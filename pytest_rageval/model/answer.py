@@ -22,12 +22,14 @@ class Usage:
         completion_tokens: tokens received.
         cost_usd: price in US dollars.
         latency_s: wall-clock seconds of the call.
+        total_tokens: tokens sent and received, for a log that tells only their sum.
     """
 
     prompt_tokens: int | None = field(default=None, metadata=ALWAYS)
     completion_tokens: int | None = field(default=None, metadata=ALWAYS)
     cost_usd: Amount | None = field(default=None, metadata=ALWAYS)
     latency_s: Amount | None = field(default=None, metadata=ALWAYS)
+    total_tokens: int | None = None
 
     @property
     def fault(self) -> str | None:
@@ -40,7 +42,7 @@ class Step:
     """One step towards an answer (a retrieval, a tool call, a thought).
 
     Attributes:
-        kind: what it is; `pytest_rageval.trace.steps` has the kinds whose keys have a meaning.
+        kind: what it is, such as tool, retrieve or completion; see how-to/traces.md.
         detail: JSON values by key, also nested ones; ``parent`` is the index in the trace of the step around it.
     """
 

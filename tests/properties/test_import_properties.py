@@ -1,12 +1,16 @@
-"""Laws of imports: lists printed into cells, and arbitrary replies."""
+"""Laws of imports: lists printed into cells, arbitrary replies, and logs with arbitrary values."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pytest_rageval.datasets.imports import Importer, ImportResult, Order, ralle_output, react_log, reval_log, toolbench
 from pytest_rageval.datasets.imports.cells import listed
 from pytest_rageval.datasets.imports.omnieval_compat import reading, reply_value
 
@@ -41,3 +45,65 @@ def test_any_reply_has_a_value_or_a_reason(text: str, metric: str) -> None:
 def test_a_plain_reply_is_its_number(number: int, metric: str, around: str) -> None:
     stored = number if metric == "hallucination" or number == -1 else number / 2
     assert reply_value(around.replace("{}", f'{{"prediction": {number}}}'), metric) == stored
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 300)
+    | st.sampled_from(["", "x", "Action 1: Finish[x]", "Finish", "{}"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["name", "output", "x"]), inner),
+    max_leaves=4,
+)
+NODES = st.recursive(
+    st.fixed_dictionaries({"node_type": st.sampled_from(["Action", "Action Input", "Thought", 1])}),
+    lambda inner: st.fixed_dictionaries(
+        {
+            "node_type": st.sampled_from(["Action", "Action Input", "Thought"]),
+            "description": st.sampled_from(["Finish", "search", "{}", "["]),
+            "children": st.lists(inner, max_size=2) | VALUES,
+        },
+        optional={"observation": VALUES, "observation_code": VALUES, "expand_num": VALUES, "pruned": VALUES},
+    ),
+    max_leaves=6,
+)
+ACTIONS = st.lists(
+    st.fixed_dictionaries({}, optional={"prompt": VALUES, "answer": VALUES, "provenance": VALUES}) | VALUES, max_size=2
+)
+
+
+def rows_of(*names: str, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Return rows with some of these keys, most of them with values of a wrong type."""
+    return st.fixed_dictionaries({}, optional=dict.fromkeys(names, VALUES) | more)
+
+
+TREES = st.fixed_dictionaries({"tree": NODES | VALUES})
+LOGS: dict[str, tuple[Importer, st.SearchStrategy[dict[str, Any]]]] = {
+    "x.jsonl": (react_log.take, rows_of("id", "question", "gold", "answer", "transcript", "steps", "system")),
+    "x_log.jsonl": (
+        reval_log.take,
+        rows_of("question", "answer", "prediction", "correct", "reward", "halted", "error", "scratchpad", "exe_time"),
+    ),
+    "x.json": (
+        toolbench.take,
+        rows_of(
+            "forward_args",
+            tree=TREES | VALUES,
+            answer_generation=rows_of("query", "final_answer", "query_count", "total_tokens") | VALUES,
+        ),
+    ),
+    "output.jsonl": (ralle_output.take, rows_of("id", "input", output=ACTIONS | VALUES)),
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(draw=st.data())
+def test_a_log_with_any_values_is_imported_or_left(name: str, draw: st.DataObject, tmp_path: Path) -> None:
+    importer, rows = LOGS[name]
+    row = draw.draw(rows)
+    (tmp_path / name).write_text(json.dumps(row), encoding="utf-8")
+    taken = ImportResult()
+    importer(Order((tmp_path / name,)), taken)
+    assert len(taken.answers) + len(taken.left) == taken.rows
+    json.dumps(taken.answers, allow_nan=False)

@@ -18,7 +18,11 @@ BUILTIN: dict[str, str] = {
     "omnieval-replies": "pytest_rageval.datasets.imports.omnieval_replies:take",
     "omnieval-results": "pytest_rageval.datasets.imports.omnieval_results:take",
     "ragas": "pytest_rageval.datasets.imports.samples:ragas",
+    "ralle-output": "pytest_rageval.datasets.imports.ralle_output:take",
+    "react-log": "pytest_rageval.datasets.imports.react_log:take",
+    "reval-log": "pytest_rageval.datasets.imports.reval_log:take",
     "rgb-predictions": "pytest_rageval.datasets.imports.rgb_predictions:take",
     "table": "pytest_rageval.datasets.imports.samples:table",
+    "toolbench": "pytest_rageval.datasets.imports.toolbench:take",
 }
 """Format name -> ``"module:attribute"`` of its importer."""

@@ -11,7 +11,7 @@ from pytest_rageval.datasets.imports.taken import ImportResult
 from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
 from pytest_rageval.errors import DataError, short_repr
 
-__all__ = ["TABLES", "files_of", "read_rows"]
+__all__ = ["TABLES", "files_of", "read_log", "read_rows"]
 
 TABLES = (".csv", ".tsv", ".xlsx")
 """File name suffixes of tables with a header."""
@@ -59,14 +59,26 @@ def read_rows(path: Path, result: ImportResult) -> Iterator[tuple[str, JsonObjec
         yield where, values
 
 
+def read_log(path: Path, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
+    """Yield ``file:line`` and the values of every row of JSON Lines or one JSON array, as `read_rows` does."""
+    for where, values in _records(path, read_text(path), result):
+        result.rows += 1
+        yield where, values
+
+
 def _json(path: Path, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
     name, text = shown_path(path), read_text(path)
-    if text.lstrip().startswith("["):
-        yield from ((f"{name}:{line}", values) for line, values in read_records(path))
-        return
-    columns = _columns(text, name)
+    columns = [] if text.lstrip().startswith("[") else _columns(text, name)
     if columns:
         yield from ((f"{name}: row {number}", values) for number, values in enumerate(columns, 1))
+    else:
+        yield from _records(path, text, result)
+
+
+def _records(path: Path, text: str, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
+    name = shown_path(path)
+    if text.lstrip().startswith("["):
+        yield from ((f"{name}:{line}", values) for line, values in read_records(path))
         return
     for line, record in enumerate(text.split("\n"), 1):
         try:

@@ -1,0 +1,18 @@
+"""Rows of traces: steps as recorded answers hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from pytest_rageval.datasets.source import JsonObject
+from pytest_rageval.model.answer import Step
+from pytest_rageval.model.derived_codec import encoder
+
+__all__ = ["trace_rows"]
+
+
+def trace_rows(trace: Iterable[Step]) -> list[JsonObject]:
+    """Return the steps as ``trace`` of a recorded answer: objects with ``kind`` and ``detail``."""
+    encode = encoder(Step)
+    return [cast("JsonObject", encode(step)) for step in trace]
