@@ -122,7 +122,7 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
             "text": None,
             "abstained": False,
             "ranking": [{"doc_id": "d1", "score": 1.5}, {"doc_id": "d2", "score": None}],
-            "trace": [],
+            "trace": [{"kind": "search", "detail": {}}],
             "usage": encoded["answer"]["usage"],
         },
         "error": None,
@@ -171,7 +171,7 @@ class Text(str):
         ),
         (
             Answer("", trace=(Step(Text("tool"), cast("Any", {"args": ["x"], "n": np.int64(1), 2: NAN})),)),
-            Answer("", trace=(Step("tool", {"args": "['x']", "n": "1", "2": None}),)),
+            Answer("", trace=(Step("tool", {"args": ["x"], "n": 1, "2": "nan"}),)),
         ),
     ],
     ids=["str", "numpy str", "surrogate", "numpy bool", "passage", "not finite", "usage", "detail"],

@@ -1,0 +1,122 @@
+"""What a system records with `pytest_rageval.tracing` stands in results.json and in `rageval show --case`."""
+
+from __future__ import annotations
+
+import pytest
+from support.projects.rag_project import Mode, Project, cases
+
+CONFTEST = """
+    import asyncio
+    import pytest
+    from pytest_rageval import tracing
+
+    @tracing.tool
+    def search(title: str) -> str:
+        with tracing.retrieve(title, retriever="shelf") as found:
+            found.passages = [{"id": title.lower(), "text": f"{title} is the capital.", "score": 0.5}]
+        return f"{title} is the capital.\\nIt is large."
+
+    @tracing.tool(name="clock")
+    async def clock(zone, *, style=24):
+        await asyncio.sleep(0.001)
+        raise LookupError(f"no zone {zone}")
+
+    def plain(query):
+        word = query.question.split()[-1]
+        if word == "nowhere":
+            tracing.end("tool_unavailable", "the index refuses connections")
+            return ""
+        search(word)
+        with tracing.step("completion", model="m") as call:
+            call.detail.update(prompt_tokens=10, completion_tokens=2)
+        return "" if word == "nothing" else word
+
+    async def agent(query):
+        word = query.question.split()[-1]
+        try:
+            await clock("UTC", style=12)
+        except LookupError:
+            pass
+        await asyncio.sleep(0.01)
+        found = await asyncio.to_thread(search, word)
+        return found.partition(" ")[0]
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return {system}
+"""
+
+
+def steps_of(outcome: dict[str, object]) -> list[tuple[str, dict[str, object]]]:
+    answer = outcome["answer"]
+    assert isinstance(answer, dict)
+    steps = [(step["kind"], dict(step["detail"])) for step in answer["trace"]]
+    for kind, detail in steps:
+        if kind != "end":
+            assert detail.pop("seconds") >= 0
+    return steps
+
+
+def search_steps(word: str, at: int = 0) -> list[tuple[str, dict[str, object]]]:
+    passage = {"id": word.lower(), "text": f"{word} is the capital.", "score": 0.5}
+    tool = {"name": "search", "arguments": {"title": word}, "result": f"{word} is the capital.\nIt is large."}
+    return [
+        ("tool", tool),
+        ("retrieve", {"query": word, "retriever": "shelf", "passages": [passage], "parent": at}),
+    ]
+
+
+def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode: Mode) -> None:
+    conftest = CONFTEST.replace("{system}", "plain")
+    project.says(cases("say Paris", "say nothing", "say nowhere"), "gates=['n >= 1']", conftest=conftest)
+    run = project.run(*mode)
+    paris, nothing, nowhere = (run.outcomes[name] for name in ("q1", "q2", "q3"))
+    completion = ("completion", {"model": "m", "prompt_tokens": 10, "completion_tokens": 2})
+    assert steps_of(paris) == [*search_steps("Paris"), completion, ("end", {"reason": "finished"})]
+    assert paris["answer"]["ranking"] == [{"doc_id": "paris", "score": 0.5, "text": "Paris is the capital."}]
+    usage = paris["answer"]["usage"]
+    assert (usage["prompt_tokens"], usage["completion_tokens"], usage["cost_usd"]) == (10, 2, None)
+    assert nothing["status"] == "scored"
+    assert steps_of(nothing)[-1] == ("end", {"reason": "empty_answer"})
+    assert (nowhere["status"], nowhere["error_type"], nowhere["scores"]) == ("error", "tool_unavailable", {})
+    assert "the index refuses connections" in nowhere["error"]
+    assert nowhere["answer"]["trace"][-1]["detail"]["reason"] == "tool_unavailable"
+    shown = project.command("show", "--case", "q1")
+    assert shown.returncode == 0
+    pytest.LineMatcher(shown.stdout.splitlines()).fnmatch_lines(
+        [
+            "test_it.py::test_it*q1* - scored, system rag_system",
+            "question: say Paris",
+            "gold: Paris",
+            "answer: Paris",
+            "accuracy: 1",
+            "steps:",
+            '  1 tool  search(title="Paris")  * s',
+            "      -> Paris is the capital....",
+            '  2   retrieve  shelf "Paris"  * s',
+            "        -> 1 passage: paris",
+            "  3 completion  m  10 + 2 tokens  * s",
+            "  4 end  finished",
+        ],
+        consecutive=True,
+    )
+
+
+def test_sixteen_async_cases_at_once_never_mix(project: Project) -> None:
+    words = [f"City{n}" for n in range(16)]
+    conftest = CONFTEST.replace("{system}", "agent")
+    project.says(cases(*(f"say {word}" for word in words)), "gates=['n >= 1']", conftest=conftest)
+    run = project.run("--rag-concurrency", "16")
+    clock = {"name": "clock", "arguments": {"zone": "UTC", "style": 12}, "error": "LookupError: no zone UTC"}
+    for number, word in enumerate(words, 1):
+        outcome = run.outcomes[f"q{number}"]
+        assert steps_of(outcome) == [("tool", clock), *search_steps(word, at=1), ("end", {"reason": "finished"})]
+
+
+def test_an_unknown_case_names_the_nearest(project: Project) -> None:
+    project.says(cases("say Paris"))
+    project.run()
+    shown = project.command("show", "--case", "q11")
+    assert shown.returncode == 2
+    assert "unknown case 'q11'; did you mean 'q1'?" in shown.stderr
+    assert "steps: none recorded" in project.command("show", "--case", "q1").stdout
