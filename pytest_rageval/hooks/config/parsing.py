@@ -136,6 +136,11 @@ def passages(value: object, place: Place) -> int:
     return count(value, place) or 5
 
 
+def trace_chars(value: object, place: Place) -> int:
+    """Return the number of characters that are kept of a text: 20,000 if not set."""
+    return count(value, place) or 20_000
+
+
 def path(value: str | None, place: Place) -> Path | None:
     """Return a path; None if not set."""
     named = str(value or "").strip()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_rageval.analysis.usage import CALLS, calls_in_trace
+from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.report.html.case_pairs import BaselineCases
 from pytest_rageval.report.run.json_text import from_json
 
@@ -56,7 +58,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     facets: dict[str, _Coded] = {}
     scores: dict[str, list[float | None]] = {}
     before: dict[str, list[float | None]] = {}
-    used: dict[str, list[float | None]] = {name: [] for name in _USED}
+    used: dict[str, list[float | None]] = {name: [] for name in (*_USED, *CALLS)}
     for row, outcome in enumerate(map(from_json, results["outcomes"])):
         nodeids.append(outcome["nodeid"])
         for name, column in required.items():
@@ -73,8 +75,10 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
             _put(before, case_before.scores, row)
         answer = outcome["answer"]
         usage = (answer and answer["usage"]) or {}
-        for name, values in used.items():
-            values.append(usage.get(name))
+        for name in _USED:
+            used[name].append(usage.get(name))
+        for name in CALLS:
+            used[name].append(_calls(name, answer))
         answered.append(int(answer is not None))
         texts.append(_searchable(outcome))
     rows = len(nodeids)
@@ -93,6 +97,16 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "failed": failed,
     }
     return columns, texts
+
+
+def _calls(name: str, answer: Mapping[str, Any] | None) -> float | None:
+    """Return how many calls of tools or models an encoded answer's trace tells of; None if unknown."""
+    if answer is None or not answer["trace"]:
+        return None
+    usage = answer["usage"] or {}
+    steps = tuple(Step(step["kind"], step["detail"]) for step in answer["trace"])
+    tokens = Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return calls_in_trace(name, Answer("", trace=steps, usage=tokens))
 
 
 def _searchable(outcome: Mapping[str, Any]) -> str:
