@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
+from pytest_rageval.datasets.traces import TRACES, trace_in
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.facets import facet_text
@@ -15,7 +16,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["Recorded", "load_recorded", "ranking_in", "read_recorded"]
 
-KEYS = ("abstained", "answer", "id", "ranking", "system", "usage")
+KEYS = ("abstained", "answer", "id", "ranking", "system", "usage", *TRACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the recorded answers of a file of JSON Lines or one JSON array.
 
     Keys: ``id``, ``answer``, and if known ``system``, ``abstained``, ``ranking`` (objects with ``id`` or ``doc_id``,
-    ``score``, ``text``, ``title``, ``page``) and ``usage``. Any other key restricts the row to cases with this facet.
+    ``score``, ``text``, ``title``, ``page``), ``trace`` (steps as in results.json) and ``usage``. Any other key
+    restricts the row to cases with this facet.
     An invalid or duplicate row raises `DataError`.
     """
     name = shown_path(path)
@@ -59,6 +61,7 @@ def read_recorded(record: Fields) -> Recorded:
         text=record.string("answer"),
         ranking=ranking_in(record),
         abstained=record.flag("abstained"),
+        trace=trace_in(record),
         usage=_usage(record),
     )
     return Recorded(record.identifier("id"), record.string("system", ""), answer, _narrowing(record))

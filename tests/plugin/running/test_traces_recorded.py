@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.projects.rag_project import Mode, Project, cases
 
@@ -120,3 +122,42 @@ def test_an_unknown_case_names_the_nearest(project: Project) -> None:
     assert shown.returncode == 2
     assert "unknown case 'q11'; did you mean 'q1'?" in shown.stderr
     assert "steps: none recorded" in project.command("show", "--case", "q1").stdout
+
+
+def test_recorded_answers_may_have_traces(project: Project, mode: Mode) -> None:
+    passages = [{"id": "rome", "text": "Rome."}, {"id": "paris", "text": "Paris.", "score": 0.5}]
+    found = {"kind": "tool", "detail": {"name": "search", "arguments": {"k": [1]}, "passages": passages}}
+    asked = {"kind": "completion", "detail": {"prompt_tokens": 7, "completion_tokens": 1, "cost_usd": 0.5}}
+    outage = {"kind": "end", "detail": {"reason": "model_error", "detail": "timeout"}}
+    rows = [
+        {"id": "q1", "answer": "Paris", "trace": [found, asked, asked]},
+        {"id": "q2", "answer": "Paris", "trace": [found, outage], "usage": {"prompt_tokens": 1}},
+        {"id": "q3", "answer": "Paris", "ranking": [{"id": "own"}], "trace": [found]},
+    ]
+    project.says(cases(*["?"] * 3), "gates=['tool_calls <= 1', 'model_calls <= 1', 'error_rate <= 0.1']")
+    project.file("answers.jsonl", "\n".join(map(json.dumps, rows)))
+    run = project.run("--rag-answers", "answers.jsonl", "--rag-matrix", "tool_calls", *mode)
+    first, outage_case, own = (run.outcomes[name] for name in ("q1", "q2", "q3"))
+    assert [each["doc_id"] for each in first["answer"]["ranking"]] == ["rome", "paris"]
+    assert first["answer"]["usage"] == {
+        "prompt_tokens": 14, "completion_tokens": 2, "cost_usd": 1.0, "latency_s": None
+    }  # fmt: skip
+    assert first["answer"]["trace"][-1] == {"kind": "end", "detail": {"reason": "finished"}}
+    assert own["answer"]["ranking"] == [{"doc_id": "own", "score": None}]
+    assert (outage_case["status"], outage_case["error_type"], outage_case["scores"]) == ("error", "model_error", {})
+    gates = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in run.gates.items()}
+    assert gates == {
+        "tool_calls <= 1": ("passed", 1.0, 3),
+        "model_calls <= 1": ("failed", 2.0, 1),
+        "error_rate <= 0.1": ("failed", pytest.approx(1 / 3), 3),
+    }
+    run.said("tool_calls by dataset x ability*", "*calls of an answer (n); *", "*1.00 (3)*")
+
+
+def test_a_row_whose_trace_is_no_list_ends_the_session(project: Project) -> None:
+    project.says(cases("?"))
+    project.file("answers.jsonl", json.dumps({"id": "q1", "answer": "Paris", "trace": "searched"}))
+    run = project.run("--rag-answers", "answers.jsonl")
+    assert run.status == 4
+    wanted = "answers.jsonl:1: trace: found 'searched', wanted a list of objects with kind and detail"
+    assert wanted in run.result.stderr.str()
