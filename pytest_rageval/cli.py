@@ -15,6 +15,7 @@ from pytest_rageval.commands import (
     agreement_arguments,
     anchor_arguments,
     compare_arguments,
+    export,
     import_arguments,
     show_formats,
 )
@@ -149,6 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     agreement_arguments.add_to(commands)
     anchor_arguments.add_to(commands)
     compare_arguments.add_to(commands)
+    export.add_to(commands)
     import_arguments.add_to(commands)
     _add_index(commands)
     _add_lint(commands)

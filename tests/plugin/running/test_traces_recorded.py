@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.projects.rag_project import Mode, Project, cases
+from support.projects.rag_project import Mode, Project, case, cases
 
 CONFTEST = """
     import asyncio
@@ -161,3 +161,36 @@ def test_a_row_whose_trace_is_no_list_ends_the_session(project: Project) -> None
     assert run.status == 4
     wanted = "answers.jsonl:1: trace: found 'searched', wanted a list of objects with kind and detail"
     assert wanted in run.result.stderr.str()
+
+
+def test_traces_are_exported_one_file_a_case(project: Project) -> None:
+    conftest = CONFTEST.replace("{system}", "plain")
+    rows = [
+        *cases("say Paris", "say Rome"),
+        case("a/b", "say Bonn"),
+        case("A_1"),
+        case("a_1"),
+        case("x", "say nowhere"),
+    ]
+    project.says(rows, conftest=conftest)
+    run = project.run()
+    exported = project.command("export", "traces", "--out", "out")
+    assert (exported.returncode, exported.stderr) == (0, "")
+    assert exported.stdout.startswith("out: 6 traces of run ")
+    names = sorted(path.name for path in (project.path / "out").iterdir())
+    assert [name.partition("-")[0] for name in names] == ["A_1", "a", "a_1", "q1.json", "q2.json", "x.json"]
+    content = json.loads((project.path / "out" / "q1.json").read_text(encoding="utf-8"))
+    assert content["trace"] == run.outcomes["q1"]["answer"]["trace"]
+    assert (content["question"], content["gold"], content["answer"]) == ("say Paris", [["Paris"]], "Paris")
+    again = project.command("export", "traces", "--out", "out")
+    assert (again.returncode, again.stderr) == (
+        2, "rageval: out is not empty; name another folder with --out [RAG101]\n"
+    )  # fmt: skip
+
+
+def test_a_run_without_traces_has_nothing_to_export(project: Project) -> None:
+    project.says(cases("say Paris"))
+    project.run()
+    exported = project.command("export", "traces")
+    assert exported.returncode == 2
+    assert "has a trace; docs/how-to/traces.md shows how" in exported.stderr
