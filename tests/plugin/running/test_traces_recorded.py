@@ -194,3 +194,48 @@ def test_a_run_without_traces_has_nothing_to_export(project: Project) -> None:
     exported = project.command("export", "traces")
     assert exported.returncode == 2
     assert "has a trace; docs/how-to/traces.md shows how" in exported.stderr
+
+
+THREADS = """
+    import threading
+    import contextvars
+    import pytest
+    from pytest_rageval import tracing
+
+    @tracing.tool
+    def search(title):
+        return title
+
+    def system(query):
+        for run in (search, lambda title: contextvars.copy_context().run(search, title)):
+            thread = threading.Thread(target=run, args=("lost",))
+            thread.start()
+            thread.join()
+        context = contextvars.copy_context()
+        thread = threading.Thread(target=context.run, args=(search, "kept"))
+        thread.start()
+        thread.join()
+        return "Paris"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return system
+"""
+
+
+def test_steps_of_threads_without_context_are_counted_once(project: Project, mode: Mode) -> None:
+    project.says(cases("say Paris", "say Rome"), conftest=THREADS)
+    run = project.run(*mode)
+    assert run.text.count("trace: 4 steps came from threads without the case's context") == 1
+    for outcome in run.outcomes.values():
+        kept = {"name": "search", "arguments": {"title": "kept"}, "result": "kept"}
+        assert steps_of(outcome) == [("tool", kept), ("end", {"reason": "finished"})]
+
+
+def test_sync_systems_in_threads_never_mix(project: Project) -> None:
+    words = [f"City{n}" for n in range(16)]
+    conftest = CONFTEST.replace("{system}", "plain")
+    project.says(cases(*(f"say {word}" for word in words)), "gates=['n >= 1']", conftest=conftest)
+    run = project.run("--rag-concurrency", "16")
+    for number, word in enumerate(words, 1):
+        assert steps_of(run.outcomes[f"q{number}"])[:2] == search_steps(word)
