@@ -157,7 +157,10 @@ def _arguments_reader(function: Callable[..., Any]) -> Callable[[tuple[Any, ...]
     names, rest = _positional_names(function)
 
     def read(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        arguments = {name: plain_json(value) for name, value in zip(names, args, strict=False) if name}
+        arguments: dict[str, Any] = {}
+        for name, value in zip(names, args):  # noqa: B905 - there may be fewer or more, and strict= is slow
+            if name:
+                arguments[name] = plain_json(value)
         if len(args) > len(names):
             arguments[rest] = plain_json(args[len(names) :])
         for name, value in kwargs.items():

@@ -11,7 +11,7 @@ from pytest_rageval.model.plain import plain_json, plain_text
 from pytest_rageval.trace.collector import Collector
 from pytest_rageval.trace.duplicates import without_duplicates
 from pytest_rageval.trace.passages import ranking_of_trace
-from pytest_rageval.trace.steps import END, FINISHED, OUTAGES, end_of, end_reason, model_calls
+from pytest_rageval.trace.steps import END, FINISHED, GENERATE, OUTAGES, RETRIEVE, end_of, end_reason, model_calls
 
 __all__ = ["completed", "outage_of", "usage_of_trace"]
 
@@ -19,10 +19,12 @@ __all__ = ["completed", "outage_of", "usage_of_trace"]
 def completed(answer: Answer, collector: Collector | None = None) -> Answer:
     """Return an answer with its trace and, if it has none of its own, the ranking of the trace's passages.
 
-    Steps that the answer contains win over collected ones. The last step says how the run ended. An answer without
-    any step stays without.
+    Steps that the answer contains win over collected ones, unless they only say how long our own retrieval and
+    generation took. The last step says how the run ended. An answer without any step stays without.
     """
-    trace = tuple(answer.trace) or (() if collector is None else without_duplicates(collector).steps())
+    trace = tuple(answer.trace)
+    if collector is not None and collector.events and all(map(_is_timing, trace)):
+        trace = _timed(trace, without_duplicates(collector).steps())
     if not trace:
         return answer
     trace = _ended([Step(plain_text(step.kind), plain_json(step.detail)) for step in trace], answer.text)
@@ -42,6 +44,24 @@ def outage_of(trace: Sequence[Step]) -> tuple[str, str] | None:
     """Return the reason and the detail of an outage that ended the run; None if it ended in another way."""
     reason, end = end_reason(trace), end_of(trace)
     return (reason, str(end.detail.get("detail") or "")) if end is not None and reason in OUTAGES else None
+
+
+def _is_timing(step: Step) -> bool:
+    """Return whether a step only has the seconds of a stage, as the steps of retrieve-then-generate do."""
+    return step.kind in (RETRIEVE, GENERATE) and step.detail.keys() <= {"seconds", "retriever"}
+
+
+def _timed(stages: Sequence[Step], collected: Sequence[Step]) -> tuple[Step, ...]:
+    """Return collected steps between the stages retrieval and generation; a collected search stands for ours."""
+    ours = [step for step in stages if step.kind == RETRIEVE]
+    own = next((place for place, step in enumerate(collected) if step.kind == RETRIEVE), None)
+    steps = list(collected)
+    if ours and own is not None:
+        steps[own] = Step(RETRIEVE, {**ours[0].detail, **steps[own].detail})
+        ours = []
+    rest = [step for step in stages if step.kind != RETRIEVE]
+    index = {place: place + len(ours) for place in range(len(steps))}
+    return (*ours, *(_moved(step, index) for step in steps), *rest)
 
 
 def _ended(trace: Sequence[Step], text: str) -> tuple[Step, ...]:

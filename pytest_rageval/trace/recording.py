@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from contextvars import Token
 from types import TracebackType
 from typing import Any
@@ -53,8 +52,10 @@ class RecordedStep:
         self.detail["seconds"] = seconds
         if error is not None:
             self.detail["error"] = error_text(error)
-        with suppress(ValueError):  # an abandoned generator is closed in another context
+        try:  # `suppress` takes a tenth of a step
             AROUND.reset(self._outer)
+        except ValueError:  # an abandoned generator is closed in another context
+            return
 
 
 def error_text(error: BaseException) -> str:
