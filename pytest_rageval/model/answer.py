@@ -40,7 +40,7 @@ class Step:
     """One step towards an answer (a retrieval, a tool call, a thought).
 
     Attributes:
-        kind: what it is; `pytest_rageval.trace.steps` has the kinds whose keys have a meaning.
+        kind: what it is, such as tool, retrieve or completion; see how-to/traces.md.
         detail: JSON values by key, also nested ones; ``parent`` is the index in the trace of the step around it.
     """
 

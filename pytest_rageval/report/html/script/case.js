@@ -171,10 +171,27 @@ function passageParts(outcome, instance, gold, fake) {
   return parts;
 }
 
+/** The steps of the answer; a step that happened inside another stands below it. */
 function tracePart(outcome) {
   const steps = outcome.answer?.trace ?? [];
   if (!steps.length) return null;
-  return part("Trace", el("ol", { class: "trace" }, steps.map((step) => el("li", {}, el("b", {}, data(step.kind)), facts(Object.entries(step.detail).map(([name, value]) => [name, value === null ? "–" : value]))))));
+  const [top, inside] = [[], steps.map(() => [])];
+  steps.forEach((step, at) => {
+    const { parent } = step.detail;
+    (Number.isInteger(parent) && parent >= 0 && parent < at ? inside[parent] : top).push(at);
+  });
+  const list = (places) => el("ol", { class: "trace" }, places.map((at) => el("li", {}, stepItem(steps[at]), inside[at].length ? list(inside[at]) : null)));
+  return part("Trace", list(top));
+}
+
+/** One step: short values side by side, long and nested ones as text below. */
+function stepItem(step) {
+  const values = Object.entries(step.detail).filter(([name]) => name !== "parent");
+  const isLong = (value) => (typeof value === "string" ? value.length > 100 || value.includes("\n") : value !== null && typeof value === "object");
+  const short = values.filter(([, value]) => !isLong(value)).map(([name, value]) => [name, value === null ? "–" : value]);
+  const text = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  const long = values.filter(([, value]) => isLong(value)).map(([name, value]) => el("details", { open: text(value).length <= 500 }, el("summary", {}, data(name)), scrolling(`Value of ${name}`, el("pre", {}, data(text(value))))));
+  return [el("b", {}, data(step.kind)), facts(short), long];
 }
 
 function usagePart(outcome) {
