@@ -14,7 +14,7 @@ __all__ = ["EXPORTS", "add_to"]
 
 DESCRIPTION = "Write parts of a run under .rageval/runs, or of a results.json, as files of their own."
 
-EXPORTS: Mapping[str, str] = {"traces": "pytest_rageval.commands.export_traces:add_to"}
+EXPORTS: Mapping[str, str] = {"traces": "pytest_rageval.commands.exports.traces:add_to"}
 """What can be exported -> the function that adds its subcommand."""
 
 

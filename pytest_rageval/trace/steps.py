@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_rageval.model import facts
 from pytest_rageval.model.answer import Step
-from pytest_rageval.model.facts import RETRIEVE
 
 __all__ = [
     "BRANCH",
@@ -28,6 +28,7 @@ __all__ = [
     "tool_calls",
 ]
 
+RETRIEVE = facts.RETRIEVE
 TOOL = "tool"
 COMPLETION = "completion"
 THOUGHT = "thought"

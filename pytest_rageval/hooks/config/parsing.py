@@ -46,6 +46,7 @@ __all__ = [
     "text",
     "text_by_language",
     "texts_by_language",
+    "trace_chars",
 ]
 
 W = TypeVar("W", bound=str)

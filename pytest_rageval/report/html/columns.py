@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_rageval.analysis.usage import CALLS, calls_in_trace
@@ -73,13 +73,9 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         case_before = paired.scored.get(outcome["nodeid"]) if paired else None
         if case_before is not None:
             _put(before, case_before.scores, row)
-        answer = outcome["answer"]
-        usage = (answer and answer["usage"]) or {}
-        for name in _USED:
-            used[name].append(usage.get(name))
-        for name in CALLS:
-            used[name].append(_calls(name, answer))
-        answered.append(int(answer is not None))
+        for name, value in _used_by(outcome["answer"]):
+            used[name].append(value)
+        answered.append(int(outcome["answer"] is not None))
         texts.append(_searchable(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
@@ -99,14 +95,13 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     return columns, texts
 
 
-def _calls(name: str, answer: Mapping[str, Any] | None) -> float | None:
-    """Return how many calls of tools or models an encoded answer's trace tells of; None if unknown."""
-    if answer is None or not answer["trace"]:
-        return None
-    usage = answer["usage"] or {}
-    steps = tuple(Step(step["kind"], step["detail"]) for step in answer["trace"])
-    tokens = Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return calls_in_trace(name, Answer("", trace=steps, usage=tokens))
+def _used_by(answer: Mapping[str, Any] | None) -> Iterator[tuple[str, float | None]]:
+    """Yield the usage of an encoded answer, and the calls that its trace tells of; None for what is unknown."""
+    usage = (answer and answer["usage"]) or {}
+    yield from ((name, usage.get(name)) for name in _USED)
+    trace = tuple(Step(step["kind"], step["detail"]) for step in answer["trace"]) if answer else ()
+    whole = Answer("", trace=trace, usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")))
+    yield from ((name, calls_in_trace(name, whole)) for name in CALLS)
 
 
 def _searchable(outcome: Mapping[str, Any]) -> str:
