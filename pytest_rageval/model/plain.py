@@ -70,7 +70,7 @@ def plain_json(value: object) -> Any:
     What JSON cannot hold (an object, NaN, a cycle, a value nested deeper than `DEEPEST_VALUE` levels) becomes its
     repr, cut to `LONGEST_REPR` characters. Half of a surrogate pair becomes its escape.
     """
-    if value.__class__ is str and value.isascii():  # type: ignore[attr-defined]
+    if value.__class__ is str and value.isascii():
         return value
     try:
         return _plain_value(value, ())

@@ -27,7 +27,7 @@ def completed(answer: Answer, collector: Collector | None = None) -> Answer:
         trace = _timed(trace, without_duplicates(collector).steps())
     if not trace:
         return answer
-    trace = _ended([Step(plain_text(step.kind), plain_json(step.detail)) for step in trace], answer.text)
+    trace = _ended([_plain_step(step) for step in trace], answer.text)
     ranking = ranking_of_trace(trace) if answer.ranking is None else answer.ranking
     return replace(answer, trace=trace, ranking=ranking)
 
@@ -44,6 +44,12 @@ def outage_of(trace: Sequence[Step]) -> tuple[str, str] | None:
     """Return the reason and the detail of an outage that ended the run; None if it ended in another way."""
     reason, end = end_reason(trace), end_of(trace)
     return (reason, str(end.detail.get("detail") or "")) if end is not None and reason in OUTAGES else None
+
+
+def _plain_step(step: Step) -> Step:
+    """Return a step of JSON builtins; values that cannot be read at all become one text."""
+    detail = plain_json(step.detail)
+    return Step(plain_text(step.kind), detail if isinstance(detail, dict) else {"detail": detail})
 
 
 def _is_timing(step: Step) -> bool:
@@ -78,7 +84,7 @@ def _ended(trace: Sequence[Step], text: str) -> tuple[Step, ...]:
 def _moved(step: Step, index: dict[int, int]) -> Step:
     """Return a step whose parent is at another place; ``index`` has the new places."""
     parent = step.detail.get("parent")
-    if parent is None or index.get(parent) == parent:
+    if type(parent) is not int or index.get(parent) == parent:
         return step
     rest = {key: value for key, value in step.detail.items() if key != "parent"}
     return Step(step.kind, {**rest, "parent": index[parent]} if parent in index else rest)

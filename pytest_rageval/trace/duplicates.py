@@ -62,8 +62,9 @@ def _key(event: Event) -> tuple[str, str] | None:
 def _canonical(arguments: Any) -> str:
     """Return arguments as JSON with sorted keys; one source may have them as text."""
     if isinstance(arguments, str):
+        text = arguments
         try:
-            arguments = parse_json(arguments)
+            arguments = parse_json(text)
         except ValueError:
-            return arguments
+            return text
     return json.dumps(plain_json(arguments or {}), sort_keys=True)

@@ -52,8 +52,7 @@ def depths(trace: Sequence[Step]) -> list[int]:
     found: list[int] = []
     for place, step in enumerate(trace):
         parent = step.detail.get("parent")
-        inside = type(parent) is int and 0 <= parent < place
-        found.append(found[parent] + 1 if inside else 0)
+        found.append(found[parent] + 1 if type(parent) is int and 0 <= parent < place else 0)
     return found
 
 

@@ -61,7 +61,11 @@ def steps_of(outcome: dict[str, object]) -> list[tuple[str, dict[str, object]]]:
 
 def search_steps(word: str, at: int = 0) -> list[tuple[str, dict[str, object]]]:
     passage = {"id": word.lower(), "text": f"{word} is the capital.", "score": 0.5}
-    tool = {"name": "search", "arguments": {"title": word}, "result": f"{word} is the capital.\nIt is large."}
+    tool: dict[str, object] = {
+        "name": "search",
+        "arguments": {"title": word},
+        "result": f"{word} is the capital.\nIt is large.",
+    }
     return [
         ("tool", tool),
         ("retrieve", {"query": word, "retriever": "shelf", "passages": [passage], "parent": at}),
