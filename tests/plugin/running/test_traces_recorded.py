@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.projects.rag_project import Mode, Project, case, cases
+from support.projects.rag_project import RUNS, Mode, Project, case, cases
 
 CONFTEST = """
     import asyncio
@@ -108,11 +108,12 @@ def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode
     )
 
 
-def test_sixteen_async_cases_at_once_never_mix(project: Project) -> None:
+@pytest.mark.parametrize("at_once", ["1", "16"])
+def test_async_cases_at_once_never_mix(project: Project, at_once: str) -> None:
     words = [f"City{n}" for n in range(16)]
     conftest = CONFTEST.replace("{system}", "agent")
     project.says(cases(*(f"say {word}" for word in words)), "gates=['n >= 1']", conftest=conftest)
-    run = project.run("--rag-concurrency", "16")
+    run = project.run("--rag-concurrency", at_once)
     clock = {"name": "clock", "arguments": {"zone": "UTC", "style": 12}, "error": "LookupError: no zone UTC"}
     for number, word in enumerate(words, 1):
         outcome = run.outcomes[f"q{number}"]
@@ -243,3 +244,28 @@ def test_sync_systems_in_threads_never_mix(project: Project) -> None:
     run = project.run("--rag-concurrency", "16")
     for number, word in enumerate(words, 1):
         assert steps_of(run.outcomes[f"q{number}"])[:2] == search_steps(word)
+
+
+def test_answers_from_each_document_alone_keep_their_steps_apart(project: Project) -> None:
+    words = ["Paris", "Rome"]
+    conftest = CONFTEST.replace("{system}", "plain")
+    project.says(cases(*(f"say {word}" for word in words)), conftest=conftest)
+    project.file("test_it.py", RUNS.replace('["accuracy"]', '["accuracy", "erag:P@5"]').replace("{arguments}", ""))
+    run = project.run()
+    for number, word in enumerate(words, 1):
+        outcome = run.outcomes[f"q{number}"]
+        assert steps_of(outcome)[:2] == search_steps(word)
+        assert len(outcome["answer"]["trace"]) == 4
+        assert outcome["scores"]["erag:P@5"]["value"] is not None
+
+
+def test_a_generator_of_ones_own_adds_its_steps_between_ours(project: Project) -> None:
+    conftest = CONFTEST.replace("return {system}", "return plain").replace("def rag_system():", "def rag_generator():")
+    project.says(cases("say Paris"), conftest=conftest)
+    project.file("pytest.ini", "[pytest]\nrag_corpus = corpus.jsonl\n")
+    project.data([{"id": "d1", "text": "Paris is the capital. Say so."}], "corpus.jsonl")
+    run = project.run()
+    trace = run.outcomes["q1"]["answer"]["trace"]
+    assert [step["kind"] for step in trace] == ["tool", "retrieve", "completion", "generate", "end"]
+    assert trace[1]["detail"]["retriever"] == "shelf"
+    assert [each["doc_id"] for each in run.outcomes["q1"]["answer"]["ranking"]] == ["d1"]
