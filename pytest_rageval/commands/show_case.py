@@ -43,13 +43,14 @@ def outcomes_of_case(stored: StoredRun, case: str) -> list[Outcome]:
 
 def _lines(outcome: Outcome, instance: Mapping[str, Any]) -> Iterator[str]:
     yield f"{ascii_safe(outcome.nodeid)} - {outcome.status}, system {ascii_safe(outcome.system)}"
-    if "question" in instance:
+    has_texts = "question" in instance
+    if has_texts:
         yield f"question: {_line(instance['question'])}"
     for slot in instance.get("gold", ()):
         yield f"gold: {_line(' / '.join(slot))}"
     if outcome.error_type is not None:
         yield f"error: {_line(outcome.error_type)}{'' if outcome.error is None else f' - {_line(outcome.error)}'}"
-    if outcome.answer is not None:
+    if outcome.answer is not None and has_texts:
         yield f"answer: {_line(outcome.answer.text)}"
     for name, score in outcome.scores.items():
         yield f"{ascii_safe(name)}: {number(score.value) if score.reason is None else _line(score.reason)}"

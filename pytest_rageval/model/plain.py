@@ -26,6 +26,9 @@ LONGEST_REPR = 200
 LARGEST_BITS = 1024
 """Bits of an integer; Python refuses to write integers of many thousand digits."""
 
+_NO_MAPPINGS = (int, list, tuple)
+"""Types for which `isinstance` need not be asked; it is slow for abstract classes."""
+
 
 def plain_text(value: object) -> str:
     """Return a plain str that UTF-8 can encode: half of a surrogate pair becomes its escape."""
@@ -83,18 +86,17 @@ def _plain_value(value: Any, around: tuple[int, ...]) -> Any:
     kind = value.__class__
     if kind is str:
         return value if value.isascii() else plain_text(value)
-    if value is None or kind is bool:
+    if value is None or kind is bool or (kind is float and -math.inf < value < math.inf):
         return value
-    if isinstance(value, Mapping | list | tuple):
-        if len(around) == DEEPEST_VALUE or id(value) in around:
-            return short_repr(value, LONGEST_REPR)
-        around = (*around, id(value))
-        if isinstance(value, Mapping):
-            return {plain_text(key): _plain_value(item, around) for key, item in value.items()}
-        return [_plain_value(item, around) for item in value]
-    if isinstance(value, str):
-        return plain_text(value)
-    return _plain_number(value)
+    is_mapping = kind is dict or (kind not in _NO_MAPPINGS and isinstance(value, Mapping))
+    if not is_mapping and not isinstance(value, list | tuple):
+        return plain_text(value) if isinstance(value, str) else _plain_number(value)
+    if len(around) == DEEPEST_VALUE or id(value) in around:
+        return short_repr(value, LONGEST_REPR)
+    around = (*around, id(value))
+    if is_mapping:
+        return {plain_text(key): _plain_value(item, around) for key, item in value.items()}
+    return [_plain_value(item, around) for item in value]
 
 
 def _plain_number(value: object) -> int | float | str:

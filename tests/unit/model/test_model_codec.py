@@ -143,6 +143,36 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
     assert {name: score["reason"] for name, score in scores.items()} == {"mine": "parse_error", "x": "late"}
 
 
+@pytest.mark.parametrize(
+    ("detail", "bare"),
+    [
+        (
+            {"name": "search", "arguments": {"title": "x"}, "seconds": 0.5, "invalid": True, "parent": 0},
+            {"name": "search", "seconds": 0.5, "invalid": True, "parent": 0},
+        ),
+        (
+            {"query": "x", "retriever": "bm25", "passages": [{"id": "a", "text": "x", "score": 0.5}, "x"]},
+            {"retriever": "bm25", "passages": [{"id": "a", "score": 0.5}]},
+        ),
+        (
+            {"model": "m", "prompt": [{"role": "user"}], "text": "x", "prompt_tokens": 3, "completion_tokens": 1,
+             "attempts": 2, "replayed": True, "finish_reason": "stop", "tool_calls": [{"name": "x"}], "cost_usd": 0.5},
+            {"model": "m", "prompt_tokens": 3, "completion_tokens": 1, "attempts": 2, "replayed": True,
+             "finish_reason": "stop"},
+        ),
+        ({"reason": "gave_up", "detail": "x"}, {"reason": "gave_up"}),
+        ({"path": "0.1", "depth": 2, "outcome": "open", "mine": "x"}, {"path": "0.1", "depth": 2, "outcome": "open"}),
+        ({"error": "ValueError: x"}, {"error": "ValueError"}),
+        ({"error": "httpx.ConnectError"}, {"error": "httpx.ConnectError"}),
+        ({"error": "x is wrong"}, {"error": "error"}),
+        ({"name": {"x": "x"}, "error": None}, {}),
+    ],
+)  # fmt: skip
+def test_a_step_without_texts_keeps_names_and_numbers(detail: dict[str, Any], bare: dict[str, Any]) -> None:
+    encoded = encode_outcome(replace(OUTCOME, answer=Answer("", trace=(Step("tool", detail),))))
+    assert without_texts(encoded)["answer"]["trace"] == [{"kind": "tool", "detail": bare}]
+
+
 NAN = float("nan")
 
 
