@@ -7,7 +7,7 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.trace.completing import outage_of
 
-__all__ = ["OutageError", "check_outage"]
+__all__ = ["OutageError", "answer_before", "check_outage"]
 
 WHAT = {"tool_unavailable": "a tool could not be reached", "model_error": "a call of a model failed"}
 
@@ -32,3 +32,8 @@ def check_outage(case: Case, answer: Answer) -> Answer:
     reason, detail = outage
     why = f": {short_repr(detail, 200)}" if detail else ""
     raise OutageError(reason, f"case {case.id!r} ended with {reason}: {WHAT[reason]}{why}", answer)
+
+
+def answer_before(error: CaseError) -> Answer | None:
+    """Return the answer whose run ended in an outage; None for other errors."""
+    return error.answer if isinstance(error, OutageError) else None

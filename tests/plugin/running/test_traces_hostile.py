@@ -119,3 +119,42 @@ def test_secrets_are_masked_in_traces(project: Project, monkeypatch: pytest.Monk
     assert run.outcomes["q1"]["answer"]["trace"][1]["detail"]["arguments"] == {"title": "<SHOP_API_KEY>"}
     files = [path for path in (project.path / ".rageval").rglob("*") if path.is_file()]
     assert [path for path in files if b"51Hx9Qp" in path.read_bytes()] == []
+
+
+OUTAGE = """
+    from pathlib import Path
+    import pytest
+    from pytest_rageval import tracing
+
+    @tracing.tool
+    def search(title):
+        if not Path("up").exists():
+            raise ConnectionError("refused")
+        return title
+
+    def agent(query):
+        try:
+            return search("Paris")
+        except ConnectionError as error:
+            tracing.end("tool_unavailable", str(error))
+            return ""
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return agent
+"""
+
+
+def test_an_outage_is_an_error_that_a_resumed_run_asks_again(project: Project) -> None:
+    gates = "gates=['accuracy >= 0', 'error_rate <= 0.5']"
+    project.says(cases("?", "?"), gates, conftest=OUTAGE)
+    run = project.run()
+    for outcome in run.outcomes.values():
+        assert (outcome["status"], outcome["error_type"], outcome["scores"]) == ("error", "tool_unavailable", {})
+        assert [step["kind"] for step in outcome["answer"]["trace"]] == ["tool", "end"]
+    assert [gate["status"] for gate in run.results["gates"]] == ["failed", "failed"]
+    run.said("errors: 2 tool_unavailable")
+    project.file("up", "")
+    again = project.run("--rag-resume", fresh=False)
+    assert again.statuses == {"q1": "scored", "q2": "scored"}
+    assert [gate["status"] for gate in again.results["gates"]] == ["passed", "passed"]
