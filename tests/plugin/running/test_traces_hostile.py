@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from support.projects.rag_project import Mode, Project, cases
@@ -158,3 +159,59 @@ def test_an_outage_is_an_error_that_a_resumed_run_asks_again(project: Project) -
     again = project.run("--rag-resume", fresh=False)
     assert again.statuses == {"q1": "scored", "q2": "scored"}
     assert [gate["status"] for gate in again.results["gates"]] == ["passed", "passed"]
+
+
+REPLAYED = """
+    import asyncio
+    import pytest
+    from pytest_rageval import recorded, tracing
+
+    @tracing.tool
+    def search(title):
+        with tracing.retrieve(title) as found:
+            found.passages = [{"id": "d1", "text": "Paris."}]
+        return title
+
+    @recorded
+    async def ask(question):
+        await asyncio.sleep(0.01)
+        search(question)
+        return "Paris"
+
+    @recorded
+    def answer(question):
+        search(question)
+        return "Paris"
+
+    async def agent(query):
+        with tracing.step("plan"):
+            await asyncio.gather(ask(query.question), asyncio.to_thread(answer, query.question))
+        return "Paris"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return agent
+"""
+
+
+def test_a_replayed_function_brings_its_steps(project: Project) -> None:
+    project.says(cases("a", "b"), "gates=['tool_calls <= 2', 'tool_calls >= 2']", conftest=REPLAYED)
+    live = project.run("--rag-record-mode", "all")
+    replayed = project.run("--rag-record-mode", "none")
+    for run in (live, replayed):
+        assert [gate["status"] for gate in run.results["gates"]] == ["passed", "passed"]
+    traces = [shape(run.outcomes[name]) for name in ("q1", "q2") for run in (live, replayed)]
+    assert traces[0] == traces[1]
+    assert traces[2] == traces[3]
+    kinds = [(kind, detail.get("parent")) for kind, detail in traces[0]]
+    assert sorted(kinds, key=str) == sorted(
+        [("plan", None), ("tool", 0), ("retrieve", 1), ("tool", 0), ("retrieve", 3), ("end", None)], key=str
+    )
+    seconds = [step["detail"].get("seconds") for step in replayed.outcomes["q1"]["answer"]["trace"]]
+    assert [each is None for each in seconds] == [False, True, True, True, True, True]
+
+
+def shape(outcome: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the steps without their seconds."""
+    steps = outcome["answer"]["trace"]
+    return [(step["kind"], {**step["detail"], "seconds": None}) for step in steps]
