@@ -293,10 +293,11 @@ def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None
 
 def test_the_steps_of_an_answer_are_nested_and_readable(opened: Opener) -> None:
     passages = [{"id": "d1", "text": "The last ferry leaves at 23:40. " * 30}]
-    wanted = {"title": "<b>ferry</b>", "k": [1, 2]}
+    wanted = {"title": "<b>ferry</b>" * 9, "k": [1, 2]}
+    tool = {"name": "search", "arguments": wanted, "filter": {"year": 1931}, "result": None}
     trace = [
-        {"kind": "tool", "detail": {"name": "search", "arguments": wanted, "result": None}},
-        {"kind": "retrieve", "detail": {"parent": 0, "query": "ferry", "passages": passages, "seconds": 0.25}},
+        {"kind": "tool", "detail": tool},
+        {"kind": "retrieve", "detail": {"parent": 0, "query": "ferry", "passages": passages, "seconds": 0.1234567891}},
         {"kind": "completion", "detail": {"model": "m", "text": "Line one\nline two"}},
         {"kind": "end", "detail": {"reason": "finished", "parent": 7}},
     ]
@@ -309,7 +310,8 @@ def test_the_steps_of_an_answer_are_nested_and_readable(opened: Opener) -> None:
     assert search.locator("> ol > li > b").all_text_contents() == ["retrieve"]
     arguments = search.locator("> details", has_text="arguments").locator("pre").text_content()
     assert json.loads(arguments or "") == wanted
-    assert search.locator("> dl").text_content() == "namesearchresult–"
+    assert search.locator("> dl").text_content() == 'namesearchfilter{"year":1931}result–'
+    assert search.locator("> ol dl").text_content() == "queryferryseconds0.123457"
     found = search.locator("> ol details")
     assert found.get_attribute("open") is None
     found.locator("summary").click()

@@ -41,7 +41,7 @@ def step_lines(trace: Sequence[Step]) -> Iterator[str]:
             parts.append(f"{tokens[0]:,} + {tokens[1]:,} tokens")
         seconds = step.detail.get("seconds")
         if _is_number(seconds):
-            parts.append(f"{seconds:.3g} s")
+            parts.append("<0.001 s" if seconds < 0.001 else f"{seconds:.3g} s")
         yield "  ".join(part for part in parts if part)
         for text in _results(step):
             yield f"{'':>4}{indent}  {text}"

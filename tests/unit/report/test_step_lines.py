@@ -17,7 +17,7 @@ def test_each_kind_says_what_happened() -> None:
         Step("tool", {"name": "klock", "arguments": "{broken", "invalid": True}),
         Step("completion", {"model": "m", "prompt_tokens": 1200, "completion_tokens": 3, "text": "Paris"}),
         Step("program", {"code": "x = 1\ny = 2", "seconds": 2}),
-        Step("branch", {"path": "0.1", "outcome": "dead_end"}),
+        Step("branch", {"path": "0.1", "outcome": "dead_end", "seconds": 1e-6}),
         Step("mine", {"goal": "x", "parent": 9}),
         Step("end", {"reason": "gave_up", "detail": "no\u202e hope"}),
     )
@@ -36,7 +36,7 @@ def test_each_kind_says_what_happened() -> None:
         "      -> Paris",
         "  7 program  2 s",
         "      -> x = 1...",
-        "  8 branch  0.1  dead_end",
+        "  8 branch  0.1  dead_end  <0.001 s",
         '  9 mine  goal="x"',
         " 10 end  gave_up  no\\u202e hope",
     ]

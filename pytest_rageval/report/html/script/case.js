@@ -184,14 +184,21 @@ function tracePart(outcome) {
   return part("Trace", list(top));
 }
 
-/** One step: short values side by side, long and nested ones as text below. */
+/** One step: short values side by side, long ones as text below. */
 function stepItem(step) {
-  const values = Object.entries(step.detail).filter(([name]) => name !== "parent");
-  const isLong = (value) => (typeof value === "string" ? value.length > 100 || value.includes("\n") : value !== null && typeof value === "object");
-  const short = values.filter(([, value]) => !isLong(value)).map(([name, value]) => [name, value === null ? "–" : value]);
-  const text = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
-  const long = values.filter(([, value]) => isLong(value)).map(([name, value]) => el("details", { open: text(value).length <= 500 }, el("summary", {}, data(name)), scrolling(`Value of ${name}`, el("pre", {}, data(text(value))))));
-  return [el("b", {}, data(step.kind)), facts(short), long];
+  const values = Object.entries(step.detail).filter(([name]) => name !== "parent").map(([name, value]) => [name, valueInStep(value)]);
+  const isLong = (text) => text.length > 100 || text.includes("\n");
+  const long = values.filter(([, text]) => isLong(text)).map(([name, text]) => el("details", { open: text.length <= 500 }, el("summary", {}, data(name)), scrolling(`Value of ${name}`, el("pre", {}, data(text)))));
+  return [el("b", {}, data(step.kind)), facts(values.filter(([, text]) => !isLong(text))), long];
+}
+
+/** A value as text: numbers to six digits, lists and objects as JSON, in one line if it is short. */
+function valueInStep(value) {
+  if (value === null) return "–";
+  if (typeof value === "number") return String(Number(value.toPrecision(6)));
+  if (typeof value !== "object") return String(value);
+  const line = JSON.stringify(value);
+  return line.length > 100 ? JSON.stringify(value, null, 2) : line;
 }
 
 function usagePart(outcome) {
