@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.answer import Step
@@ -102,5 +102,5 @@ def _short(value: Any) -> str:
     return f"{text[: LONGEST - 3]}..." if len(text) > LONGEST or rest.strip() else text
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
