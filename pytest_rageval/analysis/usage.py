@@ -9,7 +9,7 @@ from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.trace.steps import model_calls, tool_calls
+from pytest_rageval.trace.steps import END, is_timing, model_calls, tool_calls
 
 __all__ = [
     "CALLS", "LATENCY", "USED", "all_replayed", "amount", "answered", "calls_in_trace", "calls_of", "is_replayed",
@@ -66,15 +66,15 @@ def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
 def calls_in_trace(name: str, answer: Answer | None) -> float | None:
     """Return the number of an answer's calls of tools or of models; None if its trace does not tell.
 
-    A trace without a call of a model tells only of none if the answer's usage is known to be zero: the calls of most
-    systems are recorded elsewhere or not at all.
+    That there was no call of a model is known only if the usage is zero, because most systems do not record them all.
+    That there was no call of a tool is not known if the trace has nothing but the seconds of our own stages.
     """
     if answer is None or not answer.trace:
         return None
-    if name == "tool_calls":
-        return float(len(tool_calls(answer.trace)))
-    n, usage = len(model_calls(answer.trace)), answer.usage or Usage()
-    return float(n) if n or usage.prompt_tokens == usage.completion_tokens == 0 else None
+    calls, usage = (tool_calls if name == "tool_calls" else model_calls)(answer.trace), answer.usage or Usage()
+    tells = name == "tool_calls" and not all(step.kind == END or is_timing(step) for step in answer.trace)
+    is_free = usage.prompt_tokens == usage.completion_tokens == 0
+    return float(len(calls)) if calls or tells or is_free else None
 
 
 def all_replayed(outcomes: Sequence[Outcome]) -> bool:

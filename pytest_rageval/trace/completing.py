@@ -11,7 +11,7 @@ from pytest_rageval.model.plain import plain_json, plain_text
 from pytest_rageval.trace.collector import Collector
 from pytest_rageval.trace.duplicates import without_duplicates
 from pytest_rageval.trace.passages import ranking_of_trace
-from pytest_rageval.trace.steps import END, FINISHED, GENERATE, OUTAGES, RETRIEVE, end_of, end_reason, model_calls
+from pytest_rageval.trace.steps import END, FINISHED, OUTAGES, RETRIEVE, end_of, end_reason, is_timing, model_calls
 
 __all__ = ["completed", "outage_of", "usage_of_trace"]
 
@@ -23,7 +23,7 @@ def completed(answer: Answer, collector: Collector | None = None) -> Answer:
     generation took. The last step says how the run ended. An answer without any step stays without.
     """
     trace = tuple(answer.trace)
-    if collector is not None and collector.events and all(map(_is_timing, trace)):
+    if collector is not None and collector.events and all(map(is_timing, trace)):
         trace = _timed(trace, without_duplicates(collector).steps())
     if not trace:
         return answer
@@ -50,11 +50,6 @@ def _plain_step(step: Step) -> Step:
     """Return a step of JSON builtins; values that cannot be read at all become one text."""
     detail = plain_json(step.detail)
     return Step(plain_text(step.kind), detail if isinstance(detail, dict) else {"detail": detail})
-
-
-def _is_timing(step: Step) -> bool:
-    """Return whether a step only has the seconds of a stage, as the steps of retrieve-then-generate do."""
-    return step.kind in (RETRIEVE, GENERATE) and step.detail.keys() <= {"seconds", "retriever"}
 
 
 def _timed(stages: Sequence[Step], collected: Sequence[Step]) -> tuple[Step, ...]:

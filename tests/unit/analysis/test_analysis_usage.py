@@ -58,6 +58,9 @@ def test_calls_are_means_over_the_answers_whose_trace_tells() -> None:
         answered_with("c", "retrieve", "end", usage=Usage(0, 0, 0.0)),
         answered_with("d"),
     ]
+    stages = answered_with("e", "retrieve", "generate", "end")
+    assert cell_of("tool_calls", False, [stages]) == Cell(None, 0, 1, None)
+    assert cell_of("tool_calls", False, [answered_with("f", "completion", "end")]) == Cell(0.0, 1, 0, None)
     assert cell_of("tool_calls", False, outcomes) == Cell(1.0, 3, 1, None)
     assert cell_of("model_calls", False, outcomes) == Cell(1.0, 2, 2, None)
     assert cell_of("tool_calls", False, outcomes[3:]) == Cell(None, 0, 1, None)
