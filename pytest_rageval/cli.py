@@ -16,10 +16,11 @@ from pytest_rageval.commands import (
     analyze,
     anchor_arguments,
     compare_arguments,
+    export,
     import_arguments,
     show_formats,
 )
-from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.report.text.fit_text import legible
 
 __all__ = ["main"]
@@ -128,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.set_defaults(run_command=_cassettes)
     show = commands.add_parser("show", help="print the summary of a run", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
+    show.add_argument("--case", metavar="ID", help="print one case, by its id or node id, with the steps of its answer")
     show_formats.add_to(show)
     show.set_defaults(run_command=_show, pages=True)
     merge = commands.add_parser(
@@ -150,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     analyze.add_to(commands)
     anchor_arguments.add_to(commands)
     compare_arguments.add_to(commands)
+    export.add_to(commands)
     import_arguments.add_to(commands)
     _add_index(commands)
     _add_lint(commands)
@@ -199,6 +202,12 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
     paths = show_formats.targets(arguments)
+    if arguments.case is not None:
+        if paths:
+            raise SettingError("--case prints one case; leave out the formats")
+        from pytest_rageval.commands.show_case import show_case
+
+        return show_case(arguments.run, arguments.case)
     if paths:
         from pytest_rageval.commands.show_as import show_as
 

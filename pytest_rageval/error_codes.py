@@ -48,6 +48,7 @@ CODES: Mapping[str, str] = {
     "RAG310": "a label, ranking or facet of a case cannot be used",
     "RAG311": "a score has no value",
     "RAG312": "a case was cancelled",
+    "RAG313": "a service that the system needs failed",
     # models
     "RAG401": "a provider refuses the credentials",
     "RAG402": "a model is not known",
@@ -86,6 +87,8 @@ KINDS: Mapping[str, str] = {
     "bad_ranking": "RAG310",
     "empty_query": "RAG310",
     "cancelled": "RAG312",
+    "tool_unavailable": "RAG313",
+    "model_error": "RAG313",
     "auth": "RAG401",
     "not_found": "RAG402",
     "rate_limited": "RAG403",

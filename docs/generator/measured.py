@@ -47,8 +47,10 @@ PSEUDO = {
     "error_rate": "Share of the cases that ended in an error.",
     "latency_p50": "Median seconds of an answer.",
     "latency_p95": "Seconds that 95 % of the answers stay within.",
+    "model_calls": "Calls of models in an answer's trace, the mean over the answers whose trace has them.",
     "n": "Number of scored cases.",
     "tokens": "Tokens of all answers together, prompts and replies, judges apart.",
+    "tool_calls": "Calls of tools in an answer's trace, the mean over the answers with a trace.",
 }
 
 

@@ -15,7 +15,9 @@ from pytest_rageval.model.facets import ANY, KNEW, MIN_N
 
 __all__ = ["LOWER", "PSEUDO_METRICS", "Gate", "check_gate", "parse_gate"]
 
-PSEUDO_METRICS = ("cost_usd", "error_rate", "latency_p50", "latency_p95", "n", "tokens")
+PSEUDO_METRICS = (
+    "cost_usd", "error_rate", "latency_p50", "latency_p95", "model_calls", "n", "tokens", "tool_calls",
+)  # fmt: skip
 """Names that a gate can bound besides metrics."""
 
 LOWER = (">=", ">")

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 from pytest_rageval.analysis.statistics import quantile
-from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.trace.steps import END, is_timing, model_calls, tool_calls
 
-__all__ = ["LATENCY", "USED", "all_replayed", "amount", "answered", "calls_of", "is_replayed", "used"]
+__all__ = [
+    "CALLS", "LATENCY", "USED", "all_replayed", "amount", "answered", "calls_in_trace", "calls_of", "is_replayed",
+    "used",
+]  # fmt: skip
 
 USED = {
     "latency_p50": ("latency_s",),
     "latency_p95": ("latency_s",),
     "cost_usd": ("cost_usd",),
     "tokens": ("prompt_tokens", "completion_tokens"),
+    "model_calls": (),
+    "tool_calls": (),
 }
-"""The pseudo-metrics of usage -> the fields of `Usage` that they sum."""
+"""The pseudo-metrics of usage -> the fields of `Usage` that they sum; none for `CALLS`."""
+
+CALLS = ("model_calls", "tool_calls")
+"""The pseudo-metrics that count steps of the trace; a cell has their mean."""
 
 LATENCY = {"latency_p50": 0.5, "latency_p95": 0.95}
 """The pseudo-metrics of time -> their quantile."""
@@ -30,6 +40,8 @@ def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def used(name: str, outcome: Outcome) -> float | None:
     """Return the usage of one answer for a pseudo-metric in `USED`; None if a part of it is unknown."""
+    if name in CALLS:
+        return calls_in_trace(name, outcome.answer)
     usage = None if outcome.answer is None else outcome.answer.usage
     parts: list[float | None] = [getattr(usage, part, None) for part in USED[name]]
     known = [part for part in parts if part is not None]
@@ -44,11 +56,27 @@ def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
     Args:
         name: one of `USED`.
         values: the known usage of each answer.
-        n_unknown: number of answers that do not report it. They make a sum unknown; a quantile ignores them.
+        n_unknown: number of answers that do not report it. They make a sum unknown; a quantile and a mean ignore them.
     """
     if name in LATENCY:
         return quantile(values, LATENCY[name])
+    if name in CALLS:
+        return fmean(values) if values else None
     return sum(values) if values and not n_unknown else None
+
+
+def calls_in_trace(name: str, answer: Answer | None) -> float | None:
+    """Return the number of an answer's calls of tools or of models; None if its trace does not tell.
+
+    That there was no call of a model is known only if the usage is zero, because most systems do not record them all.
+    That there was no call of a tool is not known if the trace has nothing but the seconds of our own stages.
+    """
+    if answer is None or not answer.trace:
+        return None
+    calls, usage = (tool_calls if name == "tool_calls" else model_calls)(answer.trace), answer.usage or Usage()
+    tells = name == "tool_calls" and not all(step.kind == END or is_timing(step) for step in answer.trace)
+    is_free = usage.prompt_tokens == usage.completion_tokens == 0
+    return float(len(calls)) if calls or tells or is_free else None
 
 
 def all_replayed(outcomes: Sequence[Outcome]) -> bool:

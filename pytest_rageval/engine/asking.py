@@ -14,6 +14,7 @@ from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
 from pytest_rageval.engine.journaled_calls import judging
 from pytest_rageval.engine.loop import NoLoop
+from pytest_rageval.engine.outages import answer_before
 from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, RagEvalError
@@ -103,7 +104,7 @@ class Desk:
                 answer = self.answerer(task.case)
             inputs = self._inputs(task, answer)
         except CaseError as error:
-            fault = error
+            fault, answer = error, answer or answer_before(error)
         finally:
             SCOPE.reset(outer)
         return self._asked(meter, answer, fault, inputs, case)
@@ -122,7 +123,7 @@ class Desk:
                 answer = await self.answerer.ahead(task.case)
             inputs = await self._inputs_ahead(task, answer)
         except CaseError as error:
-            fault = error
+            fault, answer = error, answer or answer_before(error)
         return self._asked(meter, answer, fault, inputs, case)
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Inputs:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from pytest_rageval.datasets.recorded import Recorded
+from pytest_rageval.engine.outages import check_outage
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import matches
+from pytest_rageval.trace.completing import completed, usage_of_trace
+from pytest_rageval.trace.steps import model_calls
 
 __all__ = ["RecordedAnswerer", "RecordedAnswers"]
 
@@ -87,5 +91,8 @@ class RecordedAnswerer:
             label = f"{short_repr(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
             message = f"no answer of system {self._system!r} is recorded for case {label}; add one or deselect it"
             raise CaseError("no_recorded_answer", message)
+        answer = completed(answer)
+        if answer.usage is None and model_calls(answer.trace):
+            answer = replace(answer, usage=usage_of_trace(answer.trace))
         charge(answer.usage, replayed=True)
-        return answer
+        return check_outage(case, answer)

@@ -11,6 +11,7 @@ from pytest_rageval.engine.inputs import inputs_named
 from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, short_repr
+from pytest_rageval.llm.secrets import redact
 from pytest_rageval.metrics.rankings.answer_seen import answer_seen
 from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS
@@ -24,15 +25,22 @@ from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 from pytest_rageval.model.phrases import Markers
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.sample import Sample
+from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 
 __all__ = ["Runner", "as_asked", "outcome_of"]
 
 
 class Runner:
-    """Turns tasks into outcomes; failures of a system or a metric become errors of the outcome."""
+    """Turns tasks into outcomes; failures of a system or a metric become errors of the outcome.
 
-    def __init__(self, markers: Markers) -> None:
+    Args:
+        markers: of rejections and detected errors.
+        trace_chars: characters to keep of each text in the steps of an answer.
+    """
+
+    def __init__(self, markers: Markers, trace_chars: int = TRACE_CHARS) -> None:
         self._markers = markers
+        self._trace_chars = trace_chars
 
     def run(self, task: Task, asked: Asked) -> Outcome:
         """Return the outcome of ``task``: scored, or an error with its cause."""
@@ -91,7 +99,8 @@ class Runner:
                 diagnosis = self._score(task, asked, answer, scores)
             except CaseError as fault:
                 error = fault
-        outcome = outcome_of(task, _lean(answer, task.case), scores, error, asked.calls)
+        stored = replace(answer, trace=shortened(answer.trace, self._trace_chars, redact))
+        outcome = outcome_of(task, _lean(stored, task.case), scores, error, asked.calls)
         seen = Sample(task.case, answer)
         evidence = evidence_of(seen)
         outcome = replace(outcome, said=text_digest(answer.text), evidence=evidence)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -30,6 +31,15 @@ __all__ = [
 
 MAX_ANSWER = 2**20
 """Characters of an answer's text that are stored; the whole text is scored."""
+
+_BARE = (
+    "parent", "seconds", "retriever", "name", "model", "reason", "invalid", "path", "depth", "outcome",
+    "prompt_tokens", "completion_tokens", "attempts", "replayed", "finish_reason",
+)  # fmt: skip
+"""The keys of a step whose values are no texts of the data or of the model."""
+
+_ERROR = re.compile(r"[A-Za-z_][\w.]*(?=:|$)")
+"""The exception's class in an error such as "ValueError: no such page"."""
 
 
 def encode_outcome(outcome: Outcome) -> Plain:
@@ -91,7 +101,7 @@ def without_texts(plain: Plain) -> Plain:
         return bare | {"evidence": bare.pop("evidence")} if "evidence" in bare else bare  # in its place of old
     bare = without_private(Outcome, plain)
     if bare["answer"] is not None:
-        bare["answer"]["trace"] = _times(bare["answer"]["trace"])
+        bare["answer"]["trace"] = [_bare_step(step) for step in bare["answer"]["trace"]]
     return bare
 
 
@@ -101,11 +111,20 @@ def _shorten(answer: Answer) -> Answer:
     return replace(answer, text=f"{answer.text[:MAX_ANSWER]}\n[{excess:,} more characters are not stored]")
 
 
-def _times(trace: list[Plain]) -> list[Plain]:
-    """Return the steps of a trace that have a duration, with only their duration and retriever."""
-    timed = [step for step in trace if isinstance(step["detail"].get("seconds"), int | float)]
-    keys = ("seconds", "retriever")
-    return [{**step, "detail": {key: step["detail"][key] for key in keys if key in step["detail"]}} for step in timed]
+def _bare_step(step: Plain) -> Plain:
+    """Return a step without texts: with names, numbers, and the ids and scores of its passages."""
+    detail = step["detail"]
+    bare = _scalars(detail, _BARE)
+    if detail.get("error"):
+        found = _ERROR.match(str(detail["error"]))
+        bare["error"] = found[0] if found else "error"
+    if isinstance(detail.get("passages"), list):
+        bare["passages"] = [_scalars(each, ("id", "score")) for each in detail["passages"] if isinstance(each, dict)]
+    return {**step, "detail": bare}
+
+
+def _scalars(values: Plain, keys: Iterable[str]) -> Plain:
+    return {key: values[key] for key in keys if key in values and not isinstance(values[key], dict | list)}
 
 
 def _without_folder(value: str | float | bool | None) -> str | float | bool | None:

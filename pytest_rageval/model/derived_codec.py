@@ -12,7 +12,15 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
-from pytest_rageval.model.plain import Plain, finite_number, plain_count, plain_number, plain_scalar, plain_text
+from pytest_rageval.model.plain import (
+    Plain,
+    finite_number,
+    plain_count,
+    plain_json,
+    plain_number,
+    plain_scalar,
+    plain_text,
+)
 from pytest_rageval.model.stored import Rule, StoredField, key_field, stored_fields
 
 __all__ = ["decoder", "encoder"]
@@ -86,7 +94,9 @@ def _written(hint: Any, at: str) -> str:
         return f"({at} if {is_finite} else {'number' if nullable else 'finite'}({at}))"
     if kind in (Union, UnionType):
         return f"scalar({at})"
-    if kind in (Any, object, Literal):
+    if kind is Any:
+        return f"json({at})"
+    if kind in (object, Literal):
         return at
     expression = _written_value(kind, arguments, at, "or ()" if nullable else "")
     keyed = kind is tuple and key_field(arguments[0])
@@ -257,4 +267,4 @@ def _no_tuple(name: str, value: object) -> NoReturn:
 
 
 _CODE |= dict(count=plain_count, number=plain_number, scalar=plain_scalar, text=plain_text, finite=finite_number)  # noqa: C408
-_CODE |= dict(no_text=_no_text, no_tuple=_no_tuple, new=object.__new__, absent=MISSING, inf=math.inf)  # noqa: C408
+_CODE |= dict(no_text=_no_text, no_tuple=_no_tuple, json=plain_json, new=object.__new__, absent=MISSING, inf=math.inf)  # noqa: C408

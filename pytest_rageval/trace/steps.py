@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_rageval.model import facts
 from pytest_rageval.model.answer import Step
-from pytest_rageval.model.facts import RETRIEVE
 
 __all__ = [
     "BRANCH",
@@ -24,10 +24,12 @@ __all__ = [
     "end_of",
     "end_reason",
     "has_failed",
+    "is_timing",
     "model_calls",
     "tool_calls",
 ]
 
+RETRIEVE = facts.RETRIEVE
 TOOL = "tool"
 COMPLETION = "completion"
 THOUGHT = "thought"
@@ -62,6 +64,11 @@ def has_failed(step: Step) -> bool:
     """Return whether a call raised, was invalid, or found nothing (``found`` is false)."""
     detail = step.detail
     return bool(detail.get("error")) or bool(detail.get("invalid")) or detail.get("found") is False
+
+
+def is_timing(step: Step) -> bool:
+    """Return whether a step only has the seconds of a stage, as those of our own retrieve-then-generate do."""
+    return step.kind in (RETRIEVE, GENERATE) and step.detail.keys() <= {"seconds", "retriever"}
 
 
 def tool_calls(trace: Sequence[Step]) -> list[Step]:

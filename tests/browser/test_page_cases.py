@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -301,3 +302,31 @@ def test_many_cases_are_listed_without_being_in_the_page(opened: Opener) -> None
     assert rows.count() < 40
     page.get_by_role("listbox").press("End")
     page.locator("#case-title").get_by_text("q2999").wait_for()  # from the last parcel
+
+
+def test_the_steps_of_an_answer_are_nested_and_readable(opened: Opener) -> None:
+    passages = [{"id": "d1", "text": "The last ferry leaves at 23:40. " * 30}]
+    wanted = {"title": "<b>ferry</b>" * 9, "k": [1, 2]}
+    tool = {"name": "search", "arguments": wanted, "filter": {"year": 1931}, "result": None}
+    trace = [
+        {"kind": "tool", "detail": tool},
+        {"kind": "retrieve", "detail": {"parent": 0, "query": "ferry", "passages": passages, "seconds": 0.1234567891}},
+        {"kind": "completion", "detail": {"model": "m", "text": "Line one\nline two"}},
+        {"kind": "end", "detail": {"reason": "finished", "parent": 7}},
+    ]
+    results_of = results([outcome("q1", answer={"trace": trace})])
+    page = opened(results_of)
+    page.get_by_role("listbox").press("ArrowDown")
+    steps = page.locator("#detail section", has=page.locator("h4", has_text="Trace"))
+    assert steps.locator("> ol > li > b").all_text_contents() == ["tool", "completion", "end"]
+    search = steps.locator("> ol > li").first
+    assert search.locator("> ol > li > b").all_text_contents() == ["retrieve"]
+    arguments = search.locator("> details", has_text="arguments").locator("pre").text_content()
+    assert json.loads(arguments or "") == wanted
+    assert search.locator("> dl").text_content() == 'namesearchfilter{"year":1931}result–'
+    assert search.locator("> ol dl").text_content() == "queryferryseconds0.123457"
+    found = search.locator("> ol details")
+    assert found.get_attribute("open") is None
+    found.locator("summary").click()
+    assert "23:40" in (found.locator("pre").text_content() or "")
+    assert "Line one\nline two" in (steps.locator("> ol > li").nth(1).locator("pre").text_content() or "")

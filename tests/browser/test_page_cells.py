@@ -39,7 +39,7 @@ def test_the_matrices_of_a_run_are_those_of_the_page(opened: Opener, golden: dic
 def test_the_page_computes_the_same_matrix_as_the_terminal(opened: Opener, golden: dict[str, Any]) -> None:
     run, _ = run_of(golden)
     page = opened(golden)
-    metrics = ("accuracy", "rouge_l", "error_rate", "latency_p95", "cost_usd", "tokens", "n")
+    metrics = ("accuracy", "rouge_l", "error_rate", "latency_p95", "cost_usd", "tokens", "tool_calls", "n")
     for metric, rows, cols in [(name, "ability", "noise_rate") for name in metrics] + [
         ("accuracy", "language", "system")
     ]:

@@ -79,7 +79,8 @@ def hostile_results() -> dict[str, Any]:
         name = f"{at:02} {text}"
         passages = {"p0": {"text": text, "title": text, "page": text, "role": "positive"}}
         instances[name] = instance(text, (text,), history=[{"question": text, "answer": text}], passages=passages)
-        trace = [{"kind": text, "detail": {text: text}}]
+        nested = {"arguments": {text: [text]}, "result": text * 20, "parent": 0}
+        trace = [{"kind": text, "detail": {text: text}}, {"kind": "tool", "detail": nested}]
         judged = {"value": 0.5, "label": text, "rationale": text, "replies": [text]}
         facets = {"topic": text, "task": f"{text}!", text: text}
         outcomes.append(

@@ -24,6 +24,7 @@ from support.projects.readme_blocks import (
     steps_of,
     stories_of,
 )  # fmt: skip
+from support.servers.openai_server import OpenAIServer
 
 import pytest_rageval
 
@@ -42,7 +43,9 @@ EXAMPLES = examples_of(BLOCKS)
 PRINTED = {command.split()[0] for command in printed_of(BLOCKS)}
 IMPORTED = {name for name, blocks in EXAMPLES.items() if any(block.language == "csv" for block in blocks)}
 LIBRARIES = {
-    name for name, blocks in EXAMPLES.items() if any("from lang" in b.text or "llama" in b.text for b in blocks)
+    name
+    for name, blocks in EXAMPLES.items()
+    if any("from lang" in b.text or "llama" in b.text or "from openai" in b.text for b in blocks)
 }
 """Examples whose libraries cannot be imported again in a process that forgot them: they run in one of their own."""
 
@@ -109,10 +112,13 @@ def test_every_link_has_a_target(page: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in PRINTED | IMPORTED])
-def test_example_runs(name: str, pytester: pytest.Pytester) -> None:
+def test_example_runs(name: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     lay_out(name, EXAMPLES[name], pytester.path)
     run = pytester.runpytest_subprocess if name in LIBRARIES else pytester.runpytest
-    result = run("--strict-markers", "-ra")
+    with OpenAIServer(reply="It opens at 9:00.") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-loopback")
+        result = run("--strict-markers", "-ra")
     outcomes = result.parseoutcomes()
     assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     assert outcomes.get("passed", 0) + outcomes.get("missed", 0) > 0

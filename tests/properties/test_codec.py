@@ -33,7 +33,7 @@ answers = st.builds(
     TEXTS,
     st.none() | rankings,
     st.none() | st.booleans(),
-    st.lists(st.builds(Step, TEXTS, details), max_size=2).map(tuple),
+    st.lists(st.builds(Step, NAMES, details), max_size=2).map(tuple),
     st.none() | usages,
 )
 calls = st.builds(

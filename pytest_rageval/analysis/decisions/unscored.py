@@ -22,7 +22,12 @@ BUDGET = "budget"
 
 NOT_APPLICABLE = "not_applicable"
 
-REPORTED = {"cost_usd": "cost", "tokens": "tokens"} | dict.fromkeys(LATENCY, "time")
+REPORTED = {
+    "cost_usd": "cost",
+    "tokens": "tokens",
+    "model_calls": "calls of models",
+    "tool_calls": "trace",
+} | dict.fromkeys(LATENCY, "time")
 """What an answer reports for each pseudo-metric in `USED`."""
 
 

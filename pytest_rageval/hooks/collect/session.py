@@ -130,6 +130,7 @@ class Collected:
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = RequiredTrust()
         self.faults: list[str] = []
+        self.dropped_steps = 0
         self.identity: Mapping[str, Mapping[str, str]] = {}
         self.baseline: Snapshot | None = None
         self.passages: Mapping[str, str] = {}
@@ -244,6 +245,10 @@ class Collected:
             unclaimed.add(self.runtime.close())
         fault = None if self.runtime is None else self.runtime.fault
         self.faults = [fault] if fault else []
+        if self.runtime is not None:
+            from pytest_rageval.trace.collector import dropped_steps
+
+            self.dropped_steps = dropped_steps()
         if "models" in self.__dict__:
             hint = None if self.runtime is None else self.runtime.hint
             self.faults += [*self.models.settle(), *([hint] if hint else [])]

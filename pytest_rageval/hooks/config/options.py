@@ -155,6 +155,9 @@ class Options(Settings):
     texts: Setting[bool] = Setting("rag_report_texts", kind="bool", default=True, decides="settings",
         help="whether reports contain texts of data and answers",
         more="how-to/secrets.md#keep-texts-out-of-reports")
+    trace_chars = Setting("rag_trace_chars", parse=parsing.trace_chars, default="20000",
+        help="characters to keep of each text in the steps of an answer (default 20000)",
+        more="how-to/traces.md#sizes-and-secrets")
     secrets = Setting("rag_secrets", parse=parsing.lines, kind="args",
         help="environment variables to mask in all output, * allowed", more="how-to/secrets.md")
     keep_runs = Setting("rag_keep_runs", parse=parsing.keep, default="50, 2 GB",

@@ -46,6 +46,7 @@ __all__ = [
     "text",
     "text_by_language",
     "texts_by_language",
+    "trace_chars",
 ]
 
 W = TypeVar("W", bound=str)
@@ -134,6 +135,11 @@ def count(value: object, place: Place) -> int | None:
 def passages(value: object, place: Place) -> int:
     """Return a number of passages: 5 if not set."""
     return count(value, place) or 5
+
+
+def trace_chars(value: object, place: Place) -> int:
+    """Return the number of characters that are kept of a text: 20,000 if not set."""
+    return count(value, place) or 20_000
 
 
 def path(value: str | None, place: Place) -> Path | None:

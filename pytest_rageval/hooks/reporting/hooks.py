@@ -181,11 +181,13 @@ class Reporting:
         if "rag_unclaimed" in output:
             self._counted_by(node.gateway.id)
         unclaimed, faults = output.pop("rag_unclaimed", None), output.pop("rag_faults", ())
-        if unclaimed is not None or faults:
+        dropped = output.pop("rag_dropped_steps", 0)
+        if unclaimed is not None or faults or dropped:
             from pytest_rageval.hooks.reporting.keys import recorder_of
 
             recorder = recorder_of(self._config)
             recorder.take_unclaimed(*(unclaimed or ({}, ())))
+            recorder.dropped_steps += dropped
             for fault in faults:
                 recorder.take_fault(fault)
 
@@ -275,9 +277,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     meter = collected.close()
     unclaimed = (asdict(meter.calls), meter.keys) if meter.calls.calls else None
     if is_worker(config):
-        config.workeroutput.update(rag_unclaimed=unclaimed, rag_faults=collected.faults)  # type: ignore[attr-defined]
+        output = {"rag_faults": collected.faults, "rag_dropped_steps": collected.dropped_steps}
+        config.workeroutput.update(rag_unclaimed=unclaimed, **output)  # type: ignore[attr-defined]
     elif RECORDER in config.stash:
         config.stash[RECORDER].counted.add("main")
+        config.stash[RECORDER].dropped_steps += collected.dropped_steps
         for fault in collected.faults:
             config.stash[RECORDER].take_fault(fault)
         if unclaimed is not None:

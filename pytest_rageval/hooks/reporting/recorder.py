@@ -55,6 +55,7 @@ class Recorder:
         self._endings = Endings(config, texts=self.options.texts)
         self._recordings: set[str] = set()
         self.counted: set[str] = set()
+        self.dropped_steps = 0
         self.pruned: list[str] = []
         self._folder: RunFolder | None = None
         self._going: FolderLock | None = None

@@ -11,7 +11,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.reporting.recorder import Recorder
 from pytest_rageval.report.terminal.summary import summary_lines, written_lines
 from pytest_rageval.report.text.colours import colours_of, paint
-from pytest_rageval.report.text.lines import Line, few_of, wrap
+from pytest_rageval.report.text.lines import Line, counted, few_of, wrap
 
 __all__ = ["print_summary"]
 
@@ -34,6 +34,9 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     if verbosity > -1:
         lines += written_lines(recorder.outlets.written, config.invocation_params.dir, width)
         lines += [Line(f"logged to MLflow: {ascii_safe(uri)}") for uri in recorder.outlets.sent]
+    if recorder.dropped_steps:
+        steps = counted(recorder.dropped_steps, "step")
+        lines.append(Line(f"trace: {steps} came from threads without the case's context", "yellow"))
     lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost, *recorder.outlets.faults)]
     if not lines:
         return

@@ -66,7 +66,7 @@ class Answering:
     def __init__(self, collected: Collected, session: pytest.Session) -> None:
         self._collected = collected
         self._session = session
-        self._runner = Runner(collected.options.markers)
+        self._runner = Runner(collected.options.markers, collected.options.trace_chars)
         status = session.config.pluginmanager.getplugin("rageval-status")
         self._loop = LoopThread(getattr(status, "tick", None))
         self._journal = journal_of(session.config)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge, current
+from pytest_rageval.llm.recorded_functions.collected_steps import apart, plain_steps, replay_steps
 from pytest_rageval.llm.recorded_functions.dependencies import Dependencies, calling_file
 from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
 from pytest_rageval.llm.recordings.request import Request
@@ -17,6 +18,7 @@ from pytest_rageval.model.answer import Answer
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.recordings.cassettes import Cassettes
+    from pytest_rageval.trace.collector import Collector
 
 __all__ = ["is_recorded", "record_call", "recorded"]
 
@@ -47,6 +49,8 @@ def recorded(
     depends: Iterable[object] = (),
 ) -> Callable[..., Any]:
     """Return a function whose results are recorded while a case is answered, and replayed later.
+
+    The steps that it records with `pytest_rageval.tracing` are replayed with it.
 
     Use it as ``@recorded`` or ``@recorded(depends=["prompts.toml"])`` on a function, a coroutine function or a callable
     object. The name, the arguments and the case's repeat identify a result. A call that raises is not recorded.
@@ -112,7 +116,9 @@ def _record_calls(
             depends_on = dependencies.digests(tape.root)
             response = tape.find(request, depends_on)
             if response is None:
-                return _record(tape, request, depends_on, await coroutine_function(*args, **kwargs))
+                with apart() as steps:
+                    result = await coroutine_function(*args, **kwargs)
+                return _record(tape, request, depends_on, result, steps)
             return _replay(request, response)
 
         setattr(record_async_call, _MARK, True)
@@ -127,7 +133,9 @@ def _record_calls(
         depends_on = dependencies.digests(tape.root)
         response = tape.find(request, depends_on)
         if response is None:
-            return _record(tape, request, depends_on, function(*args, **kwargs))
+            with apart() as steps:
+                result = function(*args, **kwargs)
+            return _record(tape, request, depends_on, result, steps)
         return cast("R", _replay(request, response))
 
     setattr(record_sync_call, _MARK, True)
@@ -143,20 +151,22 @@ def _request(name: str, function: Callable[..., Any], args: Any, kwargs: Any) ->
     return Request("system", name, {}, arguments, current().repeat)
 
 
-def _record(tape: Cassettes, request: Request, depends_on: Mapping[str, str], result: R) -> R:
+def _record(tape: Cassettes, request: Request, depends_on: Mapping[str, str], result: R, collector: Collector) -> R:
     try:
         encoded = encode(result, f"the result of {request.model}")
     except SettingError:
         if inspect.iscoroutine(result):
             result.close()  # it will not be awaited
         raise
-    tape.record(request, {"result": encoded}, depends_on)
+    steps = plain_steps(collector)
+    tape.record(request, {"result": encoded, "trace": steps} if steps else {"result": encoded}, depends_on)
     current().meter.use(request.key)
     return result
 
 
 def _replay(request: Request, response: dict[str, Any]) -> Any:
     current().meter.use(request.key, replayed=True)
+    replay_steps(response.get("trace", ()))
     result = decode(response["result"])
     if isinstance(result, Answer):
         charge(result.usage, replayed=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pytest_rageval.analysis.usage import CALLS, calls_in_trace
+from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.report.html.case_pairs import BaselineCases
 from pytest_rageval.report.run.json_text import from_json
 
@@ -56,7 +58,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     facets: dict[str, _Coded] = {}
     scores: dict[str, list[float | None]] = {}
     before: dict[str, list[float | None]] = {}
-    used: dict[str, list[float | None]] = {name: [] for name in _USED}
+    used: dict[str, list[float | None]] = {name: [] for name in (*_USED, *CALLS)}
     for row, outcome in enumerate(map(from_json, results["outcomes"])):
         nodeids.append(outcome["nodeid"])
         for name, column in required.items():
@@ -71,11 +73,9 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         case_before = paired.scored.get(outcome["nodeid"]) if paired else None
         if case_before is not None:
             _put(before, case_before.scores, row)
-        answer = outcome["answer"]
-        usage = (answer and answer["usage"]) or {}
-        for name, values in used.items():
-            values.append(usage.get(name))
-        answered.append(int(answer is not None))
+        for name, value in _used_by(outcome["answer"]):
+            used[name].append(value)
+        answered.append(int(outcome["answer"] is not None))
         texts.append(_searchable(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
@@ -93,6 +93,15 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "failed": failed,
     }
     return columns, texts
+
+
+def _used_by(answer: Mapping[str, Any] | None) -> Iterator[tuple[str, float | None]]:
+    """Yield the usage of an encoded answer, and the calls that its trace tells of; None for what is unknown."""
+    usage = (answer and answer["usage"]) or {}
+    yield from ((name, usage.get(name)) for name in _USED)
+    trace = tuple(Step(step["kind"], step["detail"]) for step in answer["trace"]) if answer else ()
+    whole = Answer("", trace=trace, usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")))
+    yield from ((name, calls_in_trace(name, whole)) for name in CALLS)
 
 
 def _searchable(outcome: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
-from pytest_rageval.analysis.usage import LATENCY
+from pytest_rageval.analysis.usage import CALLS, LATENCY
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Drawing, Screen
@@ -139,6 +139,8 @@ def matrix_legend(matrix: Matrix) -> str:
         return "scored (n+k unscored)" if matrix.metric == "n" else "sum (n); ? where +k do not tell it"
     if matrix.metric in LATENCY:
         return f"seconds (n); * < {FEW} cases; +k not measured"
+    if matrix.metric in CALLS:
+        return f"calls of an answer (n); * < {FEW} cases; +k not known"
     if matrix.is_difference:
         return f"mean difference (n); * < {FEW} cases; ! interval without 0; +k without both"
     return f"mean (n); * < {FEW} cases; +k unscored"

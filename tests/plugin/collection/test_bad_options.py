@@ -79,6 +79,7 @@ OPTIONS = {
     "ini gate": (["-o", "rag_gates=accuracy >> 1"], "rag_gates: gate 'accuracy >> 1' has no valid operator and bound"),
     "ini gate metric": (["-o", "rag_gates=acuracy > 1"], "rag_gates: gate 'acuracy > 1': unknown metric 'acuracy'"),
     "top k word": (["-o", "rag_top_k=x"], "rag_top_k is 'x'; write a whole number of 1 or more"),
+    "trace chars": (["-o", "rag_trace_chars=0"], "rag_trace_chars is '0'; write a whole number of 1 or more"),
     "top k zero": (["-o", "rag_top_k=0"], "rag_top_k is '0'; write a whole number of 1 or more"),
     "no words": (["-o", "rag_user_dict=gone.txt"], "rag_user_dict"),
     "texts": (

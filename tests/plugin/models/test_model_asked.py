@@ -45,7 +45,8 @@ def test_the_model_of_the_ini_answers_from_the_passages(
         assert 0 < usage["latency_s"] < 1
         assert (calls["calls"], calls["attempts"], calls["replayed"]) == (1, 1, 0)
         detail = {"model": "m", "finish_reason": "stop", "attempts": 1, "replayed": False}
-        assert outcome["answer"]["trace"] == [{"kind": "completion", "detail": detail}]
+        end = {"kind": "end", "detail": {"reason": "finished"}}
+        assert outcome["answer"]["trace"] == [{"kind": "completion", "detail": detail}, end]
     total = sum(words.values())
     assert run.results["usage"] == {
         "calls": 2, "replayed": 0, "attempts": 2, "prompt_tokens": total, "completion_tokens": 6,

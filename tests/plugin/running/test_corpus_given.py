@@ -53,7 +53,7 @@ def test_cases_without_passages_are_answered_from_it(shop: Project, mode: Mode) 
         "title": "Warranty",
         "page": "docs/warranty.md",
     }
-    assert [step["kind"] for step in first["trace"]] == ["retrieve", "generate"]
+    assert [step["kind"] for step in first["trace"]] == ["retrieve", "generate", "end"]
     assert second["ranking"][0]["doc_id"] == "docs/more/shipping.md#0"
     assert run.outcomes["q1"]["system"] == "extractive"
 

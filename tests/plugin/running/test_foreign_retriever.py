@@ -35,7 +35,7 @@ def test_a_function_is_a_retriever(project: Project, keyword: str) -> None:
     first, second = answer["ranking"]
     assert first["doc_id"] == "d5"
     assert second["text"] == "Refunds take fourteen days."
-    assert [step["kind"] for step in answer["trace"]] == ["retrieve", "generate"]
+    assert [step["kind"] for step in answer["trace"]] == ["retrieve", "generate", "end"]
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])

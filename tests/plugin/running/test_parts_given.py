@@ -27,7 +27,7 @@ def test_a_corpus_is_searched_where_a_case_has_no_passages(project: Project) -> 
     assert "two years" in found["text"]
     assert found["ranking"][0]["doc_id"] == "d1"
     assert found["ranking"][0]["text"] == "The warranty of a kettle lasts two years."
-    assert [step["kind"] for step in found["trace"]] == ["retrieve", "generate"]
+    assert [step["kind"] for step in found["trace"]] == ["retrieve", "generate", "end"]
     assert run.outcomes["q2"]["answer"]["abstained"] is True
     assert run.outcomes["q1"]["system"] == "extractive"
 

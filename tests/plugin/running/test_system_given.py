@@ -75,7 +75,10 @@ def test_what_an_answer_carries_is_kept(project: Project) -> None:
             {"doc_id": "d1", "score": 2.5, "text": "Paris is it.", "title": "France"},
             {"doc_id": "d2", "score": None},
         ],
-        "trace": [{"kind": "tool", "detail": {"name": "map", "hits": 2}}],
+        "trace": [
+            {"kind": "tool", "detail": {"name": "map", "hits": 2}},
+            {"kind": "end", "detail": {"reason": "finished"}},
+        ],
         "usage": {"prompt_tokens": 3, "completion_tokens": 4, "cost_usd": 0.25, "latency_s": 1.5},
     }
     assert run.results["usage"] == {

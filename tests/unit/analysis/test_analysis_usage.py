@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
@@ -12,7 +14,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
 from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
 from pytest_rageval.analysis.usage import calls_of
-from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome, Score
 
@@ -42,6 +44,32 @@ def test_a_pseudo_metric_is_a_cell_and_a_gates_value(metric: str, expected: Cell
     assert cell_of(metric, False, KNOWN) == expected
     result = evaluate(parse_gate(f"{metric} >= 0"), "test_a", KNOWN, {})
     assert (result.value, result.n, result.ci95) == (expected.mean, expected.n, expected.ci95)
+
+
+def answered_with(case: str, *kinds: str, usage: Usage | None = None) -> Outcome:
+    trace = tuple(Step(kind) for kind in kinds)
+    return replace(outcome(case, 1.0), answer=Answer("x", trace=trace, usage=usage))
+
+
+def test_calls_are_means_over_the_answers_whose_trace_tells() -> None:
+    outcomes = [
+        answered_with("a", "tool", "retrieve", "tool", "completion", "completion", "end"),
+        answered_with("b", "tool", "end"),
+        answered_with("c", "retrieve", "end", usage=Usage(0, 0, 0.0)),
+        answered_with("d"),
+    ]
+    stages = answered_with("e", "retrieve", "generate", "end")
+    assert cell_of("tool_calls", False, [stages]) == Cell(None, 0, 1, None)
+    assert cell_of("tool_calls", False, [answered_with("f", "completion", "end")]) == Cell(0.0, 1, 0, None)
+    assert cell_of("tool_calls", False, outcomes) == Cell(1.0, 3, 1, None)
+    assert cell_of("model_calls", False, outcomes) == Cell(1.0, 2, 2, None)
+    assert cell_of("tool_calls", False, outcomes[3:]) == Cell(None, 0, 1, None)
+    assert evaluate(parse_gate("tool_calls <= 1"), "test_a", outcomes, {}).status == "passed"
+    assert evaluate(parse_gate("model_calls <= 0.5"), "test_a", outcomes, {}).status == "failed"
+    unknown = evaluate(parse_gate("model_calls <= 6"), "test_a", outcomes[3:], {})
+    assert (unknown.status, unknown.reason) == (
+        "failed", "model_calls is unknown, as 1 of 1 answers report no calls of models",
+    )  # fmt: skip
 
 
 def test_every_pseudo_metric_can_be_a_matrix_with_what_is_unknown_counted() -> None:

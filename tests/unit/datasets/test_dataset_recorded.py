@@ -7,7 +7,7 @@ import pytest
 
 from pytest_rageval.datasets.recorded import Recorded, load_recorded
 from pytest_rageval.errors import DataError
-from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 BAD_ROWS: list[tuple[dict[str, object], str]] = [
@@ -34,6 +34,13 @@ BAD_ROWS: list[tuple[dict[str, object], str]] = [
     ({"usage": {"cost_usd": float("nan")}}, "found NaN, which is not JSON, wanted a finite number"),
     ({"usage": {"latency_s": float("inf")}}, "found Infinity, which is not JSON, wanted a finite number"),
     ({"usage": {"tokens": 1}}, "unknown key 'tokens' in usage; did you mean 'prompt_tokens'?"),
+    ({"trace": {"kind": "tool"}}, "trace: found an object, wanted a list of objects with kind and detail"),
+    ({"trace": ["tool"]}, "trace[0]: found 'tool', wanted a list of objects with kind and detail"),
+    ({"trace": [{"detail": {}}]}, "the field trace[0].kind is missing, wanted a string that is not empty"),
+    ({"trace": [{"kind": "x", "detail": 3}]}, "trace[0].detail: found 3, wanted an object"),
+    ({"trace": [{"kind": "x", "name": "y"}]}, "unknown key 'name' in trace[0]; known: detail, kind"),
+    ({"trace": [{"kind": "tool"}]}, "the field trace[0].detail.name is missing, wanted a string"),
+    ({"trace": [{"kind": "end", "detail": {"reason": "gave up"}}]}, "trace[0].detail.reason: found 'gave up', wanted"),
     ({"a\x1b[31m": None}, "a\\x1b[31m: found null, wanted a string, number or boolean: the value of a facet"),
     ({"noise_rate": [0.4]}, "noise_rate: found an array of 1, wanted a string, number or boolean"),
 ]  # fmt: skip
@@ -78,6 +85,14 @@ def test_a_bad_row_is_refused_with_its_place(
 def test_a_passage_may_name_its_page(tmp_path: Path) -> None:
     (row,) = load_recorded(write(tmp_path, {"id": 1, "answer": "A", "ranking": [{"id": "17", "page": "d"}]}))
     assert row.answer.ranking == Ranking((ScoredPassage("17", page="d"),))
+
+
+def test_a_trace_holds_nested_steps(tmp_path: Path) -> None:
+    detail = {"name": "search", "arguments": {"titles": ["A", {"x": None}]}, "passages": [{"id": "a", "text": "A."}]}
+    (row,) = load_recorded(
+        write(tmp_path, {"id": 1, "answer": "A", "trace": [{"kind": "tool", "detail": detail}, {"kind": "mine"}]})
+    )
+    assert row.answer.trace == (Step("tool", detail), Step("mine"))
 
 
 def test_a_duplicate_answer_is_refused(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
             "text": None,
             "abstained": False,
             "ranking": [{"doc_id": "d1", "score": 1.5}, {"doc_id": "d2", "score": None}],
-            "trace": [],
+            "trace": [{"kind": "search", "detail": {}}],
             "usage": encoded["answer"]["usage"],
         },
         "error": None,
@@ -141,6 +141,36 @@ def test_no_text_is_left_where_texts_are_left_out() -> None:
     )
     scores = without_texts(encode_outcome(quoting))["scores"]
     assert {name: score["reason"] for name, score in scores.items()} == {"mine": "parse_error", "x": "late"}
+
+
+@pytest.mark.parametrize(
+    ("detail", "bare"),
+    [
+        (
+            {"name": "search", "arguments": {"title": "x"}, "seconds": 0.5, "invalid": True, "parent": 0},
+            {"name": "search", "seconds": 0.5, "invalid": True, "parent": 0},
+        ),
+        (
+            {"query": "x", "retriever": "bm25", "passages": [{"id": "a", "text": "x", "score": 0.5}, "x"]},
+            {"retriever": "bm25", "passages": [{"id": "a", "score": 0.5}]},
+        ),
+        (
+            {"model": "m", "prompt": [{"role": "user"}], "text": "x", "prompt_tokens": 3, "completion_tokens": 1,
+             "attempts": 2, "replayed": True, "finish_reason": "stop", "tool_calls": [{"name": "x"}], "cost_usd": 0.5},
+            {"model": "m", "prompt_tokens": 3, "completion_tokens": 1, "attempts": 2, "replayed": True,
+             "finish_reason": "stop"},
+        ),
+        ({"reason": "gave_up", "detail": "x"}, {"reason": "gave_up"}),
+        ({"path": "0.1", "depth": 2, "outcome": "open", "mine": "x"}, {"path": "0.1", "depth": 2, "outcome": "open"}),
+        ({"error": "ValueError: x"}, {"error": "ValueError"}),
+        ({"error": "httpx.ConnectError"}, {"error": "httpx.ConnectError"}),
+        ({"error": "x is wrong"}, {"error": "error"}),
+        ({"name": {"x": "x"}, "error": None}, {}),
+    ],
+)  # fmt: skip
+def test_a_step_without_texts_keeps_names_and_numbers(detail: dict[str, Any], bare: dict[str, Any]) -> None:
+    encoded = encode_outcome(replace(OUTCOME, answer=Answer("", trace=(Step("tool", detail),))))
+    assert without_texts(encoded)["answer"]["trace"] == [{"kind": "tool", "detail": bare}]
 
 
 NAN = float("nan")
@@ -171,7 +201,7 @@ class Text(str):
         ),
         (
             Answer("", trace=(Step(Text("tool"), cast("Any", {"args": ["x"], "n": np.int64(1), 2: NAN})),)),
-            Answer("", trace=(Step("tool", {"args": "['x']", "n": "1", "2": None}),)),
+            Answer("", trace=(Step("tool", {"args": ["x"], "n": 1, "2": "nan"}),)),
         ),
     ],
     ids=["str", "numpy str", "surrogate", "numpy bool", "passage", "not finite", "usage", "detail"],

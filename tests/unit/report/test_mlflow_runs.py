@@ -48,6 +48,7 @@ def test_a_system_has_its_means_and_their_numbers_of_cases() -> None:
         "n": 2.0,
         "cost_usd": 0.75,
         "tokens": 45.0,
+        "tool_calls": 0.0,
         "latency_p50": 0.5,
         "latency_p95": 0.5,
         "sec per query": 0.5,

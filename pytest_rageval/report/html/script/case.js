@@ -191,10 +191,34 @@ function passageParts(outcome, instance, gold, fake) {
   return parts;
 }
 
+/** The steps of the answer; a step that happened inside another stands below it. */
 function tracePart(outcome) {
   const steps = outcome.answer?.trace ?? [];
   if (!steps.length) return null;
-  return part("Trace", el("ol", { class: "trace" }, steps.map((step) => el("li", {}, el("b", {}, data(step.kind)), facts(Object.entries(step.detail).map(([name, value]) => [name, value === null ? "–" : value]))))));
+  const [top, inside] = [[], steps.map(() => [])];
+  steps.forEach((step, at) => {
+    const { parent } = step.detail;
+    (Number.isInteger(parent) && parent >= 0 && parent < at ? inside[parent] : top).push(at);
+  });
+  const list = (places) => el("ol", { class: "trace" }, places.map((at) => el("li", {}, stepItem(steps[at]), inside[at].length ? list(inside[at]) : null)));
+  return part("Trace", list(top));
+}
+
+/** One step: short values side by side, long ones as text below. */
+function stepItem(step) {
+  const values = Object.entries(step.detail).filter(([name]) => name !== "parent").map(([name, value]) => [name, valueInStep(value)]);
+  const isLong = (text) => text.length > 100 || text.includes("\n");
+  const long = values.filter(([, text]) => isLong(text)).map(([name, text]) => el("details", { open: text.length <= 500 }, el("summary", {}, data(name)), scrolling(`Value of ${name}`, el("pre", {}, data(text)))));
+  return [el("b", {}, data(step.kind)), facts(values.filter(([, text]) => !isLong(text))), long];
+}
+
+/** A value as text: numbers to six digits, lists and objects as JSON, in one line if it is short. */
+function valueInStep(value) {
+  if (value === null) return "–";
+  if (typeof value === "number") return String(Number(value.toPrecision(6)));
+  if (typeof value !== "object") return String(value);
+  const line = JSON.stringify(value);
+  return line.length > 100 ? JSON.stringify(value, null, 2) : line;
 }
 
 function usagePart(outcome) {

@@ -5,6 +5,8 @@ const USED = {
   latency_p95: { parts: ["latency_s"], of: (values) => quantile(values, 0.95) },
   cost_usd: { parts: ["cost_usd"], of: null },
   tokens: { parts: ["prompt_tokens", "completion_tokens"], of: null },
+  model_calls: { parts: ["model_calls"], of: (values) => (values.length ? average(values) : null) },
+  tool_calls: { parts: ["tool_calls"], of: (values) => (values.length ? average(values) : null) },
 };
 const PSEUDO = ["error_rate", "n", ...Object.keys(USED)];
 const TOTALS = ["cost_usd", "tokens", "n"];

@@ -1,0 +1,29 @@
+"""``rageval export``: write parts of a run as files of their own."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+__all__ = ["EXPORTS", "add_to"]
+
+DESCRIPTION = "Write parts of a run under .rageval/runs, or of a results.json, as files of their own."
+
+EXPORTS: Mapping[str, str] = {"traces": "pytest_rageval.commands.exports.traces:add_to"}
+"""What can be exported -> the function that adds its subcommand."""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command ``export`` with its subcommands."""
+    parser = commands.add_parser(
+        "export", help="write parts of a run as files", description=DESCRIPTION, allow_abbrev=False
+    )
+    exports = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for target in EXPORTS.values():
+        module, _, function = target.partition(":")
+        getattr(import_module(module), function)(exports)

@@ -1,0 +1,100 @@
+"""``rageval export traces``: write the trace of each case as one JSON file."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.errors import SettingError, ascii_safe
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+__all__ = ["add_to", "export_traces"]
+
+DESCRIPTION = """\
+Write one JSON file for each answer of a run that has a trace: question, gold answers, answer, scores and steps.
+"""
+
+LONGEST_NAME = 80
+"""Characters of a file's name, without its ending."""
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
+
+
+def add_to(commands: Commands) -> None:
+    """Add the subcommand ``traces``."""
+    parser = commands.add_parser(
+        "traces", help="write the steps of each answer as one JSON file", description=DESCRIPTION, allow_abbrev=False
+    )
+    parser.add_argument(
+        "run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="a new or empty folder (default: traces-RUN)")
+    parser.set_defaults(run_command=lambda arguments: export_traces(arguments.run, arguments.out))
+
+
+def export_traces(run: str | None, out: Path | None) -> Iterator[str]:
+    """Write the traces of a run, and yield one line about it.
+
+    Args:
+        run: the run's name, or the path of its results.json; None is the newest.
+        out: the folder to write; None is ``traces-RUN``.
+
+    Raises:
+        SettingError: the run is unknown or has no trace, or the folder is not empty or cannot be written.
+    """
+    from pytest_rageval.commands.runs import rootdir, stored_run
+    from pytest_rageval.report.text.lines import counted
+
+    stored = stored_run(rootdir(Path.cwd()), run)
+    name = stored.results["run"]["id"] or "run"
+    outcomes = stored.results["outcomes"]
+    traced = [outcome for outcome in outcomes if outcome["answer"] and outcome["answer"]["trace"]]
+    if not traced:
+        raise SettingError(f"no answer of the run {ascii_safe(name)} has a trace; docs/how-to/traces.md shows how")
+    folder = Path(f"traces-{name}") if out is None else out
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise SettingError(f"{folder} is not empty; name another folder with --out")
+        for outcome, file in zip(traced, _file_names(traced), strict=True):
+            content = _content(outcome, stored.results["instances"].get(outcome["case_id"], {}), name)
+            text = json.dumps(content, ensure_ascii=False, indent=1)
+            (folder / file).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SettingError(f"{folder} cannot be written: {error.strerror or error}", code="RAG212") from error
+    without = len(outcomes) - len(traced)
+    rest = f"; {counted(without, 'outcome')} without a trace" if without else ""
+    yield f"{ascii_safe(str(folder))}: {counted(len(traced), 'trace')} of {ascii_safe(stored.head)}{rest}"
+
+
+def _content(outcome: Mapping[str, Any], instance: Mapping[str, Any], run: str) -> dict[str, Any]:
+    answer = outcome["answer"]
+    return {
+        "run": run,
+        "id": outcome["case_id"],
+        **{key: outcome[key] for key in ("nodeid", "system", "facets", "status", "error", "error_type")},
+        "question": instance.get("question"),
+        "gold": instance.get("gold"),
+        "answer": answer["text"],
+        "scores": outcome["scores"],
+        **{key: answer[key] for key in ("ranking", "usage", "trace")},
+    }
+
+
+def _file_names(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a file name for each outcome: the case's id, with a digest if the id is not unique or has other signs."""
+    plain = [_UNSAFE.sub("-", outcome["case_id"])[:LONGEST_NAME].strip(".") for outcome in outcomes]
+    times = Counter(name.casefold() for name in plain)
+    for name, outcome in zip(plain, outcomes, strict=True):
+        whole = f"{outcome['nodeid']} {outcome['system']}"
+        digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        is_plain = name == outcome["case_id"] and times[name.casefold()] == 1
+        yield f"{name}.json" if is_plain else f"{name or 'case'}-{digest}.json"

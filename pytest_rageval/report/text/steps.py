@@ -1,0 +1,106 @@
+"""The steps of a trace as lines of text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.answer import Step
+from pytest_rageval.trace.steps import BRANCH, COMPLETION, END, PROGRAM, RETRIEVE, THOUGHT, TOOL
+
+__all__ = ["depths", "step_lines"]
+
+LONGEST = 200
+"""Characters of one value in a line."""
+
+_TOLD = ("parent", "seconds", "error", "passages")
+"""Keys that the end of a line or the line below tells."""
+
+_HEADS: Mapping[str, Sequence[str]] = {
+    COMPLETION: ("model",),
+    THOUGHT: (),
+    PROGRAM: (),
+    END: ("reason", "detail"),
+    BRANCH: ("path", "outcome"),
+}
+"""Kinds -> the keys that say what happened."""
+
+_SAYS = {TOOL: "result", THOUGHT: "text", PROGRAM: "code", COMPLETION: "text"}
+"""Kinds -> the key of what came of it, whose first line is printed below."""
+
+
+def step_lines(trace: Sequence[Step]) -> Iterator[str]:
+    """Yield the lines of each step: its kind and arguments, and below them what came of it."""
+    for number, (step, depth) in enumerate(zip(trace, depths(trace), strict=True), 1):
+        indent = "  " * depth
+        parts = [f"{number:>3} {indent}{ascii_safe(step.kind)}", _head(step)]
+        tokens = [step.detail.get(key) for key in ("prompt_tokens", "completion_tokens")]
+        if all(map(_is_number, tokens)):
+            parts.append(f"{tokens[0]:,} + {tokens[1]:,} tokens")
+        seconds = step.detail.get("seconds")
+        if _is_number(seconds):
+            parts.append("<0.001 s" if seconds < 0.001 else f"{seconds:.3g} s")
+        yield "  ".join(part for part in parts if part)
+        for text in _results(step):
+            yield f"{'':>4}{indent}  {text}"
+
+
+def depths(trace: Sequence[Step]) -> list[int]:
+    """Return how many steps are around each step; a parent that does not come before its step is ignored."""
+    found: list[int] = []
+    for place, step in enumerate(trace):
+        parent = step.detail.get("parent")
+        found.append(found[parent] + 1 if type(parent) is int and 0 <= parent < place else 0)
+    return found
+
+
+def _head(step: Step) -> str:
+    """Return what was called, and with what."""
+    detail = step.detail
+    if step.kind in _HEADS:
+        return "  ".join(_short(detail[key]) for key in _HEADS[step.kind] if detail.get(key) not in (None, ""))
+    if step.kind == TOOL:
+        arguments = detail.get("arguments")
+        inner = _pairs(arguments) if isinstance(arguments, Mapping) else "" if arguments is None else _json(arguments)
+        return f"{_short(detail.get('name', '?'))}({inner})"
+    if step.kind == RETRIEVE:
+        query = _json(detail["query"]) if "query" in detail else ""
+        return " ".join(part for part in (_short(detail.get("retriever", "")), query) if part)
+    return _pairs({key: value for key, value in detail.items() if key not in _TOLD})
+
+
+def _results(step: Step) -> Iterator[str]:
+    """Yield the first line of the result, the passages, and the error."""
+    detail = step.detail
+    result = detail.get(_SAYS.get(step.kind, ""))
+    if result not in (None, ""):
+        yield f"-> {_short(result) if isinstance(result, str) else _json(result)}"
+    passages = detail.get("passages")
+    if isinstance(passages, list):
+        ids = ", ".join(_short(each.get("id")) for each in passages if isinstance(each, Mapping))
+        yield f"-> {len(passages)} passage{'' if len(passages) == 1 else 's'}{': ' if ids else ''}{ids}"
+    if detail.get("error"):
+        yield f"error: {_short(detail['error'])}"
+    elif detail.get("invalid"):
+        yield "invalid call"
+
+
+def _pairs(values: Mapping[Any, Any]) -> str:
+    return ", ".join(f"{_short(key)}={_json(value)}" for key, value in values.items())
+
+
+def _json(value: Any) -> str:
+    return _short(json.dumps(value, ensure_ascii=False))
+
+
+def _short(value: Any) -> str:
+    """Return the first line of a value, cut to `LONGEST` characters."""
+    first, _, rest = str(value).lstrip().partition("\n")
+    text = ascii_safe(first)
+    return f"{text[: LONGEST - 3]}..." if len(text) > LONGEST or rest.strip() else text
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

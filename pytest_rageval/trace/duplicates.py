@@ -1,0 +1,70 @@
+"""Join what two sources recorded about one call, such as a decorated tool that OpenTelemetry also reports."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from pytest_rageval.model.plain import plain_json
+from pytest_rageval.model.stored_json import parse_json
+from pytest_rageval.trace.collector import Collector, Event
+from pytest_rageval.trace.steps import COMPLETION, RETRIEVE, TOOL
+
+__all__ = ["without_duplicates"]
+
+
+def without_duplicates(collector: Collector) -> Collector:
+    """Return the events with each call once.
+
+    Two events are one call if they come from different sources, overlap in time, and have the same tool and arguments,
+    the same query, or the same numbers of tokens. The one that began first stays and gets the values that only the
+    other has.
+    """
+    events = list(collector.events)
+    if len({event.source for event in events}) < 2:
+        return Collector(events)
+    calls: dict[tuple[str, str], list[Event]] = {}
+    same: dict[int, Event] = {}
+    for event in sorted(events, key=lambda each: each.start):
+        key = _key(event)
+        if key is None:
+            continue
+        earlier = next((each for each in calls.get(key, ()) if _is_same(each, event)), None)
+        if earlier is None:
+            calls.setdefault(key, []).append(event)
+        else:
+            same[id(event)] = earlier
+            earlier.detail = {**event.detail, **earlier.detail}
+    rest = [event for event in events if id(event) not in same]
+    for event in rest:
+        parent = same.get(id(event.parent), event.parent)
+        event.parent = None if parent is event else parent
+    return Collector(rest)
+
+
+def _is_same(one: Event, other: Event) -> bool:
+    ends = (math.inf if event.end is None else event.end for event in (one, other))
+    return one.source != other.source and max(one.start, other.start) <= min(ends)
+
+
+def _key(event: Event) -> tuple[str, str] | None:
+    """Return what two records of one call share; None if the step does not say enough."""
+    detail = event.detail
+    if event.kind == TOOL:
+        return event.kind, f"{detail.get('name')} {_canonical(detail.get('arguments'))}"
+    if event.kind == RETRIEVE and detail.get("query"):
+        return event.kind, str(detail["query"])
+    tokens = detail.get("prompt_tokens"), detail.get("completion_tokens")
+    return (event.kind, str(tokens)) if event.kind == COMPLETION and None not in tokens else None
+
+
+def _canonical(arguments: Any) -> str:
+    """Return arguments as JSON with sorted keys; one source may have them as text."""
+    if isinstance(arguments, str):
+        text = arguments
+        try:
+            arguments = parse_json(text)
+        except ValueError:
+            return text
+    return json.dumps(plain_json(arguments or {}), sort_keys=True)

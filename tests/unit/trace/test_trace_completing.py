@@ -1,0 +1,125 @@
+"""An answer gets its end, its ranking and its usage from its trace."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval import tracing
+from pytest_rageval.model.answer import Answer, Step, Usage
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.trace.collector import Collector, Event, collecting
+from pytest_rageval.trace.completing import completed, outage_of, usage_of_trace
+
+TOOL = Step("tool", {"name": "search", "passages": [{"id": "a", "text": "A.", "score": 2}, {"id": "b", "page": "B"}]})
+END = Step("end", {"reason": "finished"})
+
+
+def collected(*events: Event) -> Collector:
+    collector = Collector()
+    for event in events:
+        collector.add(event)
+    return collector
+
+
+def test_an_answer_without_a_step_stays_without() -> None:
+    assert completed(Answer("x"), Collector()) == Answer("x")
+    assert completed(Answer("x")) == Answer("x")
+
+
+@pytest.mark.parametrize(("text", "reason"), [("x", "finished"), (" \n", "empty_answer"), ("", "empty_answer")])
+def test_the_end_is_added_if_it_is_missing(text: str, reason: str) -> None:
+    assert completed(Answer(text, trace=(TOOL,))).trace == (TOOL, Step("end", {"reason": reason}))
+
+
+def test_the_last_end_counts_and_comes_last() -> None:
+    inner = Step("retrieve", {"query": "x", "parent": 1})
+    gave_up, limit = Step("end", {"reason": "gave_up"}), Step("end", {"reason": "step_limit", "parent": 0})
+    answer = completed(Answer("", trace=(gave_up, TOOL, inner, limit, Step("thought", {"parent": 3}))))
+    assert answer.trace == (
+        TOOL, Step("retrieve", {"query": "x", "parent": 0}), Step("thought"), Step("end", {"reason": "step_limit"}),
+    )  # fmt: skip
+
+
+def test_returned_steps_win_over_collected_ones() -> None:
+    answer = completed(Answer("x", trace=(TOOL,)), collected(Event("tool", {"name": "other"})))
+    assert answer.trace == (TOOL, END)
+
+
+def test_collected_steps_stand_between_the_times_of_our_own_stages() -> None:
+    ours = (Step("retrieve", {"seconds": 0.5, "retriever": "bm25"}), Step("generate", {"seconds": 2.0}))
+    tool = Event("tool", {"name": "search"}, 1.0)
+    answer = completed(Answer("x", trace=ours), collected(tool, Event("thought", {}, 2.0, parent=tool)))
+    between = (Step("tool", {"name": "search"}), Step("thought", {"parent": 1}))
+    assert answer.trace == (ours[0], *between, ours[1], END)
+    answer = completed(Answer("x", trace=ours), collected(Event("retrieve", {"query": "q", "seconds": 0.4}, 1.0)))
+    search = Step("retrieve", {"seconds": 0.4, "retriever": "bm25", "query": "q"})
+    assert answer.trace == (search, ours[1], END)
+
+
+def test_the_ranking_is_the_passages_in_order_of_first_appearance() -> None:
+    again = Step("retrieve", {"passages": [{"id": "b"}, {"id": 7, "title": "T"}, {"text": "no id"}, "text"]})
+    failed = Step("tool", {"name": "search", "error": "ValueError", "passages": [{"id": "z"}]})
+    answer = completed(Answer("x", trace=(failed, TOOL, again)))
+    b = ScoredPassage("b", page="B")
+    assert answer.ranking == Ranking((ScoredPassage("a", None, "A."), b, ScoredPassage("7", title="T")))
+    own = Ranking((ScoredPassage("own"),))
+    assert completed(Answer("x", own, trace=(TOOL,))).ranking == own
+    assert completed(Answer("x", trace=(Step("tool", {"name": "add"}),))).ranking is None
+    assert completed(Answer("x", trace=(Step("retrieve", {"passages": []}),))).ranking == Ranking(())
+
+
+def test_scores_stay_if_they_never_rise() -> None:
+    falling = Step("retrieve", {"passages": [{"id": "a", "score": 2}, {"id": "b", "score": 2.0}]})
+    ranking = completed(Answer("x", trace=(falling,))).ranking
+    assert ranking is not None
+    assert [item.score for item in ranking] == [2.0, 2.0]
+    second = Step("retrieve", {"passages": [{"id": "c", "score": 3.0}]})
+    ranking = completed(Answer("x", trace=(falling, second))).ranking
+    assert ranking is not None
+    assert [item.score for item in ranking] == [None, None, None]
+
+
+def test_usage_is_the_sum_of_the_model_calls_and_unknown_where_one_is() -> None:
+    known = Step("completion", {"prompt_tokens": 10, "completion_tokens": 2, "cost_usd": 0.25})
+    half = Step("completion", {"prompt_tokens": 5, "completion_tokens": 1})
+    assert usage_of_trace((known, known, TOOL)) == Usage(20, 4, 0.5)
+    assert usage_of_trace((known, half)) == Usage(15, 3, None)
+    assert usage_of_trace((known, Step("completion", {"prompt_tokens": -1}))) == Usage()
+    assert usage_of_trace((TOOL,)) == Usage()
+
+
+def test_outages_are_told_from_other_ends() -> None:
+    assert outage_of((TOOL, Step("end", {"reason": "tool_unavailable", "detail": "down"}))) == (
+        "tool_unavailable",
+        "down",
+    )
+    assert outage_of((Step("end", {"reason": "gave_up"}),)) is None
+    assert outage_of((Step("tool", {"name": "x", "error": "ConnectionError"}),)) is None
+
+
+def test_one_call_that_two_sources_recorded_is_one_step() -> None:
+    span = Event("tool", {"name": "search", "arguments": '{"q": "x"}', "tool_call_id": "c1"}, 1.0, 2.0, source="otel")
+    ours = Event("tool", {"name": "search", "arguments": {"q": "x"}, "result": "r"}, 1.1, 1.9, source="tracing")
+    inner = Event("retrieve", {"query": "x"}, 1.2, 1.3, ours, "tracing")
+    later = Event("tool", {"name": "search", "arguments": {"q": "x"}}, 2.5, 2.6, source="tracing")
+    call = Event("completion", {"prompt_tokens": 3, "completion_tokens": 1}, 3.0, 4.0, source="otel")
+    http = Event("completion", {"prompt_tokens": 3, "completion_tokens": 1, "cost_usd": 0.1}, 3.1, 3.9, source="http")
+    assert completed(Answer("x"), collected(span, ours, inner, later, call, http)).trace == (
+        Step("tool", {"name": "search", "arguments": '{"q": "x"}', "result": "r", "tool_call_id": "c1"}),
+        Step("retrieve", {"query": "x", "parent": 0}),
+        Step("tool", {"name": "search", "arguments": {"q": "x"}}),
+        Step("completion", {"prompt_tokens": 3, "completion_tokens": 1, "cost_usd": 0.1}),
+        END,
+    )
+
+
+def test_equal_calls_at_once_from_one_source_stay_two() -> None:
+    first, second = (Event("tool", {"name": "search"}, 1.0, 2.0, source="tracing") for _ in range(2))
+    assert len(completed(Answer("x"), collected(first, second)).trace) == 3
+
+
+def test_what_json_cannot_hold_becomes_its_repr() -> None:
+    with collecting() as collector, tracing.step("mine", handle=object, n=float("inf")):
+        pass
+    (step, _) = completed(Answer("x"), collector).trace
+    assert (step.detail["handle"], step.detail["n"]) == ("<class 'object'>", "inf")
