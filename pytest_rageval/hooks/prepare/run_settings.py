@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.config.system_names import SystemName
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.llm.recordings.request import Request
 
@@ -83,8 +84,9 @@ def _reported(value: Any) -> Any:
         return Request("model", "", value.params, (), 1).params
     if isinstance(value, Mapping):
         public = {name: each for name, each in value.items() if name != "dsn"}
-        panels = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
-        return panels or Request("retriever", "", public, (), 1).params
+        named = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
+        named |= {name: str(each) for name, each in public.items() if isinstance(each, SystemName)}
+        return named or Request("retriever", "", public, (), 1).params
     return value.name if isinstance(value, Path) else value
 
 
