@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from pytest_rageval.commands import (
     agreement_arguments,
+    analyze,
     anchor_arguments,
     compare_arguments,
     import_arguments,
@@ -146,6 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("--json", action="store_true", help="print JSON")
     history.set_defaults(run_command=_history, pages=True)
     agreement_arguments.add_to(commands)
+    analyze.add_to(commands)
     anchor_arguments.add_to(commands)
     compare_arguments.add_to(commands)
     import_arguments.add_to(commands)

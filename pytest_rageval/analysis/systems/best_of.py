@@ -14,13 +14,13 @@ __all__ = ["BestOf", "best_of", "best_pairs"]
 
 @dataclass(frozen=True, slots=True)
 class BestOf:
-    """The mean of each case's best score among some systems.
+    """The mean of each case's best score among some systems, over the cases that all systems scored.
 
     Attributes:
-        systems: their names.
-        mean: that mean, over the cases that all of them scored. For a rate, the share that at least one gets right.
-        n: number of these cases.
-        single: the mean of the best single one over the same cases.
+        systems: the names of the systems to choose from.
+        mean: that mean. For a rate, the share of cases that at least one of them gets right.
+        n: number of cases.
+        single: the mean of the best single one of all systems, over the same cases.
         best: its name.
     """
 
@@ -32,28 +32,26 @@ class BestOf:
 
     @property
     def gain(self) -> float:
-        """How much better the choice is than the best single system, 0 or more."""
-        return abs(self.mean - self.single)
+        """How much higher the mean is than the best single system's; below 0 if it is lower."""
+        return self.mean - self.single
 
 
 def best_of(board: Board, systems: Sequence[str] | None = None) -> BestOf | None:
-    """Return the best of some systems, by default of all; None if they have no case in common."""
-    names = tuple(candidate.name for candidate in board.candidates) if systems is None else tuple(systems)
-    scores = [board.scores[name] for name in names]
-    common = [key for key in board.facets if scores and all(key in each for each in scores)]
+    """Return the best of some systems, by default of all; None if all systems have no case in common."""
+    common = [key for key in board.facets if all(key in scores for scores in board.scores.values())]
     if not common:
         return None
-    means = {name: fmean(each[key] for key in common) for name, each in zip(names, scores, strict=True)}
+    means = {name: fmean(scores[key] for key in common) for name, scores in board.scores.items()}
     single = board.best(means.values())
-    best = next(name for name in names if means[name] == single)
-    mean = fmean(board.best(each[key] for each in scores) for key in common)
+    best = next(name for name, mean in means.items() if mean == single)
+    names = tuple(means) if systems is None else tuple(systems)
+    mean = fmean(board.best(board.scores[name][key] for name in names) for key in common)
     return BestOf(names, mean, len(common), single, best)
 
 
 def best_pairs(board: Board) -> list[BestOf]:
-    """Return the best of each pair of systems, the one with the largest gain first."""
+    """Return the best of each pair of systems, the pair that gains most first."""
     names = [candidate.name for candidate in board.candidates]
     found = [best_of(board, pair) for pair in combinations(names, 2)]
-    known = [each for each in found if each is not None]
     sign = -1 if board.info.higher_is_better else 1
-    return sorted(known, key=lambda each: (-round(each.gain, 9), sign * each.mean))
+    return sorted((each for each in found if each is not None), key=lambda each: sign * round(each.mean, 9))

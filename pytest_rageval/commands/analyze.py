@@ -1,0 +1,28 @@
+"""``rageval analyze``: the analyses of runs, one module each."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+__all__ = ["ANALYSES", "add_to"]
+
+ANALYSES: dict[str, str] = {
+    "matching": "pytest_rageval.commands.analyze_matching:add_to",
+}
+"""Subcommand -> ``"module:function"``, which adds its parser."""
+
+DESCRIPTION = "Analyze runs: which system suits which task, and what it costs."
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command ``analyze`` with its subcommands."""
+    parser = commands.add_parser("analyze", help="analyze runs", description=DESCRIPTION, allow_abbrev=False)
+    words = parser.add_subparsers(title="analyses", metavar="ANALYSIS", required=True)
+    for reference in ANALYSES.values():
+        module, _, function = reference.partition(":")
+        getattr(import_module(module), function)(words)

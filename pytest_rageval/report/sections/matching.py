@@ -1,0 +1,116 @@
+"""The best system in the summary, and the systems that cannot be told from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.systems.best_of import best_of
+from pytest_rageval.analysis.systems.board import board_of
+from pytest_rageval.analysis.systems.matching import ALL, bests
+from pytest_rageval.analysis.systems.separable import Best, Contrast
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.plan import TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.sections.section import Section, Table
+from pytest_rageval.report.text.lines import Line, few_of, number
+from pytest_rageval.report.text.tables import ABSENT
+
+__all__ = ["AXES", "MATCHING", "best_table", "p_text"]
+
+AXES = ("domain", "level")
+"""The facets of the axes: R-Eval's."""
+
+FEW = 5
+"""Systems that a cell lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestSystem:
+    """The best system of a scope in the summary.
+
+    Attributes:
+        metric: the primary metric of some testbeds.
+        alpha: the level of the paired tests.
+        best: the best system there, and it against each other one.
+        best_of_n: the mean of the best score of each case over all systems, for the scope of all cases with three
+            systems or more; None elsewhere.
+        n: number of the cases of ``best_of_n``.
+    """
+
+    metric: str
+    alpha: float
+    best: Best
+    best_of_n: float | None = None
+    n: int = 0
+
+
+def _compute(run: Run) -> list[BestSystem]:
+    """Return the best system of all cases, and of each axis; nothing for one system."""
+    outcomes = run.of_systems()
+    if len({outcome.system for outcome in outcomes}) < 2:
+        return []
+    by_metric: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        testbed = run.plan.testbeds.get(outcome.testbed)
+        if testbed is not None:
+            by_metric.setdefault(testbed.primary, []).append(outcome)
+    rows = []
+    for metric, mine in by_metric.items():
+        board = board_of(mine, metric, run.plan.metrics.get(metric, MetricInfo()))
+        choice = best_of(board) if len(board.candidates) > 2 else None
+        for best in bests(board, run.plan.alpha, (), AXES):
+            row = BestSystem(metric, run.plan.alpha, best)
+            if choice is not None and best.scope == ALL:
+                row = replace(row, best_of_n=choice.mean, n=choice.n)
+            rows.append(row)
+    return rows
+
+
+def _tables(rows: Sequence[BestSystem], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
+    for metric in dict.fromkeys(row.metric for row in rows):
+        mine = [row for row in rows if row.metric == metric]
+        notes = [
+            Line(f"the best score of each case over all systems: {number(row.best_of_n)} (n {row.n})")
+            for row in mine
+            if row.best_of_n is not None
+        ]
+        table = best_table(metric, [row.best for row in mine], mine[0].alpha)
+        yield table._replace(notes=notes)
+
+
+def best_table(metric: str, rows: Sequence[Best], alpha: float) -> Table:
+    """Return a table of the best system of each scope.
+
+    A system that is not separable from it has in brackets the smallest difference that the test could have found; a
+    separable one its adjusted p-value.
+    """
+    columns = [
+        ["of", *(each.scope for each in rows)],
+        ["best", *(each.system for each in rows)],
+        ["mean", *(number(each.mean) for each in rows)],
+        ["not separable (least)", *(_names(each.not_separable, _least) for each in rows)],
+        ["separable (p)", *(_names(each.separable, _p) for each in rows)],
+    ]
+    return Table(f"best system by {metric} - paired tests, Holm, alpha {alpha:g}", columns)
+
+
+def p_text(value: float | None) -> str:
+    """Return a p-value to two digits."""
+    return ABSENT if value is None else f"{value:.2g}"
+
+
+def _names(contrasts: Sequence[Contrast], detail: Callable[[Contrast], str]) -> str:
+    return few_of(tuple(f"{each.other} ({detail(each)})" for each in contrasts), FEW)
+
+
+def _least(contrast: Contrast) -> str:
+    return number(None if contrast.least is None else round(contrast.least, 3))
+
+
+def _p(contrast: Contrast) -> str:
+    return p_text(contrast.p_adjusted)
+
+
+MATCHING = Section("matching", BestSystem, _compute, _tables)
