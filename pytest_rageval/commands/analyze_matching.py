@@ -81,7 +81,7 @@ def _matching(arguments: argparse.Namespace) -> tuple[Matching, tuple[str, ...]]
     from pytest_rageval.commands.analyzed_runs import chosen_metric, facet_known, joined
     from pytest_rageval.errors import SettingError, UnknownNameError
     from pytest_rageval.model.facets import OF_SYSTEMS
-    from pytest_rageval.report.sections.matching import AXES
+    from pytest_rageval.report.sections.systems import AXES
 
     runs = joined(arguments.runs)
     metric = chosen_metric(runs, arguments.metric)

@@ -123,7 +123,7 @@ class Options(Settings):
 
     concurrency = Setting("--rag-concurrency", "rag_concurrency", parse=parsing.count, type=parsing.positive,
         help="concurrent answers in a process (default: 16 for async systems and models, 1 for a sync callable)",
-        metavar="N", more="how-to/slow-or-flaky.md#answer-several-cases-at-once")
+        metavar="N", reported=True, more="how-to/slow-or-flaky.md#answer-several-cases-at-once")
     record_mode = Setting("--rag-record-mode", "rag_record_mode", parse=parsing.record_mode,
         help="record and replay every model call: none = only replay, all = only record (default: neither)",
         choices=("none", "once", "new_episodes", "all"), more="how-to/recordings.md")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.systems.board import key_of
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.facets import MODEL, SYSTEM
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.files.merge_shards import Part
-from pytest_rageval.report.run.plan import DIGEST, TestbedPlan
+from pytest_rageval.report.run.plan import TestbedPlan
 
 __all__ = ["JoinedRuns", "join_runs"]
-
-KINDS = ("data", "settings")
-"""Kinds of a run's identity that the runs must share. Their systems differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +110,29 @@ def _has(group: Sequence[Outcome], system: str) -> bool:
 
 
 def _check(one: Part, other: Part) -> None:
-    for what, mine, theirs in _to_agree(one, other):
-        if mine != theirs:
-            raise SettingError(
-                f"{one.name} and {other.name} differ in {what}; join runs of the same data and settings", code="RAG503"
-            )
+    """Raise unless two runs have the same data and settings.
+
+    The fingerprints of the runs may differ in the corpus, which only some systems read. Then all cases must be the
+    same, with the same content and settings.
+    """
+    if one.results["run"]["fingerprint"] == other.results["run"]["fingerprint"]:
+        return
+    mine, theirs = one.run.plan.testbeds, other.run.plan.testbeds
+    for nodeid in sorted({*mine, *theirs}):
+        if nodeid not in mine or nodeid not in theirs:
+            raise _differ(one, other, f"the testbed {nodeid}, which only one of them has")
+        here, there = mine[nodeid].settings, theirs[nodeid].settings
+        for name in sorted({*here, *there}):
+            if here.get(name) != there.get(name):
+                values = " and ".join(each.get(name, "not given") for each in (here, there))
+                raise _differ(one, other, f"{name} of {mine[nodeid].name} ({values})")
+    cases, its = ({key_of(each): each.data for each in part.run.of_systems()} for part in (one, other))
+    if cases != its:
+        key = next(key for key in (*cases, *its) if cases.get(key) != its.get(key))
+        raise _differ(one, other, f"the data of the case {key[1]}")
 
 
-def _to_agree(one: Part, other: Part) -> Iterator[tuple[str, object, object]]:
-    """Yield (description, value of one, value of the other) for what two runs must share."""
-    for kind in KINDS:
-        mine, theirs = one.run.plan.identity.get(kind, {}), other.run.plan.identity.get(kind, {})
-        if mine and theirs:  # a run of an older version may have none
-            for name in sorted({*mine, *theirs}):
-                here, there = mine.get(name, ""), theirs.get(name, "")
-                private = here.startswith(DIGEST) or there.startswith(DIGEST)
-                yield name if private else f"{name} ({here or 'not given'}, {there or 'not given'})", here, there
-    fingerprints = (part.results["run"]["fingerprint"] for part in (one, other))
-    yield "the data or the settings that cases are made with", *fingerprints
+def _differ(one: Part, other: Part, what: str) -> SettingError:
+    return SettingError(
+        f"{one.name} and {other.name} differ in {what}; name runs of the same data and settings", code="RAG503"
+    )

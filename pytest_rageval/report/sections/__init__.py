@@ -9,6 +9,7 @@ BUILTIN: dict[str, str] = {
     "matrices": "pytest_rageval.report.sections.matrices:MATRICES",
     "curves": "pytest_rageval.report.sections.curves:CURVES",
     "dialogues": "pytest_rageval.report.sections.conversations:CONVERSATIONS",
+    "systems": "pytest_rageval.report.sections.systems:SYSTEMS",
     "matching": "pytest_rageval.report.sections.matching:MATCHING",
     "comparison": "pytest_rageval.report.sections.comparison:COMPARISON",
     "trust": "pytest_rageval.report.sections.judge_trust:TRUST",

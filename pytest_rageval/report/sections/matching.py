@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.systems.best_of import best_of
-from pytest_rageval.analysis.systems.board import board_of
 from pytest_rageval.analysis.systems.matching import ALL, bests
 from pytest_rageval.analysis.systems.separable import Best, Contrast
-from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
+from pytest_rageval.report.sections.systems import AXES, boards_of
 from pytest_rageval.report.text.lines import Line, few_of, number
 from pytest_rageval.report.text.tables import ABSENT
 
-__all__ = ["AXES", "MATCHING", "best_table", "p_text"]
-
-AXES = ("domain", "level")
-"""The facets of the axes: R-Eval's."""
+__all__ = ["MATCHING", "best_table", "p_text"]
 
 FEW = 5
 """Systems that a cell lists."""
@@ -48,20 +43,11 @@ class BestSystem:
 
 def _compute(run: Run) -> list[BestSystem]:
     """Return the best system of all cases, and of each axis; nothing for one system."""
-    outcomes = run.of_systems()
-    if len({outcome.system for outcome in outcomes}) < 2:
-        return []
-    by_metric: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        testbed = run.plan.testbeds.get(outcome.testbed)
-        if testbed is not None:
-            by_metric.setdefault(testbed.primary, []).append(outcome)
     rows = []
-    for metric, mine in by_metric.items():
-        board = board_of(mine, metric, run.plan.metrics.get(metric, MetricInfo()))
+    for board in boards_of(run):
         choice = best_of(board) if len(board.candidates) > 2 else None
         for best in bests(board, run.plan.alpha, (), AXES):
-            row = BestSystem(metric, run.plan.alpha, best)
+            row = BestSystem(board.metric, run.plan.alpha, best)
             if choice is not None and best.scope == ALL:
                 row = replace(row, best_of_n=choice.mean, n=choice.n)
             rows.append(row)
