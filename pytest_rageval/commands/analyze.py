@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["ANALYSES", "add_to"]
 
 ANALYSES: dict[str, str] = {
-    "deployment": "pytest_rageval.commands.analyze_deployment:add_to",
-    "matching": "pytest_rageval.commands.analyze_matching:add_to",
+    "deployment": "pytest_rageval.commands.analyses.deployment:add_to",
+    "matching": "pytest_rageval.commands.analyses.matching:add_to",
 }
 """Subcommand -> ``"module:function"``, which adds its parser."""
 

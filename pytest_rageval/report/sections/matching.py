@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.systems.best_of import best_of
@@ -18,7 +18,7 @@ from pytest_rageval.report.text.tables import ABSENT
 __all__ = ["MATCHING", "best_table", "p_text"]
 
 FEW = 5
-"""Systems that a cell lists."""
+"""Systems that a line lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +63,32 @@ def _tables(rows: Sequence[BestSystem], testbeds: Mapping[str, TestbedPlan]) -> 
             if row.best_of_n is not None
         ]
         table = best_table(metric, [row.best for row in mine], mine[0].alpha)
-        yield table._replace(notes=notes)
+        yield table._replace(notes=[*table.notes, *notes])
 
 
 def best_table(metric: str, rows: Sequence[Best], alpha: float) -> Table:
-    """Return a table of the best system of each scope.
+    """Return a table of the best system of each scope, with the other systems below it.
 
-    A system that is not separable from it has in brackets the smallest difference that the test could have found; a
+    A system that is not separable from the best has in brackets the smallest difference that the test would find; a
     separable one its adjusted p-value.
     """
     columns = [
         ["of", *(each.scope for each in rows)],
         ["best", *(each.system for each in rows)],
         ["mean", *(number(each.mean) for each in rows)],
-        ["not separable (least)", *(_names(each.not_separable, _least) for each in rows)],
-        ["separable (p)", *(_names(each.separable, _p) for each in rows)],
+        ["separable from", *(f"{len(each.separable)} of {len(each.others)}" for each in rows)],
     ]
-    return Table(f"best system by {metric} - paired tests, Holm, alpha {alpha:g}", columns)
+    notes = [Line(text) for each in rows for text in _notes(each)]
+    return Table(f"best system by {metric} - paired tests, Holm, alpha {alpha:g}", columns, notes)
+
+
+def _notes(best: Best) -> Iterator[str]:
+    alike = [f"{each.other} (detectable {_least(each)})" for each in best.not_separable]
+    worse = [f"{each.other} (p {p_text(each.p_adjusted)})" for each in best.separable]
+    if alike:
+        yield f"{best.scope}: not separable from {best.system}: {few_of(tuple(alike), FEW)}"
+    if worse:
+        yield f"{best.scope}: {best.system} is better than {few_of(tuple(worse), FEW)}"
 
 
 def p_text(value: float | None) -> str:
@@ -87,16 +96,8 @@ def p_text(value: float | None) -> str:
     return ABSENT if value is None else f"{value:.2g}"
 
 
-def _names(contrasts: Sequence[Contrast], detail: Callable[[Contrast], str]) -> str:
-    return few_of(tuple(f"{each.other} ({detail(each)})" for each in contrasts), FEW)
-
-
 def _least(contrast: Contrast) -> str:
-    return number(None if contrast.least is None else round(contrast.least, 3))
-
-
-def _p(contrast: Contrast) -> str:
-    return p_text(contrast.p_adjusted)
+    return "none" if contrast.least is None else number(round(contrast.least, 3))
 
 
 MATCHING = Section("matching", BestSystem, _compute, _tables)

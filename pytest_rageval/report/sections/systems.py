@@ -124,6 +124,8 @@ def _tables(rows: Sequence[SystemRow], testbeds: Mapping[str, TestbedPlan]) -> I
             ["cost", *(ABSENT if row.cost_usd is None else dollars(row.cost_usd) for row in mine)],
             ["front", *({True: "yes", False: "", None: ABSENT}[row.front] for row in mine)],
         ]
+        if all(row.workflow == row.system for row in mine):  # no workflow has a name of its own
+            del columns[1]
         shown = [column for column in columns if set(column[1:]) != {ABSENT}]
         yield Table(f"systems by {metric} - seconds, calls and cost are of one answer", shown)
 

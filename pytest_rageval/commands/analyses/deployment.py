@@ -24,7 +24,7 @@ FORMATS = {"json": "write everything as JSON", "csv": "write one row for each sy
 
 def add_to(commands: Commands) -> None:
     """Add ``analyze deployment``."""
-    from pytest_rageval.commands.analyzed_runs import add_formats
+    from pytest_rageval.commands.analyses.runs import add_formats
 
     parser = commands.add_parser(
         "deployment", help="quality against time and cost", description=DESCRIPTION, allow_abbrev=False
@@ -38,7 +38,7 @@ def add_to(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.analysis.metric_info import MetricInfo
     from pytest_rageval.analysis.systems.board import board_of
-    from pytest_rageval.commands.analyzed_runs import as_json, chosen_metric, facet_known, joined, outputs, table_text
+    from pytest_rageval.commands.analyses.runs import as_json, chosen_metric, facet_known, joined, outputs, table_text
     from pytest_rageval.report.terminal.deployment_tables import deployment_csv, deployment_json, deployment_tables
 
     runs = joined(arguments.runs)

@@ -29,7 +29,7 @@ FORMATS = {
 def add_to(commands: Commands) -> None:
     """Add ``analyze matching``."""
     from pytest_rageval.analysis.systems.ranks import TIES
-    from pytest_rageval.commands.analyzed_runs import add_formats
+    from pytest_rageval.commands.analyses.runs import add_formats
 
     parser = commands.add_parser(
         "matching", help="which system suits which task", description=DESCRIPTION, allow_abbrev=False
@@ -46,7 +46,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.analyzed_runs import as_json, outputs, table_text
+    from pytest_rageval.commands.analyses.runs import as_json, outputs, table_text
     from pytest_rageval.report.export.latex import tables_latex
     from pytest_rageval.report.files.matching_json import matching_csv, matching_json
     from pytest_rageval.report.terminal.matching_tables import axes_table, grid_table, matching_tables
@@ -78,7 +78,7 @@ def _matching(arguments: argparse.Namespace) -> tuple[Matching, tuple[str, ...]]
     from pytest_rageval.analysis.metric_info import MetricInfo
     from pytest_rageval.analysis.systems.board import board_of
     from pytest_rageval.analysis.systems.matching import matching_of
-    from pytest_rageval.commands.analyzed_runs import chosen_metric, facet_known, joined
+    from pytest_rageval.commands.analyses.runs import chosen_metric, facet_known, joined
     from pytest_rageval.errors import SettingError, UnknownNameError
     from pytest_rageval.model.facets import OF_SYSTEMS
     from pytest_rageval.report.sections.systems import AXES
