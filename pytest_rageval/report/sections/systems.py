@@ -126,6 +126,8 @@ def _tables(rows: Sequence[SystemRow], testbeds: Mapping[str, TestbedPlan]) -> I
         ]
         if all(row.workflow == row.system for row in mine):  # no workflow has a name of its own
             del columns[1]
+        if all(row.p50_s is None and row.cost_usd is None for row in mine):
+            del columns[-1]  # the front of the quality alone is the rank
         shown = [column for column in columns if set(column[1:]) != {ABSENT}]
         yield Table(f"systems by {metric} - seconds, calls and cost are of one answer", shown)
 
