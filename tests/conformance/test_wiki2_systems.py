@@ -17,8 +17,8 @@ FIGURES = {
     "all_pages_2": (0.2277, 0.4455, 0.1980, 0.3168),
     "all_pages_5": (0.3762, 0.8020, 0.3861, 0.5941),
 }
-"""The authors print 0.42 0.93 0.45 0.73 for all pages found in the first 8. KILT's page_R counts the pages of a complete
-set as one entry, which is the same for 8 of 8 pages, and more for the first 2 and 5: these count pages."""
+"""The authors print 0.42 0.93 0.45 0.73 for all pages found in the first 8. KILT's page_R counts the pages of a set as
+one entry, which is the same for all 8 pages, and more for the first 2 and 5; `all_pages_2` counts pages."""
 
 CONFTEST = """
     from functools import partial

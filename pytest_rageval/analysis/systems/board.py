@@ -12,6 +12,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.model.facets import MODEL, SYSTEM, WORKFLOW
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.systems import WORKFLOWS
 
 __all__ = ["NO_VALUE", "Board", "Candidate", "Key", "board_of", "candidates_of", "key_of"]
 
@@ -116,7 +117,7 @@ def board_of(outcomes: Iterable[Outcome], metric: str, info: MetricInfo) -> Boar
 def candidates_of(by_system: Mapping[str, Sequence[Outcome]]) -> tuple[Candidate, ...]:
     """Return the systems with their workflows and models. Outcomes of an older version have neither."""
     return tuple(
-        Candidate(name, _label(mine, WORKFLOW) or name, _label(mine, MODEL) or NO_VALUE)
+        Candidate(name, _label(mine, WORKFLOW) or WORKFLOWS.get(name, name), _label(mine, MODEL) or NO_VALUE)
         for name, mine in by_system.items()
     )
 

@@ -179,5 +179,6 @@ def _scopes(board: Board, facets: Sequence[str], axes: Sequence[str]) -> Iterato
             if frozenset(mine) not in seen:  # one row of all systems is no scope of its own
                 yield f"{facet}={value}", mine, every
     for where in axes_of(board, axes):
-        if len(axes) > 1 or axes[0] not in facets:
-            yield place_text(where), names, board.cases(where)
+        cases = board.cases(where)
+        if len(cases) < len(every) and (len(axes) > 1 or axes[0] not in facets):
+            yield place_text(where), names, cases

@@ -100,4 +100,4 @@ def _least(contrast: Contrast) -> str:
     return "none" if contrast.least is None else number(round(contrast.least, 3))
 
 
-MATCHING = Section("matching", BestSystem, _compute, _tables)
+MATCHING = Section("matching", BestSystem, lambda run: run.once("matching", _compute), _tables)

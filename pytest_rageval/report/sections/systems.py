@@ -66,6 +66,10 @@ class SystemRow:
 
 def boards_of(run: Run) -> list[Board]:
     """Return the scores of each primary metric, if several systems ran."""
+    return run.once("boards", _boards)
+
+
+def _boards(run: Run) -> list[Board]:
     outcomes = run.of_systems()
     if len({outcome.system for outcome in outcomes}) < 2:
         return []
@@ -136,4 +140,4 @@ def _seconds(value: float | None) -> str:
     return ABSENT if value is None else f"{value:.2g}"
 
 
-SYSTEMS = Section("systems", SystemRow, _compute, _tables)
+SYSTEMS = Section("systems", SystemRow, lambda run: run.once("systems", _compute), _tables)
