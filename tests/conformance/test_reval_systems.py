@@ -110,10 +110,10 @@ def test_the_best_model_of_each_workflow(matching: Any) -> None:
     assert [round(mean, 2) for mean, _ in overall(matching, function_calling)[:1]] == [9.94]
     wiki = overall(matching, function_calling, "wiki")[0]
     assert (round(wiki[0], 2), wiki[1][:7]) == (8.77, "gpt-3.5")
-    best = {each["of"]: each["system"] for each in matching["best"]}
-    assert best["all"].startswith("ReAct@gpt-4")
-    assert best["model=gpt-4-1106"].startswith("ReAct")
-    assert best["model=gpt-3.5-turbo"].startswith("PAL")
+    named = {each["of"]: each["system"] for each in matching["best"]}
+    assert named["all"].startswith("ReAct@gpt-4")
+    assert named["model=gpt-4-1106"].startswith("ReAct")
+    assert named["model=gpt-3.5-turbo"].startswith("PAL")
 
 
 def test_the_axes_are_the_radars(matching: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.cells import Cell, cell_of
 from pytest_rageval.analysis.matrix import macro_average
 from pytest_rageval.analysis.systems.board import NO_VALUE, Board
 from pytest_rageval.errors import SettingError
@@ -95,18 +95,15 @@ def grid_over(board: Board, row_facet: str, col_facet: str) -> Grid:
             groups.setdefault((place[0], place[1]), (candidate.name, []))[1].append(outcome)
     rows = _ordered([row for row, _ in groups], row_facet)
     cols = _ordered([col for _, col in groups], col_facet)
-    cells: list[tuple[Cell | None, ...]] = []
-    for row in rows:
-        among = [groups.get((row, col)) for col in cols]
-        ids = [None if each is None else {id(outcome) for outcome in each[1]} for each in among]
-        cells.append(
-            tuple(
-                None if each is None or mine is None else board.cell(each[0], lambda o, mine=mine: id(o) in mine)
-                for each, mine in zip(among, ids, strict=True)
-            )
+    cells = tuple(
+        tuple(
+            cell_of(board.metric, board.info.binary, groups[row, col][1]) if (row, col) in groups else None
+            for col in cols
         )
+        for row in rows
+    )
     systems = tuple(tuple(groups.get((row, col), ("", []))[0] for col in cols) for row in rows)
-    return Grid(row_facet, col_facet, tuple(rows), tuple(cols), tuple(cells), systems)
+    return Grid(row_facet, col_facet, tuple(rows), tuple(cols), cells, systems)
 
 
 def axes_of(board: Board, facets: Sequence[str]) -> list[dict[str, str]]:
@@ -130,8 +127,8 @@ def complete_subgrid(filled: Sequence[Sequence[bool]]) -> tuple[list[int], list[
     """
     n_rows, n_cols = len(filled), len(filled[0]) if filled else 0
     if n_cols < n_rows:
-        cols, rows = complete_subgrid([[row[at] for row in filled] for at in range(n_cols)])
-        return rows, cols
+        turned = complete_subgrid([[row[at] for row in filled] for at in range(n_cols)])
+        return turned[1], turned[0]
     if n_rows > MOST_SUBSETS:
         return [], []
     best: tuple[list[int], list[int]] = [], []

@@ -70,7 +70,11 @@ def _rows(board: Board, by: str) -> dict[str, list[Deployed]]:
     if not by:
         return {"": deployed(board)}
     values = [where[by] for where in axes_of(board, [by])]
-    rows = {value: deployed(board, lambda o, value=value: o.facets.get(by) == value) for value in values}
+
+    def at(value: str) -> list[Deployed]:
+        return deployed(board, lambda outcome: outcome.facets.get(by) == value)
+
+    rows = {value: at(value) for value in values}
     of_system = {
         each.name: [row for group in rows.values() for row in group if row.system == each] for each in board.candidates
     }

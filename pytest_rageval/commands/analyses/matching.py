@@ -80,7 +80,6 @@ def _matching(arguments: argparse.Namespace) -> tuple[Matching, tuple[str, ...]]
     from pytest_rageval.analysis.systems.matching import matching_of
     from pytest_rageval.commands.analyses.runs import chosen_metric, facet_known, joined
     from pytest_rageval.errors import SettingError, UnknownNameError
-    from pytest_rageval.model.facets import OF_SYSTEMS
     from pytest_rageval.report.sections.systems import AXES
 
     runs = joined(arguments.runs)
@@ -91,7 +90,7 @@ def _matching(arguments: argparse.Namespace) -> tuple[Matching, tuple[str, ...]]
         only = names[0] if names else "none"
         raise SettingError(f"the run has one system ({only}) with {metric}; run several, or name several runs")
     for option, facet in (("--rows", arguments.rows), ("--cols", arguments.cols)):
-        facet_known(runs, facet, option, OF_SYSTEMS)
+        facet_known(runs, facet, option, of_systems=True)
     axes = (
         list(AXES) if arguments.axes is None else [name.strip() for name in arguments.axes.split(",") if name.strip()]
     )

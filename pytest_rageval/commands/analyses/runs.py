@@ -13,6 +13,7 @@ from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import results_path, rootdir, stored_run
 from pytest_rageval.commands.show_formats import STDOUT
 from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, short_repr
+from pytest_rageval.model.facets import OF_SYSTEMS
 from pytest_rageval.report.files.join_runs import JoinedRuns, join_runs
 from pytest_rageval.report.files.merge_shards import Part
 from pytest_rageval.report.files.run_folder import write_text
@@ -55,9 +56,11 @@ def chosen_metric(runs: JoinedRuns, metric: str | None) -> str:
     return runs.primary[0]
 
 
-def facet_known(runs: JoinedRuns, name: str, option: str, further: Sequence[str] = ()) -> None:
-    """Raise `UnknownNameError` unless some case has the facet."""
-    known = {facet for outcome in runs.outcomes for facet in outcome.facets}.union(further)
+def facet_known(runs: JoinedRuns, name: str, option: str, *, of_systems: bool = False) -> None:
+    """Raise `UnknownNameError` unless some case has the facet; ``of_systems`` allows those of systems, too."""
+    known = {facet for outcome in runs.outcomes for facet in outcome.facets}.difference(OF_SYSTEMS)
+    if of_systems:
+        known |= {*OF_SYSTEMS}
     if name not in known:
         raise UnknownNameError("facet", name, known, option)
 

@@ -183,7 +183,7 @@ class Collected:
                 labels = dict(responder.facets)
                 if testbed.recorded is not None:
                     labels = testbed.recorded.labels(responder.name, case, name)
-                variant = case.with_facets(system=responder.name).with_facets(**{**labels, **own_labels(case.facets)})
+                variant = case.with_facets(system=responder.name, **{**labels, **own_labels(case.facets)})
                 shown = f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name
                 for run, facets in self._repeats:
                     repeated = variant.with_facets(**facets) if facets else variant

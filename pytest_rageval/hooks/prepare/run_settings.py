@@ -44,7 +44,7 @@ def settings_of(options: Options) -> dict[str, str]:
     }
     if options.repeat == 1:
         del values["rag_repeat"]
-    if options.model.name:
+    if options.model.name or options.system_models:
         values |= _digests("rag_prompts", _PACKAGE / "systems" / "prompts", options.prompts)
     if options.judge.name or options.panels:
         values |= _digests("rag_judge_prompts", _PACKAGE / "judges" / "prompts", {})

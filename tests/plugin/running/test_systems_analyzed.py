@@ -156,11 +156,17 @@ def test_wrong_names_are_refused(recorded: Project) -> None:
         (("--metric=acuracy",), "unknown metric 'acuracy'; did you mean 'accuracy'?"),
         (("--rows=workflw",), "unknown facet 'workflw'; did you mean 'workflow'?"),
         (("--axes=topics",), "unknown facet 'topics'; did you mean 'topic'?"),
+        (("--axes=model",), "--axes: unknown facet 'model'; known: dataset, language, topic"),
         (("--normalize=goood",), "unknown system 'goood'; did you mean 'good'?"),
         (("--rows=topic", "--cols=topic"), "a cell would average systems; give --rows or --cols system, workflow or"),
         (("--csv=results.json",), "--csv names 'results.json'; put the runs first and name another file"),
     ):
         assert wanted in refusal(recorded, "matching", *args)
+
+
+def test_deployment_is_by_a_facet_of_cases(recorded: Project) -> None:
+    recorded.run("--rag-answers=answers.jsonl")
+    assert "--by: unknown facet 'workflow'; known: " in refusal(recorded, "deployment", "--by=workflow")
 
 
 def test_what_each_system_costs(recorded: Project) -> None:

@@ -189,7 +189,7 @@ def test_costs_are_of_an_answer_and_of_a_right_one() -> None:
     assert (a.n, a.mean, a.p50_s, a.mean_s, a.errors, a.outages, a.limits) == (2, 0.5, 3.0, 3.0, 1, 1, 1)
     assert (a.model_calls, a.tool_calls, a.steps) == (1, 1, 3)
     assert (a.prompt_tokens, a.completion_tokens) == (20, 3)
-    assert (a.cost_usd, a.cost_per_right) == (pytest.approx(0.2), pytest.approx(0.4))
+    assert [a.cost_usd, a.cost_per_right] == pytest.approx([0.2, 0.4])
     assert a.shares == pytest.approx({"model": 0.5, "tools": 0.0625, "retrieval": 0.1875, "program": 0, "rest": 0.25})
     assert (b.cost_usd, b.cost_per_right, b.model_calls, b.shares) == (None, None, None, {})
     assert (a.front, b.front, b.dominated_by) == (True, False, ("a",))
