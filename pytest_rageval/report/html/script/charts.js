@@ -170,6 +170,7 @@ function drawScatter({ price, metric }, place) {
   const front = known.filter((point) => !known.some((other) => dominates(other, point, metric))).sort((one, other) => one.price - other.price);
   if (front.length > 1) parts.unshift(svg("polyline", { class: "front", points: front.map((point) => `${frame.atX(point.price)},${frame.atY(point.cell.mean)}`).join(" ") }));
   const title = `${metric} against ${name}`;
+  const labels = ["workflow", "model"].filter((facet) => store.facets[facet]);
   const others = PRICES.filter(([key]) => key !== price);
   const shownAs = (key, value) => (value === null ? "unknown" : key === "cost" ? dollars(value) : key === "token" ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
   const table = points.map((point) => {
@@ -177,9 +178,9 @@ function drawScatter({ price, metric }, place) {
     const better = known.filter((other) => dominates(other, point, metric)).map((other) => other.each);
     return [point.each, point.price === null ? "unknown" : text(point.price), cellText(point.cell, metric),
       !known.includes(point) ? "–" : better.length ? `dominated by ${better.join(", ")}` : "front",
-      labelOf(rows, "workflow"), labelOf(rows, "model"), ...others.map(([key]) => shownAs(key, priceOf(rows, key)))];
+      ...labels.map((facet) => labelOf(rows, facet)), ...others.map(([key]) => shownAs(key, priceOf(rows, key)))];
   });
-  const head = ["system", name, metric, "front", "workflow", "model", ...others.map(([, label]) => label)];
+  const head = ["system", name, metric, "front", ...labels, ...others.map(([, label]) => label)];
   const shown = known.length ? drawing(width, height, `${title}, one point a system`, ...frame.parts, ...parts) : el("p", {}, "No system tells it of all its answers.");
   return figure(plainly(title), shown, system, head, table);
 }
