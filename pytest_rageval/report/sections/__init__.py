@@ -10,6 +10,7 @@ BUILTIN: dict[str, str] = {
     "curves": "pytest_rageval.report.sections.curves:CURVES",
     "dialogues": "pytest_rageval.report.sections.conversations:CONVERSATIONS",
     "systems": "pytest_rageval.report.sections.systems:SYSTEMS",
+    "grid": "pytest_rageval.report.sections.systems_grid:GRID",
     "matching": "pytest_rageval.report.sections.matching:MATCHING",
     "comparison": "pytest_rageval.report.sections.comparison:COMPARISON",
     "trust": "pytest_rageval.report.sections.judge_trust:TRUST",

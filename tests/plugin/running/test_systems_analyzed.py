@@ -61,6 +61,9 @@ def test_the_summary_names_the_best_system_and_what_each_costs(recorded: Project
     run.said(
         "systems by accuracy - seconds, calls and cost are of one answer",
         "good* react *large *1st *1 *30 *",
+        "accuracy by workflow x model - mean (n); – did not run",
+        "react *1.00 (30) *0.97 (30)",
+        "pal *0.00 (30) *–",
         "best system by accuracy - paired tests, Holm, alpha 0.05",
         "all *good * 1 *1 of 2",
         "all: not separable from good: fair (detectable 0.*)",
