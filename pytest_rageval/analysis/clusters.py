@@ -8,7 +8,7 @@ from statistics import fmean
 
 from pytest_rageval.analysis.statistics import Mean, clustered_interval, mean_of, mean_of_cases
 from pytest_rageval.analysis.units import Units, units_of_outcomes
-from pytest_rageval.model.facets import KNEW
+from pytest_rageval.model.facets import KNEW, OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["REPEAT", "by_case", "case_names", "mean_over", "over_units", "pairs_of", "repeated"]
@@ -93,7 +93,7 @@ def case_names(cases: Sequence[Sequence[Outcome]]) -> list[str]:
 
 def _key(outcome: Outcome, *, any_system: bool = False) -> Key:
     facets = dict(outcome.facets)
-    for name in (*_OF_A_RUN, "system") if any_system else _OF_A_RUN:
+    for name in (*_OF_A_RUN, *OF_SYSTEMS) if any_system else _OF_A_RUN:
         facets.pop(name, None)
     return outcome.testbed, "" if any_system else outcome.system, outcome.case_id, tuple(facets), tuple(facets.values())
 

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 __all__ = ["ANALYSES", "add_to"]
 
 ANALYSES: dict[str, str] = {
+    "deployment": "pytest_rageval.commands.analyses.deployment:add_to",
     "errors": "pytest_rageval.commands.analyses.errors:add_to",
+    "matching": "pytest_rageval.commands.analyses.matching:add_to",
 }
 """Subcommand -> ``"module:function"``, which adds its parser."""
 
-DESCRIPTION = "Analyze runs: why answers are wrong."
+DESCRIPTION = "Analyze runs: why answers are wrong, which system suits which task, and what it costs."
 
 
 def add_to(commands: Commands) -> None:

@@ -75,6 +75,10 @@ def read_instance(record: Fields, dataset: str) -> Instance:
     )
 
 
+_EVIDENCE = ("evidence", "provenance", "qrels")
+"""A record with one of these needs no gold answer: it judges the retrieval."""
+
+
 def _gold(record: Fields, answerable: bool | None) -> Gold:
     if "answers" in record and "slots" in record:
         problem = "found both answers and slots, wanted one: answers (any one is right) or slots (each must be met)"
@@ -85,7 +89,7 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
         return record.slots("slots")
     if "answers" in record:
         return (record.aliases("answers"),)
-    if answerable is False or record.values.get(LABELLED) is False:
+    if answerable is False or record.values.get(LABELLED) is False or any(key in record for key in _EVIDENCE):
         return ()
     problem = 'found neither answers nor slots, wanted one of them, or "answerable": false'
     raise DataError(record.where, f"{problem}{record.near('answers', 'slots')}")

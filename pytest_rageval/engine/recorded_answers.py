@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from pytest_rageval.datasets.recorded import Recorded
 from pytest_rageval.engine.outages import check_outage
-from pytest_rageval.errors import CaseError, short_repr
+from pytest_rageval.errors import CaseError, SettingError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.facets import matches
+from pytest_rageval.model.facets import MODEL, WORKFLOW, matches
 from pytest_rageval.trace.completing import completed, usage_of_trace
 from pytest_rageval.trace.steps import model_calls
 
@@ -28,7 +28,11 @@ class RecordedAnswers:
         self._facets: frozenset[str] | None = None
         self._rows: dict[tuple[str, str], list[Recorded]] = {}
         for row in rows:
-            self._rows.setdefault((row.system or UNNAMED, row.id), []).append(row)
+            self._rows.setdefault((_system_of(row), row.id), []).append(row)
+        self._labels: dict[str, list[dict[str, str]]] = {}
+        for (system, _), same in self._rows.items():
+            known = self._labels.setdefault(system, [])
+            known += [labels for labels in map(_labels_of, same) if labels not in known]
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -46,6 +50,35 @@ class RecordedAnswers:
                 return max(rows, key=lambda row: len(row.where)).answer
         return None
 
+    def labels(self, system: str, case: Case, name: str) -> dict[str, str]:
+        """Return the facets ``workflow`` and ``model`` of a case's answer; the default workflow is the system's name.
+
+        Raises:
+            SettingError: the rows of the case name several workflows or models.
+        """
+        known = self._labels[system]
+        if len(known) > 1:
+            known = self._labels_of_case(system, case, name)
+        if len(known) > 1:
+            texts = " and ".join(", ".join(f"{key} {value}" for key, value in each.items()) or "none" for each in known)
+            raise SettingError(
+                f"recorded answers of system {short_repr(system)} to case {short_repr(case.instance.id)} name several "
+                f"workflows or models ({texts}); give each its own system"
+            )
+        return {WORKFLOW: system, **(known[0] if known else {})}
+
+    def _labels_of_case(self, system: str, case: Case, name: str) -> list[dict[str, str]]:
+        """Return the distinct labels of the rows that may answer a case."""
+        known: list[dict[str, str]] = []
+        for key in (name, case.instance.id):
+            for row in self._rows.get((system, key), ()):
+                where = {k: v for k, v in row.where.items() if k in case.facets}
+                if matches(case.facets, where) and _labels_of(row) not in known:
+                    known.append(_labels_of(row))
+            if known:
+                break
+        return known
+
     def ignore_but(self, facets: Collection[str]) -> set[str]:
         """Ignore all keys of rows except these facets; return the ignored keys, which are facets of no case."""
         self._facets = frozenset(facets)
@@ -57,6 +90,15 @@ class RecordedAnswers:
     def unused(self, names: set[str]) -> list[str]:
         """Return the ids of rows that are not in ``names``, the ids of the session's cases."""
         return sorted({case_id for _, case_id in self._rows} - names)
+
+
+def _labels_of(row: Recorded) -> dict[str, str]:
+    return {key: row.where[key] for key in (WORKFLOW, MODEL) if key in row.where}
+
+
+def _system_of(row: Recorded) -> str:
+    """Return a row's system; a row without one has its workflow and model as the name."""
+    return row.system or "@".join(_labels_of(row).values()) or UNNAMED
 
 
 class RecordedAnswerer:

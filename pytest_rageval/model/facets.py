@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 
 __all__ = [
-    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "TASKS", "above", "facet_text", "matches",
-    "place_of", "place_text", "sort_key",
+    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "SYSTEM", "TASKS",
+    "WORKFLOW", "above", "facet_text", "matches", "own_labels", "place_of", "place_text", "sort_key",
 ]  # fmt: skip
 
 FACETS = (
     "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
+    "workflow", "model",
 )  # fmt: skip
 """The facets that any case may have; a dataset or a marker may add its own."""
 
@@ -23,6 +24,10 @@ TASKS = (
 )  # fmt: skip
 
 ANY = "*"
+
+SYSTEM, WORKFLOW, MODEL = OF_SYSTEMS = ("system", "workflow", "model")
+"""The facets of the system that answers: its name, how it works, and its model. A case's own facet of one of the
+names has priority."""
 
 DIALOGUE = "dialogue"
 """The facet that names the conversation of a turn. Turns of one conversation depend on each other."""
@@ -59,6 +64,11 @@ def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
 def above(facet: str) -> str:
     """Return the name of the facet whose values group those of ``facet``."""
     return f"{facet}_1"
+
+
+def own_labels(facets: Mapping[str, str]) -> dict[str, str]:
+    """Return the facets ``workflow`` and ``model`` that a case has of its own; they have priority over the system's."""
+    return {name: facets[name] for name in (WORKFLOW, MODEL) if name in facets}
 
 
 def place_of(facets: Mapping[str, str], facet: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.parts import SystemParts
 
-__all__ = ["BUILTIN", "SystemFactory", "SystemParts"]
+__all__ = ["BUILTIN", "WORKFLOWS", "SystemFactory", "SystemParts"]
 
 SystemFactory = Callable[[SystemParts], System]
 """Builds a named system from the session's parts."""
@@ -18,3 +18,6 @@ BUILTIN: dict[str, str] = {
     "llm": "pytest_rageval.systems.llm:build",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
+
+WORKFLOWS: dict[str, str] = {"extractive": "rag", "llm": "rag"}
+"""System name -> the facet ``workflow`` of its outcomes, if it is not the name."""

@@ -214,6 +214,34 @@ def test_charts_have_a_line_or_point_a_system_and_their_numbers(opened: Opener, 
     assert scatter.locator("tbody tr").first.inner_text().split("\t")[1] == "$0.0010"
 
 
+def test_the_chart_of_cost_against_quality_marks_the_front(opened: Opener) -> None:
+    def answered(system: str, right: int, seconds: float, model: str) -> list[dict[str, Any]]:
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost_usd": 0.1, "latency_s": seconds}
+        return [
+            outcome(
+                f"q{at}",
+                system,
+                facets={"workflow": "rag", "model": model},
+                scores={"accuracy": {"value": float(at < right)}},
+                answer={"usage": usage},
+            )
+            for at in range(4)
+        ]
+
+    outcomes = [*answered("good", 4, 9.0, "m1"), *answered("quick", 3, 1.0, "m2"), *answered("worse", 2, 2.0, "m3")]
+    scatter = opened(results(outcomes)).locator("#charts article", has_text="Time and cost against quality")
+    assert len((scatter.locator("polyline.front").get_attribute("points") or "").split()) == 2
+    scatter.locator("summary").click()
+    rows = [row.split("\t") for row in scatter.locator("tbody tr").all_inner_texts()]
+    assert [[row[0], *row[3:6]] for row in rows] == [
+        ["good", "front", "rag", "m1"],
+        ["quick", "front", "rag", "m2"],
+        ["worse", "dominated by quick", "rag", "m3"],
+    ]
+    scatter.get_by_label("What it takes").select_option("cost")
+    assert scatter.locator("polyline.front").count() == 0  # all cost the same, so one system is the front
+
+
 def test_all_is_reached_with_the_keyboard_alone(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
     reached = []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from csv import DictReader
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.projects.rag_project import Project, project  # noqa: F401
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import macro_average
@@ -42,3 +45,27 @@ def test_a_missing_cell_withholds_the_average(tables: Any) -> None:
     assert macro_average(cells([*row[:-1], None])) is None
     assert macro_average([*cells(row[:-1]), None]) is None
     assert macro_average([]) is None
+
+
+def test_the_command_averages_seconds_over_datasets(tables: Any, project: Project) -> None:  # noqa: F811
+    """Each set is one case with the printed seconds as its latency; the macro row is the printed average."""
+    rows = tables["T9"]
+    sets = tables["cols"]
+    project.data([{"id": name, "question": "?", "answers": ["a"], "task_set": name} for name in sets])
+    answers = [
+        {"id": name, "answer": "a", "system": label, "usage": {"latency_s": seconds}}
+        for label, (row, _) in rows.items()
+        for name, seconds in zip(sets, row, strict=True)
+    ]
+    project.data(answers, "answers.jsonl")
+    project.file("a.rag.toml", '[[testbed]]\nname = "kilt"\ndataset = "jsonl:cases.jsonl"\nmetrics = ["accuracy"]\n')
+    assert project.run("--rag-answers=answers.jsonl").status == 0
+    ran = project.command("analyze", "deployment", "--by", "task_set", "--csv")
+    assert ran.returncode == 0, ran.stderr
+    found = {
+        row["system"]: float(row["mean_s"]) for row in DictReader(StringIO(ran.stdout)) if row["task_set"] == "macro"
+    }
+    assert found.keys() == rows.keys()
+    assert (round(found["e5+Llama2-70B"], 3), round(found["BM25"], 3)) == (3.793, 0.121)
+    for label, (_, average) in rows.items():
+        assert abs(found[label] - average) <= 0.0005 + 1e-9, label

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.model.facets import ANY, KNEW, matches
+from pytest_rageval.model.facets import ANY, KNEW, SYSTEM, matches
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["MIN_COMPARED", "Held", "HeldCase", "held_cases", "share_of"]
@@ -34,7 +34,7 @@ class HeldCase:
         testbed: node id of its testbed in this run; for a removed case, of the testbed that would have it.
         system: the system that answers it in this run.
         fate: whether it can be compared and, if not, why.
-        facets: its facets in the baseline, with the system of this run.
+        facets: its facets in the baseline, with those of its system in this run.
         after: the case in this run; None if the run does not have it.
         deselected: whether this session deselected it.
     """
@@ -172,6 +172,7 @@ def held_cases(
     systems = {case.system for case in after}
     one_each = len(systems) == len({case.system for case in before}) == 1  # one system each: names need not match
     system_now = next(iter(systems)) if one_each else ""
+    labels = {case.system: case.labels for case in after}
     not_run = {(outcome.testbed, outcome.case_id) for outcome in skipped}
     by_testbed: dict[str, list[HeldCase]] = {}
     for case in _paired(pairing):
@@ -180,7 +181,7 @@ def held_cases(
         testbed = moved.get(gone.testbed, gone.testbed)
         fate: Fate = "skipped" if (testbed, gone.case) in not_run else "removed"
         system = system_now or gone.system
-        case = HeldCase(gone, testbed, system, fate, {**gone.facets, "system": system})
+        case = HeldCase(gone, testbed, system, fate, {**gone.facets, **labels.get(system, {}), SYSTEM: system})
         by_testbed.setdefault(testbed, []).append(case)
     return {
         testbed: [replace(case, deselected=True) if id(case.before) in left_out else case for case in cases]
@@ -212,5 +213,5 @@ def _paired(pairing: Pairing) -> Iterator[HeldCase]:
     for fate, pairs in fates.items():
         for pair in pairs:
             system = pair.after.system
-            facets = {**pair.before.facets, "system": system}
+            facets = {**pair.before.facets, **pair.after.labels, SYSTEM: system}
             yield HeldCase(pair.before, pair.after.testbed, system, fate, facets, pair.after)

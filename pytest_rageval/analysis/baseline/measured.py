@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.clusters import REPEAT, by_case
-from pytest_rageval.model.facets import DIALOGUE, KNEW
+from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, own_labels
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import UNSTORED, Share, stored
 
@@ -20,7 +20,7 @@ __all__ = ["DIGITS", "Measured", "MeasuredTestbed", "Snapshot", "facets_of_case"
 DIGITS = 6
 """Digits of compared scores: enough to show any change, too few to show another machine's rounding."""
 
-_NOT_OF_A_CASE = (REPEAT, KNEW, "system")
+_NOT_OF_A_CASE = (REPEAT, KNEW, *OF_SYSTEMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Measured:
         testbed: the testbed's node id.
         case: the case's id.
         system: the system's name.
-        facets: its facets without ``system`` and those of a single run.
+        facets: its facets without those of its system and of a single run.
         data: digest of the question and the gold data; "" if unknown.
         said: digest of the answer's text, one for each answered repeat.
         evidence: share of the evidence that the system had, the mean over repeats; None if unknown.
@@ -41,6 +41,7 @@ class Measured:
         answer_seen: if the evidence is unknown, the share of the gold slots that the passages seen by the system
             contain, the mean over repeats; None if unknown, too.
         cluster: the facet whose value it shares with dependent cases.
+        labels: its facets ``workflow`` and ``model``, if known.
     """
 
     testbed: str
@@ -57,6 +58,7 @@ class Measured:
     nodes: tuple[str, ...] = field(default=(), metadata=UNSTORED)
     answer_seen: Share | None = field(default=None, metadata=stored(before="failed"))
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
+    labels: Mapping[str, str] = field(default_factory=dict, metadata=UNSTORED)
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
@@ -123,7 +125,7 @@ def measured_of(outcomes: Iterable[Outcome]) -> tuple[Measured, ...]:
 
 
 def facets_of_case(facets: Mapping[str, str]) -> dict[str, str]:
-    """Return the facets of a case's settings: without the system and the facets of a single run."""
+    """Return the facets of a case's settings: without those of its system and of a single run."""
     return {key: value for key, value in facets.items() if key not in _NOT_OF_A_CASE}
 
 
@@ -145,6 +147,7 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         nodes=tuple(run.nodeid for run in runs),
         answer_seen=mean_share(run.answer_seen for run in runs),
         cluster=first.cluster,
+        labels=own_labels(first.facets),
     )
 
 

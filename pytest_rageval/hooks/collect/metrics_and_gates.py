@@ -14,14 +14,14 @@ from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.facets import matches
+from pytest_rageval.model.facets import OF_SYSTEMS, matches
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.selection import select
 
 __all__ = ["complete", "has_facet", "no_such_cluster"]
 
 
-OF_A_RUN = {"system", REPEAT}
+OF_A_RUN = {*OF_SYSTEMS, REPEAT}
 """Facets that the session adds to cases."""
 
 

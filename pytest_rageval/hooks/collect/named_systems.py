@@ -25,14 +25,17 @@ class NamedSystems:
         self._added: list[str] = []
         self._loaded: dict[str, System] = {}
 
-    def load(self, names: Iterable[str], registered: Iterable[str]) -> None:
-        """Load each of ``names`` that is not ``registered``; raise `SettingError` if one cannot be loaded."""
+    def load(self, names: Iterable[str], registered: Iterable[str], aliases: Iterable[str] = ()) -> None:
+        """Load each of ``names`` that is not ``registered``; raise `SettingError` if one cannot be loaded.
+
+        An error suggests registered names and ``aliases``.
+        """
         known = set(registered)
         for name in dict.fromkeys(names):
             if name in known or name in self._loaded:
                 continue
             if ":" not in name:
-                hint = f"(one of your own is module:attribute); {did_you_mean(name, known)}"
+                hint = f"(one of your own is module:attribute); {did_you_mean(name, {*known, *aliases})}"
                 raise SettingError(f"unknown system {short_repr(name)} {hint}")
             self._extend_path()
             self._loaded[name] = load_system(name)

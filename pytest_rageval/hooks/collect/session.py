@@ -23,8 +23,10 @@ from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site, Testbed
 from pytest_rageval.hooks.config.judge_labels import RequiredTrust
 from pytest_rageval.hooks.config.judge_panels import panels_by_judge
 from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.config.system_names import check_names
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.model.facets import own_labels
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.conversations import with_earlier
 from pytest_rageval.testbeds.expand import expand
@@ -125,6 +127,8 @@ class Collected:
         self.elsewhere: list[str] = []
         self.unmatched: list[Gate] = []
         self.panels = panels_by_judge(options.panels, catalog.metrics)
+        if options.named_systems:
+            check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
@@ -177,7 +181,10 @@ class Collected:
             for responder in answering:
                 if source.recorded is not None and source.recorded.find(responder.name, case, name) is None:
                     continue  # a dataset with recorded answers has only the cases that they answer
-                variant = case.with_facets(system=responder.name)
+                labels = dict(responder.facets)
+                if testbed.recorded is not None:
+                    labels = testbed.recorded.labels(responder.name, case, name)
+                variant = case.with_facets(system=responder.name, **{**labels, **own_labels(case.facets)})
                 shown = f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name
                 for run, facets in self._repeats:
                     repeated = variant.with_facets(**facets) if facets else variant

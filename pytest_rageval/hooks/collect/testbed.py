@@ -47,11 +47,22 @@ class Responder:
         name: the system's name, also its facet.
         named: whether an option names it; else the ``rag_system`` fixture provides it.
         lasting: whether its fixtures are session-scoped.
+        system: the registered name or ``module:attribute`` behind an alias or ``NAME@MODEL``; "" if it is the name.
+        model: the litellm name of its own model; "" for the session's.
+        facets: its facets ``workflow`` and ``model``, as pairs.
     """
 
     name: str
     named: bool = False
     lasting: bool = True
+    system: str = ""
+    model: str = ""
+    facets: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The registered name or ``module:attribute`` of the system."""
+        return self.system or self.name
 
 
 @dataclass(slots=True, eq=False)

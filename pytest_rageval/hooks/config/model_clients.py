@@ -174,6 +174,7 @@ class Models:
         """Start a thread that imports the model backends, if a call will need them."""
         models = [(fixture, self.setting(fixture).name) for fixture in KINDS if not self._is_local(fixture)]
         models += [("rag_judge", name) for name in self._options.panelists]
+        models += [("rag_llm", name) for name in self._options.system_models]
         imports = [
             (name, self.setting(fixture).params)
             for fixture, name in models

@@ -26,10 +26,14 @@ class Options(Settings):
 
     # fmt: off
     systems = Setting("--rag-system", parse=parsing.distinct, action="append", default=[], metavar="NAME",
-        help="system under test: module:attr or a registered name; repeat to compare several",
+        help="system under test: a registered name, NAME@MODEL, module:attr or an alias of rag_systems; repeat to "
+        "compare several",
         more="how-to/systems.md")
     ini_systems = Setting("rag_system", parse=parsing.distinct, kind="linelist",
         help="system under test, like --rag-system; a fixture rag_system has priority", more="how-to/systems.md")
+    named_systems = Setting("rag_systems", parse=parsing.named_systems, kind="linelist",
+        help="aliases of systems: 'alias: name@model; option=value', one per line", reported=True,
+        more="how-to/compare-systems.md#several-models")
     model_name = Setting("--rag-model", "rag_model", parse=parsing.name, metavar="MODEL",
         help="the model of the systems, by its litellm name (openai/gpt-4o-mini)",
         decides="systems", reported=True, more="how-to/models.md")
@@ -122,7 +126,7 @@ class Options(Settings):
 
     concurrency = Setting("--rag-concurrency", "rag_concurrency", parse=parsing.count, type=parsing.positive,
         help="concurrent answers in a process (default: 16 for async systems and models, 1 for a sync callable)",
-        metavar="N", more="how-to/slow-or-flaky.md#answer-several-cases-at-once")
+        metavar="N", reported=True, more="how-to/slow-or-flaky.md#answer-several-cases-at-once")
     record_mode = Setting("--rag-record-mode", "rag_record_mode", parse=parsing.record_mode,
         help="record and replay every model call: none = only replay, all = only record (default: neither)",
         choices=("none", "once", "new_episodes", "all"), more="how-to/recordings.md")
@@ -202,6 +206,14 @@ class Options(Settings):
         """The distinct litellm names of the models in panels, without the fixture ``rag_judge``."""
         names = dict.fromkeys(model for panel in self.panels.values() for model in panel.models)
         return [model for model in names if model != "rag_judge"]
+
+    @property
+    def system_models(self) -> list[str]:
+        """The distinct litellm names of the models of ``NAME@MODEL`` and of the aliases in use."""
+        from pytest_rageval.hooks.config.system_names import model_of
+
+        names = self.systems or self.ini_systems
+        return list(dict.fromkeys(model for name in names if (model := model_of(name, self.named_systems))))
 
     @property
     def looks_ahead(self) -> bool:

@@ -12,6 +12,7 @@ from pytest_rageval.hooks.config.setting import Place
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.config.models import ModelSetting
+    from pytest_rageval.hooks.config.system_names import SystemName
     from pytest_rageval.judges.panel import Panel
     from pytest_rageval.report.files.pruning import Keep
 
@@ -30,6 +31,7 @@ __all__ = [
     "labels",
     "lines",
     "name",
+    "named_systems",
     "one_of",
     "page",
     "panels",
@@ -253,6 +255,13 @@ def record_mode(value: str, place: Place) -> str | None:
     from pytest_rageval.hooks.config.models import record_mode
 
     return record_mode(str(value), place.name)
+
+
+def named_systems(value: Sequence[str], place: Place) -> Mapping[str, SystemName]:
+    """Return alias -> system."""
+    from pytest_rageval.hooks.config.system_names import parse_systems
+
+    return parse_systems(value)
 
 
 def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:

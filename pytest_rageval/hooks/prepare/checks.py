@@ -25,8 +25,8 @@ def check_session(collected: Collected) -> None:
     collected.baseline = check_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     _check_cluster(collected)
-    systems = (entry.responder.name for entry in collected.entries if entry.responder.named)
-    collected.named.load(systems, collected.catalog.systems)
+    systems = (entry.responder.kind for entry in collected.entries if entry.responder.named)
+    collected.named.load(systems, collected.catalog.systems, options.named_systems)
     for gate, where in collected.session_gates:
         _compute_for(collected, gate, where)
     facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))

@@ -90,7 +90,7 @@ def _corpus_users(collected: Collected, items: Sequence[pytest.Item]) -> set[Tes
         if entry is None or entry.case.supplied is not None or (entry.testbed, entry.responder) in known:
             continue
         known.add((entry.testbed, entry.responder))
-        is_builtin = entry.responder.name in READERS and overridden(CORPUS_FIXTURE, item) is None
+        is_builtin = entry.responder.kind in READERS and overridden(CORPUS_FIXTURE, item) is None
         if is_builtin and CORPUS_FIXTURE in _fixtures_of(collected, entry, item):
             users.add(entry.testbed)
     return users
@@ -128,7 +128,7 @@ def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
 
 def _fixtures_of(collected: Collected, entry: Entry, item: pytest.Item) -> list[str]:
     """Return the fixtures that answering a case sets up and that may use the corpus."""
-    name = entry.responder.name
+    name = entry.responder.kind
     theirs = [fixture for fixture in (*PARTS, *MODELS, EMBEDDER, "rag_system") if overridden(fixture, item) is not None]
     models = [fixture for fixture in theirs if fixture in MODELS]
     if entry.testbed.recorded is not None or collected.named.get(name) is not None:

@@ -244,6 +244,7 @@ def _site(definition: pytest.Function) -> Site:
 
 def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
     """Return the systems that answer: the command line's, else an overridden fixture, else the ini's."""
+    from pytest_rageval.hooks.collect.responders import facets_of, named_responders
     from pytest_rageval.hooks.collect.testbed import Responder
     from pytest_rageval.hooks.config.fixture_overrides import MODELS, PARTS, overridden
 
@@ -252,11 +253,13 @@ def _responders(definition: pytest.Function, collected: Collected) -> list[Respo
     system = overridden("rag_system", definition)
     if not options.systems and system is not None:
         lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
-        return [Responder("rag_system", lasting=lasting)]
+        return [Responder("rag_system", lasting=lasting, facets=facets_of("rag_system"))]
     lasting = all(part is None or part.scope == "session" for part in parts.values())
+    model = "" if parts["rag_llm"] is not None or parts["rag_generator"] is not None else options.model.name or ""
     if options.systems or options.ini_systems:
-        return [Responder(name, named=True, lasting=lasting) for name in options.systems or options.ini_systems]
+        return named_responders(collected, model, lasting=lasting)
     if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
-        return [Responder("rag_system", lasting=lasting)]
+        return [Responder("rag_system", lasting=lasting, facets=facets_of("llm", model))]
     has_model = options.model.name is not None or parts["rag_llm"] is not None
-    return [Responder("llm" if has_model else "extractive", named=True, lasting=lasting)]
+    name = "llm" if has_model else "extractive"
+    return [Responder(name, named=True, lasting=lasting, facets=facets_of(name, model))]

@@ -34,6 +34,8 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Plann
         task = Task(item.nodeid, testbed.nodeid, name, collected.session_case(entry), tuple(testbed.metrics.values()))
         model, judge = (fixture if overridden(fixture, item) else priced(fixture, names[fixture]) for fixture in MODELS)
         panelists = {**others, "rag_judge": judge}
+        if entry.responder.model:
+            model = priced("rag_llm", entry.responder.model)
         asks, top_k = _asks(collected, entry, item), collected.options.top_k
         planned.append(Planned(task, asks, model, judge, top_k, collected.panels, panelists))
     return planned
@@ -75,7 +77,7 @@ def _asks(collected: Collected, entry: Entry, item: pytest.Item) -> Asks:
     if entry.testbed.recorded is not None:
         return "none"
     if entry.responder.named:
-        return _asks_named(collected, entry.responder.name, item)
+        return _asks_named(collected, entry.responder.kind, item)
     if _own_fixture(item):
         return "own"
     has_model = collected.models.setting("rag_llm").name is not None or overridden("rag_llm", item) is not None
@@ -103,7 +105,7 @@ def _asks_built_in(name: str, item: pytest.Item) -> Asks:
 def _asks_rag_llm(entry: Entry, item: pytest.Item) -> bool:
     """Return whether a user's system gets its model from the fixture ``rag_llm``."""
     if entry.responder.named:
-        return entry.responder.name in ("llm", "extractive")
+        return entry.responder.kind in ("llm", "extractive")
     return reaches("rag_llm", [_own_fixture(item) or "rag_retriever"], item)
 
 

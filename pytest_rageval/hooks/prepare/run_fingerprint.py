@@ -94,6 +94,8 @@ def _systems(collected: Collected) -> dict[str, str]:
     for entry in collected.entries:
         names.setdefault(entry.testbed.nodeid, {})[entry.responder.name] = None
     values = {f"what answers {nodeid}": ", ".join(systems) for nodeid, systems in names.items()}
+    used = {entry.responder.name for entry in collected.entries}
+    values |= {f"the system {name}": str(each) for name, each in options.named_systems.items() if name in used}
     values |= _deciding(options, "systems")
     values["rag_judges"] = _digest(repr(sorted(options.panels.items())))
     kind, _, path = options.retriever.partition(":")
@@ -135,7 +137,7 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
         fixtures = (overridden(name, item) for name in ("rag_system", *PARTS, *MODELS, EMBEDDER))
         codes = (getattr(inspect.unwrap(fixture.func), "__code__", None) for fixture in fixtures if fixture is not None)
         places.update(Path(code.co_filename) for code in codes if code is not None)
-    for name in {entry.responder.name for entry in collected.entries if entry.responder.named}:
+    for name in {entry.responder.kind for entry in collected.entries if entry.responder.named}:
         module = sys.modules.get(name.partition(":")[0]) if ":" in name else None
         file = getattr(module, "__file__", None)  # built-in modules have none
         if file:

@@ -12,6 +12,7 @@ from pytest_rageval.folders import regular
 from pytest_rageval.hooks.config.diagnosis_rule import DiagnosisRule
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.config.system_names import SystemName
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.llm.recordings.request import Request
 
@@ -44,7 +45,7 @@ def settings_of(options: Options) -> dict[str, str]:
     }
     if options.repeat == 1:
         del values["rag_repeat"]
-    if options.model.name:
+    if options.model.name or options.system_models:
         values |= _digests("rag_prompts", _PACKAGE / "systems" / "prompts", options.prompts)
     if options.judge.name or options.panels:
         values |= _digests("rag_judge_prompts", _PACKAGE / "judges" / "prompts", {})
@@ -84,8 +85,9 @@ def _reported(value: Any) -> Any:
         return Request("model", "", value.params, (), 1).params
     if isinstance(value, Mapping):
         public = {name: each for name, each in value.items() if name != "dsn"}
-        panels = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
-        return panels or Request("retriever", "", public, (), 1).params
+        named = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
+        named |= {name: str(each) for name, each in public.items() if isinstance(each, SystemName)}
+        return named or Request("retriever", "", public, (), 1).params
     if isinstance(value, DiagnosisRule):
         return str(value)
     return value.name if isinstance(value, Path) else value

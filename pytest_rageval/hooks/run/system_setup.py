@@ -112,7 +112,7 @@ class Desks:
         models = tuple(overridden(model, item) for model in MODELS)
         if entry.testbed.recorded is not None:
             return (entry.testbed.recorded, name, *models)
-        if self._collected.named.get(name) is not None:
+        if self._collected.named.get(entry.responder.kind) is not None:
             return (name, *models)
         system = None if entry.responder.named else overridden("rag_system", item)
         if system is not None:
@@ -121,6 +121,8 @@ class Desks:
 
     def _desk(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
         llm, judge = (self._model(request, fixture) for fixture in MODELS)
+        if entry.responder.model:
+            llm = self._models.named("rag_llm", entry.responder.model)
         answerer = self._answerer(request, entry, llm, _digest(origin))
         panelists = {name: self._models.named("rag_judge", name) for name in self._collected.options.panelists}
         sources = Sources(
@@ -181,16 +183,16 @@ class Desks:
         return self._vectors[embedder]
 
     def _answerer(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None, origin: str) -> Answerer:
-        name = entry.responder.name
+        name, kind = entry.responder.name, entry.responder.kind
         if (answerer := _recorded_answerer(entry)) is not None:
             return answerer
         system = self._system(request, entry, llm)
         parts = [part for part in PARTS if overridden(part, request.node) is not None]
-        own = entry.responder.named and self._collected.named.get(name) is None
+        own = entry.responder.named and self._collected.named.get(kind) is None
         bound: Bound | None = self._coroutines if is_async(system) else self._threads
-        if own and name in CLIENTS_BOUND and "rag_generator" not in parts:
+        if own and kind in CLIENTS_BOUND and "rag_generator" not in parts:
             bound = None
-        light = own and name == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)
+        light = own and kind == "extractive" and parts in ([], ["rag_corpus"]) and _searches_in_place(system)
         search = getattr(getattr(system, "retriever", None), "search", None)  # of a system that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
@@ -200,7 +202,7 @@ class Desks:
         return system_answerer
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
-        name = entry.responder.name
+        name = entry.responder.kind
         if entry.responder.named:
             factory = self._collected.catalog.systems.get
             loaded = self._collected.named.get(name)

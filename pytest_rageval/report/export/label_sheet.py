@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_rageval.datasets.fields import RESERVED
 from pytest_rageval.datasets.sheets import sheet_text
+from pytest_rageval.model.facets import OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.report.run.judge_samples import sample_of
@@ -21,6 +22,9 @@ COLUMNS = (
     "facets",
 )  # fmt: skip
 """The columns of a sheet; people fill in ``label`` and ``rater``."""
+
+UNLABELLED = RESERVED.union(OF_SYSTEMS)
+"""Facets that the plugin sets; a sheet has none of them."""
 
 Row = dict[str, str]
 
@@ -79,7 +83,8 @@ def _row(outcome: Outcome, sample: Sample, metric: str, instructions: str) -> Ro
         "answer": sample.answer.text,
         "instructions": instructions,
         "facets": json.dumps(
-            {name: value for name, value in sorted(outcome.facets.items()) if name not in RESERVED}, ensure_ascii=False
+            {name: value for name, value in sorted(outcome.facets.items()) if name not in UNLABELLED},
+            ensure_ascii=False,
         ),
     }
     return {column: texts.get(column, "") for column in COLUMNS}

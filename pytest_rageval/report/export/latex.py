@@ -1,4 +1,4 @@
-"""Write matrices as LaTeX tables with booktabs rules."""
+"""Write matrices and other tables as LaTeX tables with booktabs rules."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
+from pytest_rageval.report.sections.section import Table
 from pytest_rageval.report.text.tables import INDENT, MOST
 
-__all__ = ["matrices_latex"]
+__all__ = ["matrices_latex", "tables_latex"]
 
 GUARD = "\ue001"
 """Printed as ``{}`` at the start of a row; LaTeX would read ``[`` or ``*`` there as an option of the line break."""
@@ -21,6 +22,15 @@ def matrices_latex(matrices: Iterable[Matrix]) -> str:
     LaTeX commands are escaped. Characters beyond ASCII stay, because XeLaTeX and LuaLaTeX can read them.
     """
     return "\n".join(f"{_head(each)}\n{_tabular(matrix_rows(each))}\n" for each in matrices)
+
+
+def tables_latex(tables: Iterable[Table]) -> str:
+    """Return each table as its own ``tabular``, with its title and notes as comments above."""
+    parts = []
+    for each in tables:
+        comments = [f"% {ascii_safe(text)}" for text in (each.title, *(note.text for note in each.notes))]
+        parts.append("\n".join([*comments, _tabular(each.rows), ""]))
+    return "\n".join(parts)
 
 
 def _head(matrix: Matrix) -> str:

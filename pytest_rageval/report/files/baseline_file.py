@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot
+from pytest_rageval.analysis.baseline.measured import Measured, MeasuredTestbed, Snapshot, facets_of_case
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.folders import regular, whole_files
@@ -183,6 +183,7 @@ def _passages(plain: Any) -> dict[str, str] | None:
 
 def _measured(plain: Mapping[str, Any], testbeds: Mapping[str, MeasuredTestbed]) -> Measured:
     case: Measured = decoder(Measured)(plain)
+    case = replace(case, facets=facets_of_case(case.facets))
     if not all(0 <= value <= 1 for value in case.scores.values()):
         raise ValueError(f"a score of the case {case.case!r} is not in 0..1")
     for name, share in (("evidence", case.evidence), ("answer_seen", case.answer_seen)):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
@@ -31,6 +31,8 @@ from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
 from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
 
 __all__ = ["Run"]
+
+T = TypeVar("T")
 
 _Draw = Callable[[Plan, Sequence[Outcome], MatrixChoice], list[Matrix]]
 
@@ -85,6 +87,7 @@ class Run:
     texts: bool = True
     _comparisons: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
     _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
+    _computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _matrices: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
     def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
@@ -239,6 +242,13 @@ class Run:
             self._correlations = summary_data.correlations(self.plan, self.ordered())
         return self._correlations
 
+    def once(self, name: str, compute: Callable[[Run], T]) -> T:
+        """Return what is computed from the run, computed once because several reports show it."""
+        if name not in self._computed:
+            self._computed[name] = compute(self)
+        value: T = self._computed[name]
+        return value
+
     def calls(self) -> Calls:
         """Return the model calls of the whole session."""
         return calls_of(self.ordered(), self.unclaimed)
@@ -257,5 +267,6 @@ class Run:
     def _changed(self) -> None:
         """Drop what was computed from the outcomes."""
         self._correlations = None
+        self._computed.clear()
         self._matrices.clear()
         self._comparisons.clear()

@@ -15,6 +15,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import Matrix, distinct, matrix_of, present
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.repeats import Repeats, repeats_of
+from pytest_rageval.model.facets import OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import ALWAYS
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
@@ -57,7 +58,10 @@ class Correlated:
 
 
 def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
-    """Return the chosen matrix for each system, or one for each primary metric if no metric is chosen."""
+    """Return the chosen matrix for each system, or one for each primary metric if no metric is chosen.
+
+    One matrix has all systems if its rows and columns tell them apart, such as workflow and model.
+    """
     return [
         matrix
         for metric, group in _by_metric(plan, outcomes, choice.metric)
@@ -73,7 +77,7 @@ def differences(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -
     drawn = []
     for metric, group in _by_metric(plan, outcomes, choice.metric):
         rows, cols = _axes(group, choice)
-        if metric in PSEUDO_METRICS or "system" in (rows, cols):
+        if metric in PSEUDO_METRICS or {rows, cols}.intersection(OF_SYSTEMS):
             continue
         first, *others = _systems(group)
         for other in others:
@@ -181,10 +185,20 @@ def _each_system(plan: Plan, metric: str, group: Sequence[Outcome], choice: Matr
     info = plan.metrics.get(metric, MetricInfo())
     systems = _systems(group)
     drawn = []
+    if len(systems) > 1 and _tells_systems_apart(group, rows, cols):
+        return [matrix_of(metric, info.binary, group, rows, cols)]
     for system in systems:
         mine = [outcome for outcome in group if outcome.system == system]
         drawn.append(matrix_of(metric, info.binary, mine, rows, cols, system if len(systems) > 1 else ""))
     return drawn
+
+
+def _tells_systems_apart(group: Sequence[Outcome], rows: str, cols: str) -> bool:
+    """Return whether each cell has one system, as the rows or the columns are systems, workflows or models."""
+    axes = [axis for axis in (rows, cols) if axis in OF_SYSTEMS]
+    cells: dict[tuple[str, ...], str] = {}
+    places = ((tuple(outcome.facets.get(axis, "-") for axis in axes), outcome.system) for outcome in group)
+    return bool(axes) and all(cells.setdefault(cell, system) == system for cell, system in places)
 
 
 def _axes(group: Sequence[Outcome], choice: MatrixChoice) -> tuple[str, str]:

@@ -2,17 +2,33 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.model.facets import ABILITIES, FACETS, LEVELS, TASKS, above, facet_text, matches, place_of, sort_key
+from pytest_rageval.model.facets import (
+    ABILITIES,
+    FACETS,
+    LEVELS,
+    TASKS,
+    above,
+    facet_text,
+    matches,
+    own_labels,
+    place_of,
+    sort_key,
+)
 
 
 def test_the_names_are_those_of_the_contract() -> None:
     assert FACETS == (
         "dataset", "ability", "task", "topic", "domain", "level", "language", "noise_rate", "passages", "system",
+        "workflow", "model",
     )  # fmt: skip
     every = [*ABILITIES, *LEVELS, *TASKS]
     assert len(every) == 17
     assert len(set(every)) == 17
     assert all(name.isidentifier() for name in every)
+
+
+def test_a_case_has_labels_of_its_own() -> None:
+    assert own_labels({"model": "Golf", "system": "desk", "topic": "cars"}) == {"model": "Golf"}
 
 
 def test_the_place_of_a_case_is_below_the_facet_above() -> None:

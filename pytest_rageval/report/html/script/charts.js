@@ -140,6 +140,16 @@ function priceOf(rows, price) {
   return cell.mean === null || !cell.n ? null : cell.mean / cell.n;
 }
 
+/** Whether one system is at least as good and as cheap as another, and better in one of them. */
+function dominates(one, other, metric) {
+  const sign = isLower(metric) ? -1 : 1;
+  if (one.price === null || other.price === null || one.cell.mean === null || other.cell.mean === null) return false;
+  const [cheaper, better] = [other.price - one.price, sign * (one.cell.mean - other.cell.mean)];
+  return cheaper >= 0 && better >= 0 && (cheaper > 0 || better > 0);
+}
+
+const labelOf = (rows, facet) => [...new Set(rows.map((row) => facetAt(row, facet)).filter((value) => value !== null))].join("+") || "–";
+
 function drawScatter({ price, metric }, place) {
   const [name, system] = [Object.fromEntries(PRICES)[price], store.system.values];
   const points = system.map((each) => {
@@ -157,10 +167,22 @@ function drawScatter({ price, metric }, place) {
     const whisker = point.cell.ci95 && svg("path", { class: `whisker ${hue(at)}`, d: `M${left} ${frame.atY(point.cell.ci95[1])}V${frame.atY(point.cell.ci95[0])}` });
     return [whisker, mark(at, left, top, 6)].filter(Boolean);
   });
+  const front = known.filter((point) => !known.some((other) => dominates(other, point, metric))).sort((one, other) => one.price - other.price);
+  if (front.length > 1) parts.unshift(svg("polyline", { class: "front", points: front.map((point) => `${frame.atX(point.price)},${frame.atY(point.cell.mean)}`).join(" ") }));
   const title = `${metric} against ${name}`;
-  const table = points.map((point) => [point.each, point.price === null ? "unknown" : text(point.price), cellText(point.cell, metric)]);
+  const labels = ["workflow", "model"].filter((facet) => store.facets[facet]);
+  const others = PRICES.filter(([key]) => key !== price);
+  const shownAs = (key, value) => (value === null ? "unknown" : key === "cost" ? dollars(value) : key === "token" ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+  const table = points.map((point) => {
+    const rows = cohort(metric, "all", [point.each]);
+    const better = known.filter((other) => dominates(other, point, metric)).map((other) => other.each);
+    return [point.each, point.price === null ? "unknown" : text(point.price), cellText(point.cell, metric),
+      !known.includes(point) ? "–" : better.length ? `dominated by ${better.join(", ")}` : "front",
+      ...labels.map((facet) => labelOf(rows, facet)), ...others.map(([key]) => shownAs(key, priceOf(rows, key)))];
+  });
+  const head = ["system", name, metric, "front", ...labels, ...others.map(([, label]) => label)];
   const shown = known.length ? drawing(width, height, `${title}, one point a system`, ...frame.parts, ...parts) : el("p", {}, "No system tells it of all its answers.");
-  return figure(plainly(title), shown, system, ["system", name, metric], table);
+  return figure(plainly(title), shown, system, head, table);
 }
 
 function drawCharts(place) {

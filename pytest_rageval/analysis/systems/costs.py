@@ -1,0 +1,230 @@
+"""What each system costs: seconds, calls, tokens and dollars, beside its quality."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
+from statistics import fmean
+
+from pytest_rageval.analysis.cells import Cell, value_of
+from pytest_rageval.analysis.matrix import macro_average
+from pytest_rageval.analysis.statistics import quantile
+from pytest_rageval.analysis.systems.board import Board, Candidate
+from pytest_rageval.analysis.systems.pareto import Point, fronts
+from pytest_rageval.analysis.usage import answered, is_replayed, used
+from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.trace.steps import (
+    COMPLETION,
+    END,
+    GENERATE,
+    LIMITS,
+    OUTAGES,
+    PROGRAM,
+    RETRIEVE,
+    TOOL,
+    end_reason,
+    model_calls,
+    tool_calls,
+)
+
+__all__ = ["PARTS", "REST", "SHARES", "Deployed", "deployed", "macro_of"]
+
+PARTS = {COMPLETION: "model", GENERATE: "model", TOOL: "tools", RETRIEVE: "retrieval", PROGRAM: "program"}
+"""Kind of a step -> the part of an answer's seconds that it counts to."""
+
+REST = "rest"
+
+SHARES = (*dict.fromkeys(PARTS.values()), REST)
+
+FAULTS = (*OUTAGES, "connection", "timeout", "server_error", "rate_limited")
+"""Kinds of errors in which a service could not be reached, or did not answer."""
+
+_RIGHT = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """The quality and the cost of one system.
+
+    Attributes:
+        system: the system.
+        n: number of answers.
+        quality: the metric; None if no case has it.
+        p50_s, p95_s, mean_s: seconds of an answer, over the measured ones; None if none was measured.
+        n_replayed: number of answers that were replayed; their time is not measured.
+        model_calls, tool_calls, steps: means over the answers with a trace; None without one.
+        prompt_tokens, completion_tokens, cost_usd: means of an answer; None if an answer does not report it.
+        cost_per_right: the whole cost divided by the number of right answers; None if there is none.
+        shares: part -> its share of the seconds of the measured answers with a trace; empty without one.
+        errors: number of cases that ended in an error.
+        outages: how many of them because a service could not be reached.
+        limits: number of answers that a limit ended.
+        front: whether no other system is at least as good, fast and cheap, and better in one of them; None if its
+            quality is unknown.
+        dominated_by: the systems that are.
+    """
+
+    system: Candidate
+    n: int
+    quality: Cell | None
+    p50_s: float | None
+    p95_s: float | None
+    mean_s: float | None
+    n_replayed: int
+    model_calls: float | None
+    tool_calls: float | None
+    steps: float | None
+    prompt_tokens: float | None
+    completion_tokens: float | None
+    cost_usd: float | None
+    cost_per_right: float | None
+    shares: Mapping[str, float] = field(default_factory=dict)
+    errors: int = 0
+    outages: int = 0
+    limits: int = 0
+    front: bool | None = None
+    dominated_by: tuple[str, ...] = ()
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the metric."""
+        return None if self.quality is None else self.quality.mean
+
+
+def deployed(board: Board, among: Callable[[Outcome], bool] = lambda outcome: True) -> list[Deployed]:
+    """Return the cost of each system over some of its outcomes, and which systems are on the Pareto front."""
+    rows = []
+    for candidate in board.candidates:
+        mine = [outcome for outcome in board.outcomes[candidate.name] if among(outcome)]
+        if mine:
+            rows.append(_deployed(board, candidate, mine, board.cell(candidate.name, among)))
+    up = board.info.higher_is_better
+    points = {row.system.name: Point(row.mean, row.p50_s, row.cost_usd) for row in rows}
+    found = fronts(points, higher_is_better=up)
+    return [
+        row if row.mean is None else replace(row, front=not found[row.system.name], dominated_by=found[row.system.name])
+        for row in rows
+    ]
+
+
+def macro_of(rows: Sequence[Deployed]) -> Deployed:
+    """Return the macro average of one system's rows, one for each value of a facet; None where a row has no value."""
+
+    def average(value: Callable[[Deployed], float | None]) -> float | None:
+        return macro_average([Cell(value(row), row.n, 0, None) for row in rows])
+
+    quality = Cell(average(lambda row: row.mean), sum(row.quality.n for row in rows if row.quality), 0, None)
+    return Deployed(
+        system=rows[0].system,
+        n=sum(row.n for row in rows),
+        quality=quality,
+        p50_s=average(lambda row: row.p50_s),
+        p95_s=average(lambda row: row.p95_s),
+        mean_s=average(lambda row: row.mean_s),
+        n_replayed=sum(row.n_replayed for row in rows),
+        model_calls=average(lambda row: row.model_calls),
+        tool_calls=average(lambda row: row.tool_calls),
+        steps=average(lambda row: row.steps),
+        prompt_tokens=average(lambda row: row.prompt_tokens),
+        completion_tokens=average(lambda row: row.completion_tokens),
+        cost_usd=average(lambda row: row.cost_usd),
+        cost_per_right=average(lambda row: row.cost_per_right),
+        errors=sum(row.errors for row in rows),
+        outages=sum(row.outages for row in rows),
+        limits=sum(row.limits for row in rows),
+    )
+
+
+def _deployed(board: Board, system: Candidate, outcomes: Sequence[Outcome], quality: Cell | None) -> Deployed:
+    answers = answered(outcomes)
+    seconds = [value for outcome in answers if (value := used("latency_p50", outcome)) is not None]
+    traces = [outcome.answer.trace for outcome in answers if outcome.answer is not None and outcome.answer.trace]
+    cost = _total([used("cost_usd", outcome) for outcome in answers])
+    right = sum(outcome.status == "scored" and (value_of(board.metric, outcome) or 0) >= _RIGHT for outcome in outcomes)
+    if not board.info.higher_is_better:
+        right = sum(outcome.status == "scored" and value_of(board.metric, outcome) == 0 for outcome in outcomes)
+    failed = [outcome for outcome in outcomes if outcome.status == "error"]
+    return Deployed(
+        system=system,
+        n=len(answers),
+        quality=quality,
+        p50_s=quantile(seconds, 0.5),
+        p95_s=quantile(seconds, 0.95),
+        mean_s=fmean(seconds) if seconds else None,
+        n_replayed=sum(map(is_replayed, answers)),
+        model_calls=_mean(len(model_calls(trace)) for trace in traces),
+        tool_calls=_mean(len(tool_calls(trace)) for trace in traces),
+        steps=_mean(sum(step.kind != END for step in trace) for trace in traces),
+        prompt_tokens=_per_answer([_used(outcome, "prompt_tokens") for outcome in answers]),
+        completion_tokens=_per_answer([_used(outcome, "completion_tokens") for outcome in answers]),
+        cost_usd=None if cost is None else cost / len(answers),
+        cost_per_right=None if cost is None or not right else cost / right,
+        shares=_shares(outcome.answer for outcome in answers if outcome.answer is not None),
+        errors=len(failed),
+        outages=sum(outcome.error_type in FAULTS for outcome in failed),
+        limits=sum(end_reason(trace) in LIMITS for trace in traces),
+    )
+
+
+def _shares(answers: Iterable[Answer]) -> dict[str, float]:
+    """Return the share of each part in the seconds of the measured answers with a trace; {} if no step has seconds."""
+    parts = dict.fromkeys(SHARES, 0.0)
+    for answer in answers:
+        latency = None if answer.usage is None else answer.usage.latency_s
+        own = list(_own_seconds(answer.trace))
+        if latency is None or not own:
+            continue
+        for part, seconds in own:
+            parts[part] += seconds
+        parts[REST] += max(0.0, latency - fsum(seconds for _, seconds in own))
+    whole = fsum(parts.values())
+    return {part: seconds / whole for part, seconds in parts.items()} if whole else {}
+
+
+def _own_seconds(trace: Sequence[Step]) -> Iterator[tuple[str, float]]:
+    """Yield (part, seconds) of the steps, without the seconds of the steps inside them.
+
+    If completions report their seconds, the step ``generate`` around them is left out.
+    """
+    seconds = [_seconds(step) for step in trace]
+    inside = [0.0] * len(trace)
+    for step, own in zip(trace, seconds, strict=True):
+        parent = step.detail.get("parent")
+        if isinstance(parent, int) and 0 <= parent < len(trace):
+            inside[parent] += own
+    has_completions = any(step.kind == COMPLETION for step in trace)
+    timed = any(own and step.kind == COMPLETION for step, own in zip(trace, seconds, strict=True))
+    for step, own, within in zip(trace, seconds, inside, strict=True):
+        if step.kind == GENERATE and (timed or not has_completions):
+            continue
+        if own and step.kind in PARTS:
+            yield PARTS[step.kind], max(0.0, own - within)
+
+
+def _seconds(step: Step) -> float:
+    value = step.detail.get("seconds")
+    return float(value) if isinstance(value, int | float) and value > 0 else 0.0
+
+
+def _used(outcome: Outcome, name: str) -> float | None:
+    usage = None if outcome.answer is None else outcome.answer.usage
+    value: float | None = getattr(usage, name, None)
+    return value
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    """Return the sum; None if a value is unknown or there is none."""
+    known = [value for value in values if value is not None]
+    return fsum(known) if known and len(known) == len(values) else None
+
+
+def _per_answer(values: Sequence[float | None]) -> float | None:
+    total = _total(values)
+    return None if total is None else total / len(values)
+
+
+def _mean(values: Iterable[int]) -> float | None:
+    known = list(values)
+    return fmean(known) if known else None

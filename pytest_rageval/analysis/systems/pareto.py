@@ -1,0 +1,42 @@
+"""The Pareto front of systems over quality, time and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+__all__ = ["Point", "fronts"]
+
+_ALIKE = 1e-9  # values closer than this differ only by rounding
+
+
+class Point(NamedTuple):
+    """What a system reaches, and what for; None is unknown."""
+
+    quality: float | None
+    seconds: float | None
+    cost_usd: float | None
+
+
+def fronts(points: Mapping[str, Point], *, higher_is_better: bool = True) -> dict[str, tuple[str, ...]]:
+    """Return the systems that dominate each system; empty for a system on the front.
+
+    A system dominates another if it is nowhere worse and somewhere better, over quality, seconds and cost. What is
+    unknown of one of the two is left out. A system without a quality dominates none and is dominated by none.
+    """
+    known = {name: point for name, point in points.items() if point.quality is not None}
+    return {
+        name: tuple(other for other in known if _dominates(known[other], point, higher_is_better=higher_is_better))
+        if name in known
+        else ()
+        for name, point in points.items()
+    }
+
+
+def _dominates(one: Point, other: Point, *, higher_is_better: bool) -> bool:
+    gains = [
+        (mine - its) * (1 if at == 0 and higher_is_better else -1)
+        for at, (mine, its) in enumerate(zip(one, other, strict=True))
+        if mine is not None and its is not None
+    ]
+    return all(gain >= -_ALIKE for gain in gains) and any(gain > _ALIKE for gain in gains)

@@ -1,0 +1,112 @@
+"""The best system of each scope, and the systems that a paired test cannot tell from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+
+from pytest_rageval.analysis.baseline.multiplicity import holm
+from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.systems.board import Board, Key
+
+__all__ = ["Best", "Contrast", "best_of_scope", "contrasts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two systems on the cases that both scored.
+
+    Attributes:
+        system, other: their names.
+        n: number of these cases.
+        won, lost: cases on which ``system`` is better, and worse.
+        difference: mean of ``system`` minus mean of ``other``; None without such a case.
+        p_value: two-sided p of the paired test; None if it could not be made.
+        p_adjusted: the same after Holm's correction over the contrasts decided together.
+        least: the smallest difference that the test finds four times in five; None if it finds none.
+        separable: whether ``p_adjusted`` is at most alpha.
+    """
+
+    system: str
+    other: str
+    n: int
+    won: int
+    lost: int
+    difference: float | None
+    p_value: float | None
+    p_adjusted: float | None = None
+    least: float | None = None
+    separable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best system of a scope.
+
+    Attributes:
+        scope: what it is the best of: "all", or a facet and its value such as ``workflow=rag``.
+        system: its name.
+        mean: its mean over the scope.
+        others: it against each other system of the scope.
+    """
+
+    scope: str
+    system: str
+    mean: float
+    others: tuple[Contrast, ...]
+
+    @property
+    def not_separable(self) -> tuple[Contrast, ...]:
+        """The systems that the test cannot tell from it."""
+        return tuple(each for each in self.others if not each.separable)
+
+    @property
+    def separable(self) -> tuple[Contrast, ...]:
+        """The systems that are worse beyond chance."""
+        return tuple(each for each in self.others if each.separable)
+
+
+def best_of_scope(board: Board, scope: str, systems: Sequence[str], cases: Sequence[Key], alpha: float) -> Best | None:
+    """Return the best of ``systems`` by its mean over its scored cases; None unless two of them have such a case.
+
+    All others are tested against it, on the cases that both scored; Holm's correction is over these tests.
+    """
+    scored = {name: [board.scores[name][key] for key in cases if key in board.scores[name]] for name in systems}
+    means = {name: fmean(values) for name, values in scored.items() if values}
+    if len(means) < 2:
+        return None
+    top = board.best(means.values())
+    best = next(name for name, mean in means.items() if mean == top)
+    others = contrasts(board, ((best, name) for name in means if name != best), cases, alpha)
+    return Best(scope, best, top, others)
+
+
+def contrasts(
+    board: Board, pairs: Iterable[tuple[str, str]] | None, cases: Sequence[Key], alpha: float
+) -> tuple[Contrast, ...]:
+    """Return the contrasts of pairs of systems, decided together; None for all pairs."""
+    names = [candidate.name for candidate in board.candidates]
+    chosen = list(combinations(names, 2) if pairs is None else pairs)
+    found = [_contrast(board, one, other, cases, alpha, len(chosen)) for one, other in chosen]
+    adjusted = holm([each.p_value for each in found])
+    return tuple(
+        replace(each, p_adjusted=p, separable=p is not None and p <= alpha)
+        for each, p in zip(found, adjusted, strict=True)
+    )
+
+
+def _contrast(board: Board, one: str, other: str, cases: Sequence[Key], alpha: float, n: int) -> Contrast:
+    mine, theirs = board.scores[one], board.scores[other]
+    common = [key for key in cases if key in mine and key in theirs]
+    found = paired(
+        [theirs[key] for key in common],
+        [mine[key] for key in common],
+        higher_is_better=board.info.higher_is_better,
+        alpha=alpha,
+        cells=n,
+        units=[board.units[key] for key in common],
+    )
+    least = found.at_level(alpha / 2 / n).least_drop if common else None  # the test is two-sided
+    return Contrast(one, other, len(common), found.n_better, found.n_worse, found.delta, found.p_value, None, least)

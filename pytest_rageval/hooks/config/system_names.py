@@ -1,0 +1,140 @@
+"""Parse the names of systems: ``NAME@MODEL``, and the aliases of ``rag_systems``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.model.facets import MODEL, WORKFLOW
+
+__all__ = ["SYSTEMS", "SystemName", "check_names", "model_of", "named_system", "parse_systems"]
+
+SYSTEMS = "rag_systems"
+"""The name of the ini setting."""
+
+EXAMPLE = "'mini: llm@openai/gpt-4o-mini'"
+
+LABELS = (WORKFLOW, MODEL)
+"""The options of a user's own system. They are labels only: the facets of its outcomes."""
+
+_ALIAS = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemName:
+    """A system as the user names it.
+
+    Attributes:
+        name: the name in reports: an alias, or the text as written.
+        system: a registered name, or ``module:attribute``.
+        model: the litellm name of its own model; "" for the session's.
+        options: its options.
+    """
+
+    name: str
+    system: str
+    model: str = ""
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __str__(self) -> str:
+        """Return it as in the ini, without the alias."""
+        head = f"{self.system}@{self.model}" if self.model else self.system
+        return "; ".join([head, *(f"{key}={value}" for key, value in self.options.items())])
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's ``module:attribute``."""
+        return ":" in self.system
+
+
+def parse_systems(lines: Sequence[str]) -> dict[str, SystemName]:
+    """Parse lines ``alias: name@model; option=value`` into alias -> system.
+
+    Raises:
+        SettingError: a line is malformed, or repeats an alias or an option.
+    """
+    systems: dict[str, SystemName] = {}
+    for line in lines:
+        alias, _, text = (part.strip() for part in line.partition(":"))
+        name, *options = (part.strip() for part in text.split(";"))
+        if not _ALIAS.fullmatch(alias) or not name:
+            raise SettingError(
+                f"{SYSTEMS} has the line {short_repr(line)}; write 'alias: name@model; option=value', for instance "
+                f"{EXAMPLE}"
+            )
+        if alias in systems:
+            raise SettingError(f"{SYSTEMS} has two lines for {short_repr(alias)}; write one")
+        where = f"{SYSTEMS}: {alias}"
+        system, model = _split(name, where)
+        systems[alias] = SystemName(alias, system, model, _options(options, where))
+    return systems
+
+
+def check_names(systems: Iterable[SystemName], registered: Collection[str]) -> None:
+    """Check aliases and options against the registered systems.
+
+    Raises:
+        SettingError: an alias is the name of a registered system, or a system does not take its model or an option.
+    """
+    for each in systems:
+        if each.name in registered:
+            raise SettingError(
+                f"{SYSTEMS} has the alias {short_repr(each.name)}, which is the name of a system; choose another alias"
+            )
+        _check(each, f"{SYSTEMS}: {each.name}")
+
+
+def named_system(text: str, where: str, systems: Mapping[str, SystemName], registered: Collection[str]) -> SystemName:
+    """Return the system that an option names: an alias, a registered name or ``module:attribute``, or NAME@MODEL.
+
+    Raises:
+        SettingError: the name ends with ``@``, or the system takes no model.
+    """
+    if text in systems:
+        return systems[text]
+    if text in registered:
+        return SystemName(text, text)
+    named = SystemName(text, *_split(text, where))
+    _check(named, where)
+    return named
+
+
+def model_of(text: str, systems: Mapping[str, SystemName]) -> str:
+    """Return the model of its own that a system names; "" if it has none."""
+    return systems[text].model if text in systems else text.partition("@")[2].strip()
+
+
+def _check(named: SystemName, where: str) -> None:
+    if named.is_own and named.model:
+        label = f"'mine: {named.system}; model={named.model}'"
+        raise SettingError(f"{where}: {named.system} takes no model; to label its answers, write {label} in {SYSTEMS}")
+    if named.system == "extractive" and named.model:
+        raise SettingError(f"{where}: extractive asks no model; remove @{named.model}")
+    for option in named.options:
+        if named.is_own and option in LABELS:
+            continue
+        takes = f"takes only the labels {' and '.join(LABELS)}" if named.is_own else "takes no options"
+        raise SettingError(f"{where} has the option {short_repr(option)}, and {named.system} {takes}; remove it")
+
+
+def _split(text: str, where: str) -> tuple[str, str]:
+    """Return the system and the model of ``NAME@MODEL``: the first @ separates them, a model's name may have more."""
+    system, at, model = (part.strip() for part in text.partition("@"))
+    if not system or (at and not model):
+        raise SettingError(f"{where} names the system {short_repr(text)}; write NAME or NAME@MODEL")
+    return system, model
+
+
+def _options(texts: Iterable[str], where: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for text in texts:
+        key, _, value = (part.strip() for part in text.partition("="))
+        if not key or not value:
+            raise SettingError(f"{where} has the option {short_repr(text)}; write option=value")
+        if key in options:
+            raise SettingError(f"{where} gives {short_repr(key)} twice; give it once")
+        options[key] = value
+    return options

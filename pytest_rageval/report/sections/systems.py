@@ -1,0 +1,143 @@
+"""Three systems or more side by side in the summary: quality, rank, time, calls and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.analysis.systems.board import NO_VALUE, Board, board_of
+from pytest_rageval.analysis.systems.costs import deployed
+from pytest_rageval.analysis.systems.matching import ALL, ranks_of
+from pytest_rageval.analysis.systems.ranks import ordinal
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.plan import TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.sections.section import Section, Table
+from pytest_rageval.report.text.lines import dollars, interval, number
+from pytest_rageval.report.text.tables import ABSENT
+
+__all__ = ["AXES", "LEAST", "SYSTEMS", "boards_of"]
+
+AXES = ("domain", "level")
+"""The facets of the axes: R-Eval's."""
+
+LEAST = 3
+"""Two systems have their matrices and the difference between them; more have a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """One system by a primary metric.
+
+    Attributes:
+        metric: the metric.
+        system: the system's name.
+        workflow: how it works.
+        model: its model; "" if it has none or it is unknown.
+        n: number of scored outcomes.
+        mean: the metric's mean; None if nothing was scored.
+        ci95: its 95 % interval.
+        rank: its rank, 1 for the best; None if it did not run on all tasks.
+        p50_s: median seconds of an answer; None if no time was measured.
+        p95_s: 95 % quantile of them.
+        model_calls: mean number of model calls of an answer; None if no trace tells.
+        tool_calls: the same for tools.
+        cost_usd: mean cost of an answer; None if unknown.
+        front: whether no other system is as good, fast and cheap, and better in one of them; None without a mean.
+    """
+
+    metric: str
+    system: str
+    workflow: str
+    model: str
+    n: int
+    mean: float | None
+    ci95: Interval | None
+    rank: float | None
+    p50_s: float | None
+    p95_s: float | None
+    model_calls: float | None
+    tool_calls: float | None
+    cost_usd: float | None
+    front: bool | None
+
+
+def boards_of(run: Run) -> list[Board]:
+    """Return the scores of each primary metric, if several systems ran."""
+    return run.once("boards", _boards)
+
+
+def _boards(run: Run) -> list[Board]:
+    outcomes = run.of_systems()
+    if len({outcome.system for outcome in outcomes}) < 2:
+        return []
+    by_metric: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        testbed = run.plan.testbeds.get(outcome.testbed)
+        if testbed is not None:
+            by_metric.setdefault(testbed.primary, []).append(outcome)
+    boards = (board_of(mine, metric, run.plan.metrics.get(metric, MetricInfo())) for metric, mine in by_metric.items())
+    return [board for board in boards if len(board.candidates) > 1]
+
+
+def _compute(run: Run) -> list[SystemRow]:
+    return [row for board in boards_of(run) if len(board.candidates) >= LEAST for row in _rows(board)]
+
+
+def _rows(board: Board) -> Iterator[SystemRow]:
+    ranks = ranks_of(board, AXES, "average")[ALL]
+    rows = deployed(board)
+    for row in sorted(rows, key=lambda row: ranks[row.system.name] or len(rows) + 1):
+        system, cell = row.system, row.quality
+        yield SystemRow(
+            metric=board.metric,
+            system=system.name,
+            workflow=system.workflow,
+            model="" if system.model == NO_VALUE else system.model,
+            n=0 if cell is None else cell.n,
+            mean=None if cell is None else cell.mean,
+            ci95=None if cell is None else cell.ci95,
+            rank=ranks[system.name],
+            p50_s=row.p50_s,
+            p95_s=row.p95_s,
+            model_calls=row.model_calls,
+            tool_calls=row.tool_calls,
+            cost_usd=row.cost_usd,
+            front=row.front,
+        )
+
+
+def _tables(rows: Sequence[SystemRow], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
+    """Yield a table for each metric; a column in which no system has a value is left out."""
+    for metric in dict.fromkeys(row.metric for row in rows):
+        mine = [row for row in rows if row.metric == metric]
+        columns = [
+            ["system", *(row.system for row in mine)],
+            ["workflow", *(row.workflow for row in mine)],
+            ["model", *(row.model or ABSENT for row in mine)],
+            ["rank", *(ordinal(row.rank) for row in mine)],
+            [metric, *(number(row.mean) for row in mine)],
+            ["95 %", *(interval(row.ci95) for row in mine)],
+            ["n", *(str(row.n) for row in mine)],
+            ["p50 s", *(_seconds(row.p50_s) for row in mine)],
+            ["p95 s", *(_seconds(row.p95_s) for row in mine)],
+            ["model calls", *(number(row.model_calls) for row in mine)],
+            ["tool calls", *(number(row.tool_calls) for row in mine)],
+            ["cost", *(ABSENT if row.cost_usd is None else dollars(row.cost_usd) for row in mine)],
+            ["front", *({True: "yes", False: "", None: ABSENT}[row.front] for row in mine)],
+        ]
+        if all(row.workflow == row.system for row in mine):  # no workflow has a name of its own
+            del columns[1]
+        if all(row.p50_s is None and row.cost_usd is None for row in mine):
+            del columns[-1]  # the front of the quality alone is the rank
+        shown = [column for column in columns if set(column[1:]) != {ABSENT}]
+        yield Table(f"systems by {metric} - seconds, calls and cost are of one answer", shown)
+
+
+def _seconds(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2g}"
+
+
+SYSTEMS = Section("systems", SystemRow, lambda run: run.once("systems", _compute), _tables)
