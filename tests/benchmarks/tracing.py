@@ -39,13 +39,17 @@ def main() -> None:
         ("tracing.retrieve", _retrieve, _nothing),
         ("tracing.end", lambda: tracing.end("gave_up"), _nothing),
     ):
-        inside, outside = [], []
+        inside, outside, base = [], [], []
         for _ in range(ROUNDS):
-            base = _seconds(bare, steps)
-            outside.append(_seconds(call, steps) - base)
+            base.append(_seconds(bare, steps))
+            outside.append(_seconds(call, steps))
             with collecting():
-                inside.append(_seconds(call, steps) - base)
-        figures = (figure(each) / steps * 1e6 for each in (inside, outside) for figure in (statistics.median, min))
+                inside.append(_seconds(call, steps))
+        figures = (
+            (figure(each) - figure(base)) / steps * 1e6
+            for each in (inside, outside)
+            for figure in (statistics.median, min)
+        )
         rows.append([name, *(f"{figure:.2f}" for figure in figures)])
     print(table(rows))
 
