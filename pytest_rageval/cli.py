@@ -18,8 +18,8 @@ from pytest_rageval.commands import (
     compare_arguments,
     export,
     import_arguments,
-    show_formats,
 )
+from pytest_rageval.commands.exports import formats
 from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.report.text.fit_text import legible
 
@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("show", help="print the summary of a run", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
     show.add_argument("--case", metavar="ID", help="print one case, by its id or node id, with the steps of its answer")
-    show_formats.add_to(show)
+    formats.add_to(show)
     show.set_defaults(run_command=_show, pages=True)
     merge = commands.add_parser(
         "merge", help="join the results of shards and evaluate their gates", description=MERGE, allow_abbrev=False
@@ -201,7 +201,7 @@ def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _show(arguments: argparse.Namespace) -> Iterator[str]:
-    paths = show_formats.targets(arguments)
+    paths = formats.targets(arguments)
     if arguments.case is not None:
         if paths:
             raise SettingError("--case prints one case; leave out the formats")
@@ -209,7 +209,7 @@ def _show(arguments: argparse.Namespace) -> Iterator[str]:
 
         return show_case(arguments.run, arguments.case)
     if paths:
-        from pytest_rageval.commands.show_as import show_as
+        from pytest_rageval.commands.exports.show_as import show_as
 
         return show_as(arguments.run, paths)
     from pytest_rageval.commands.show import show

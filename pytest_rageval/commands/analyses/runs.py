@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.commands.exports.formats import STDOUT
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import results_path, rootdir, stored_run
-from pytest_rageval.commands.show_formats import STDOUT
 from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe, short_repr
 from pytest_rageval.model.facets import OF_SYSTEMS
 from pytest_rageval.report.files.join_runs import JoinedRuns, join_runs

@@ -1,1 +1,1 @@
-"""Subcommands of ``rageval export``."""
+"""Write a run to files: subcommands of ``rageval export``, and the formats of ``rageval show``."""

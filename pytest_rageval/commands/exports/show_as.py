@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from pytest_rageval.commands.exports.formats import MLFLOW, STDOUT, check_targets
 from pytest_rageval.commands.runs import StoredRun, results_path, rootdir, runs_of, stored_run
-from pytest_rageval.commands.show_formats import MLFLOW, STDOUT, check_targets
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
