@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.recorded_spans import with_spans
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.answer import Answer, Usage
@@ -15,7 +16,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["Recorded", "load_recorded", "ranking_in", "read_recorded"]
 
-KEYS = ("abstained", "answer", "id", "ranking", "system", "usage")
+KEYS = ("abstained", "answer", "id", "ranking", "spans", "system", "usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the recorded answers of a file of JSON Lines or one JSON array.
 
     Keys: ``id``, ``answer``, and if known ``system``, ``abstained``, ``ranking`` (objects with ``id`` or ``doc_id``,
-    ``score``, ``text``, ``title``, ``page``) and ``usage``. Any other key restricts the row to cases with this facet.
-    An invalid or duplicate row raises `DataError`.
+    ``score``, ``text``, ``title``, ``page``), ``usage`` and ``spans`` of OpenTelemetry. Any other key restricts the
+    row to cases with this facet. An invalid or duplicate row raises `DataError`.
     """
     name = shown_path(path)
     seen: dict[object, int] = {}
@@ -61,7 +62,9 @@ def read_recorded(record: Fields) -> Recorded:
         abstained=record.flag("abstained"),
         usage=_usage(record),
     )
-    return Recorded(record.identifier("id"), record.string("system", ""), answer, _narrowing(record))
+    return Recorded(
+        record.identifier("id"), record.string("system", ""), with_spans(record, answer), _narrowing(record)
+    )
 
 
 def _narrowing(record: Fields) -> dict[str, str]:
