@@ -22,6 +22,9 @@ from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
 from pytest_rageval.systems.threads import Bound, Threads
+from pytest_rageval.trace.collector import Collector, collecting
+from pytest_rageval.trace.completing import completed, usage_of_trace
+from pytest_rageval.trace.otel.live import case_span, late_spans
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.budget import Budget
@@ -112,21 +115,21 @@ class SystemAnswerer:
         with SystemCall(journaled=self._journaled) as call:
             if call.answer is not None:
                 return call.answer
-            with self._answering(case):
+            with self._answering(case) as collector:
                 call.start()
                 start = time.perf_counter()
                 value: object = self._call(case)
                 if inspect.isawaitable(value):
                     value = self._loop.run(value)
                 seconds = time.perf_counter() - start
-            return call.end(self._answer(value, seconds))
+            return call.end(self._answer(value, seconds, collector))
 
     async def ahead(self, case: Case, /) -> Answer:
         """Return the system's answer to ``case``; wait for a free slot first."""
         with SystemCall(journaled=self._journaled) as call:
             if call.answer is not None:
                 return call.answer
-            with self._answering(case):
+            with self._answering(case) as collector:
                 if self.light or self._bound is None:
                     call.start()
                     value, seconds = await self._timed(case)
@@ -135,7 +138,8 @@ class SystemAnswerer:
                         call.start()
                         asking = self._timed(case) if self._async else self._in_thread(case, self._bound.threads)
                         value, seconds = await asking
-            return call.end(self._answer(value, seconds))
+                await late_spans()
+            return call.end(self._answer(value, seconds, collector))
 
     def _call(self, case: Case) -> object:
         if self.budget is not None:
@@ -164,11 +168,12 @@ class SystemAnswerer:
         return value, seconds
 
     @contextmanager
-    def _answering(self, case: Case) -> Iterator[None]:
-        """Set `CASE_IDS`, and turn the system's exceptions into a `CaseError` that names system and case."""
+    def _answering(self, case: Case) -> Iterator[Collector]:
+        """Set `CASE_IDS`, collect steps, and turn the system's exceptions into a `CaseError` with system and case."""
         outer = CASE_IDS.set((case.id, case.instance.id))
         try:
-            yield
+            with collecting() as collector, case_span(case.id, self.name, collector):
+                yield collector
         except (CaseError, SystemContractError):
             raise
         except BaseException as error:
@@ -180,12 +185,13 @@ class SystemAnswerer:
         finally:
             CASE_IDS.reset(outer)
 
-    def _answer(self, value: object, seconds: float) -> Answer:
+    def _answer(self, value: object, seconds: float, collector: Collector) -> Answer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
+        answer = completed(answer, collector)
         meter = current().meter
         calls, asked_model = meter.calls.exact, meter.asked_model
-        usage = answer.usage or Usage()
+        usage = answer.usage or (Usage() if asked_model else usage_of_trace(answer.trace))
         if not asked_model:
             charge(usage)
             if self.budget is not None and usage.cost_usd:

@@ -24,6 +24,7 @@ class Event:
         kind, detail: those of the `Step`.
         start, end: seconds since the epoch; ``end`` is None while it runs.
         parent: the step that it happened in.
+        source: who recorded it, such as "tracing"; two sources may record the same call.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class Event:
     start: float = field(default_factory=time.time)
     end: float | None = None
     parent: Event | None = None
+    source: str = ""
 
 
 @dataclass(eq=False, slots=True)

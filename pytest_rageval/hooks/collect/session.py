@@ -58,6 +58,10 @@ class Runtime(Protocol):
     def hint(self) -> str | None:
         """A measured hint on how to make the session faster."""
 
+    @property
+    def trace_notes(self) -> list[str]:
+        """What the summary says about spans, after `close`."""
+
     def stop_looking_ahead(self) -> None:
         """From now on, ask the system only when a case's test runs."""
 
@@ -244,6 +248,8 @@ class Collected:
             unclaimed.add(self.runtime.close())
         fault = None if self.runtime is None else self.runtime.fault
         self.faults = [fault] if fault else []
+        if self.runtime is not None:
+            self.faults += self.runtime.trace_notes
         if "models" in self.__dict__:
             hint = None if self.runtime is None else self.runtime.hint
             self.faults += [*self.models.settle(), *([hint] if hint else [])]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_rageval.model.answer import Step, Usage
-from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.trace.collector import Collector, Event
+from pytest_rageval.trace.completing import ranking_of_trace, usage_of_trace
 from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, Read
 from pytest_rageval.trace.otel.genai import GENAI
 from pytest_rageval.trace.otel.openai_agents import OPENAI_AGENTS
 from pytest_rageval.trace.otel.openinference import OPENINFERENCE
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.traceloop import TRACELOOP
-from pytest_rageval.trace.steps import COMPLETION, TOOL, model_calls
+from pytest_rageval.trace.steps import COMPLETION, TOOL
 
-__all__ = ["DIALECTS", "Converted", "convert", "dialect_of", "events_of", "ranking_in", "usage_in"]
+__all__ = ["DIALECTS", "Converted", "convert", "dialect_of", "events_of"]
 
 DIALECTS = (OPENAI_AGENTS, TRACELOOP, OPENINFERENCE, GENAI)
 """All dialects. Of several in one trace the first wins: Traceloop's spans also carry ``gen_ai.*``."""
@@ -43,7 +44,8 @@ def convert(spans: Sequence[Span]) -> Converted:
     steps = Collector(events_of(spans)).steps()
     ends = [span.end for span in spans if span.end is not None]
     seconds = max(ends) - min(span.start for span in spans) if ends else None
-    return Converted(steps, ranking_in(steps), usage_in(steps, seconds))
+    usage = replace(usage_of_trace(steps), latency_s=seconds)
+    return Converted(steps, ranking_of_trace(steps), None if usage == Usage() else usage)
 
 
 def dialect_of(spans: Iterable[Span]) -> Dialect | None:
@@ -116,30 +118,3 @@ def _asked_for(call: Mapping[str, Any], tool: Mapping[str, Any]) -> bool:
     arguments = call.get("arguments")
     values = list(arguments.values()) if isinstance(arguments, Mapping) else []
     return call.get("name") == tool.get("name") and [str(value) for value in values] == [str(tool.get("arguments"))]
-
-
-def ranking_in(steps: Iterable[Step]) -> Ranking | None:
-    """Return the passages of a trace in order of first appearance; None if it has none."""
-    found: dict[str, ScoredPassage] = {}
-    for step in steps:
-        if step.detail.get("error") or step.detail.get("invalid"):
-            continue
-        for each in step.detail.get("passages") or ():
-            if isinstance(each, Mapping) and each.get("id") is not None:
-                name = str(each["id"])
-                text, title, page = (str(each.get(key) or "") for key in ("text", "title", "page"))
-                found.setdefault(name, ScoredPassage(name, each.get("score"), text, title, page))
-    return Ranking(tuple(found.values())) if found else None
-
-
-def usage_in(steps: Sequence[Step], seconds: float | None = None) -> Usage | None:
-    """Return the sum of the model calls; an amount that one call does not state is unknown."""
-    calls = model_calls(steps)
-    usage = Usage(_sum(calls, "prompt_tokens"), _sum(calls, "completion_tokens"), None, seconds)
-    return None if usage == Usage() else usage
-
-
-def _sum(calls: Sequence[Step], key: str) -> int | None:
-    amounts = [call.detail.get(key) for call in calls]
-    known = [amount for amount in amounts if isinstance(amount, int)]
-    return sum(known) if calls and len(known) == len(calls) else None

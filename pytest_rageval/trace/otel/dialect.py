@@ -9,9 +9,12 @@ from typing import Any
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.values import tool_result
 
-__all__ = ["CALL_ID", "Detail", "Dialect", "Read", "add_result", "detail_of"]
+__all__ = ["CALL_ID", "Detail", "Dialect", "Read", "Source", "add_result", "detail_of"]
 
 Detail = dict[str, Any]
+Source = str
+"""Who wrote spans: "otel" or "agents"."""
+
 Read = tuple[str, Detail]
 """The kind and the detail of a step."""
 

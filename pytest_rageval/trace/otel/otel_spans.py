@@ -1,0 +1,145 @@
+"""Collect spans of OpenTelemetry by trace id, through one span processor of the user's own provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.trace.otel.convert import dialect_of
+from pytest_rageval.trace.otel.live import CaseSpans
+from pytest_rageval.trace.otel.notes import LATE, NO_PROVIDER, NOT_SAMPLED, UNKNOWN, Notes
+from pytest_rageval.trace.otel.spans import Span, error_of
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+
+__all__ = ["OtelSpans", "read_span"]
+
+SPAN = "rageval.case"
+NANO = 1e9
+
+
+class OtelSpans:
+    """Sorts spans by case. It exports nothing and removes nothing.
+
+    Args:
+        current: holds the spans of the case that runs in a context.
+        notes: counts the spans that no case takes.
+    """
+
+    def __init__(self, current: ContextVar[CaseSpans | None], notes: Notes) -> None:
+        self._current = current
+        self._notes = notes
+        self._cases: dict[int, CaseSpans] = {}
+        self._closed: set[int] = set()
+        self._tracer: Any = None
+
+    @classmethod
+    def start(cls, current: ContextVar[CaseSpans | None], notes: Notes) -> OtelSpans | None:
+        """Add a processor to the global provider; set a provider if the user has none."""
+        from opentelemetry import trace
+        from opentelemetry.sdk.trace import TracerProvider
+
+        provider = trace.get_tracer_provider()
+        if isinstance(provider, trace.ProxyTracerProvider):
+            provider = TracerProvider()
+            trace.set_tracer_provider(provider)
+        add = getattr(provider, "add_span_processor", None)  # wrappers of the SDK's have it, too
+        if add is None:
+            notes.count(NO_PROVIDER)
+            return None
+        spans = cls(current, notes)
+        spans._tracer = provider.get_tracer("pytest_rageval")
+        add(_processor_of(spans))
+        return spans
+
+    @contextmanager
+    def case(self, spans: CaseSpans, names: dict[str, str]) -> Iterator[Any]:
+        """Run one call of a system inside a span of its own trace, whatever span is around it."""
+        from opentelemetry import context as contexts
+        from opentelemetry.trace import set_span_in_context
+
+        span = self._tracer.start_span(SPAN, context=contexts.Context(), attributes=names)
+        context = span.get_span_context()
+        if not context.trace_flags.sampled:
+            self._notes.count(NOT_SAMPLED)
+        self._cases[context.trace_id] = spans
+        token = contexts.attach(set_span_in_context(span))
+        try:
+            yield context
+        finally:
+            contexts.detach(token)
+            own = [number for number, case in list(self._cases.items()) if case is spans]
+            for number in own:
+                del self._cases[number]
+            self._closed.update(own)
+            span.end()
+
+    def begin(self, span: Any) -> None:
+        """Count a span of a case that begins; the case also gets traces that begin in its context."""
+        number = span.context.trace_id
+        if self._tracer is None or span.name == SPAN:
+            return
+        case = self._cases.get(number)
+        if case is None and span.parent is None:
+            case = self._current.get()
+            if case is not None:
+                self._cases[number] = case
+        if case is not None:
+            case.begin()
+
+    def end(self, span: ReadableSpan) -> None:
+        """Add a span that has ended to its case, or count it."""
+        if self._tracer is None or span.context is None or span.name == SPAN:
+            return
+        case = self._cases.get(span.context.trace_id)
+        if case is not None:
+            case.end("otel", read_span(span))
+        elif dialect_of([Span(span.name, "", "", attributes=span.attributes or {})]) is not None:
+            self._notes.count(LATE if span.context.trace_id in self._closed else UNKNOWN)
+
+    def close(self) -> None:
+        """Collect nothing any more; the provider is the user's, so the processor stays in it."""
+        self._tracer = None
+        self._cases.clear()
+
+
+def _processor_of(spans: OtelSpans) -> SpanProcessor:
+    """Return a processor of the SDK that passes each span on."""
+    from opentelemetry.sdk.trace import SpanProcessor
+
+    class Processor(SpanProcessor):
+        def on_start(self, span: Any, parent_context: Any = None) -> None:
+            spans.begin(span)
+
+        def on_end(self, span: ReadableSpan) -> None:
+            spans.end(span)
+
+    return Processor()
+
+
+def read_span(span: ReadableSpan) -> Span:
+    """Return a span of the SDK in our form."""
+    attributes = {key: _plain(value) for key, value in (span.attributes or {}).items()}
+    events = [{"name": each.name, "attributes": dict(each.attributes or {})} for each in span.events]
+    status = {"code": span.status.status_code.name, "message": span.status.description}
+    context = span.context
+    return Span(
+        span.name,
+        "" if context is None else f"{context.trace_id:032x}",
+        "" if context is None else f"{context.span_id:016x}",
+        "" if span.parent is None else f"{span.parent.span_id:016x}",
+        (span.start_time or 0) / NANO,
+        None if span.end_time is None else span.end_time / NANO,
+        attributes,
+        error_of(status, attributes, events),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of JSON: the SDK stores sequences as tuples."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
