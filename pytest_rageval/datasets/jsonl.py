@@ -14,13 +14,16 @@ from pytest_rageval.model.case import Gold, Instance, Passage, Role, Turn
 from pytest_rageval.model.facets import facet_text
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["KEYS", "load", "read_instance"]
+__all__ = ["KEYS", "LABELLED", "load", "read_instance"]
 
 KEYS = (
     "answerable", "answers", "evidence", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels",
     "question", "slots",
 )  # fmt: skip
 """The keys of the format; any other key is a facet."""
+
+LABELLED = "labelled"
+"""The facet of a record whose gold answer nobody has written yet: false."""
 
 
 def load(path: Path) -> tuple[Instance, ...]:
@@ -82,7 +85,7 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
         return record.slots("slots")
     if "answers" in record:
         return (record.aliases("answers"),)
-    if answerable is False:
+    if answerable is False or record.values.get(LABELLED) is False:
         return ()
     problem = 'found neither answers nor slots, wanted one of them, or "answerable": false'
     raise DataError(record.where, f"{problem}{record.near('answers', 'slots')}")

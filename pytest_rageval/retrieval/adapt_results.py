@@ -14,7 +14,7 @@ from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.digests import content_id
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["content_id", "ranking_of"]
+__all__ = ["ranking_of"]
 
 FORMS = "texts, (text, score) pairs, dicts with a text or an id, documents of LangChain or LlamaIndex, or a Ranking"
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.calls import Calls
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
+    from pytest_rageval.trace.otel.live import LiveTraces
 
 __all__ = ["Collected", "Runtime", "parametrize"]
 
@@ -59,8 +60,8 @@ class Runtime(Protocol):
         """A measured hint on how to make the session faster."""
 
     @property
-    def trace_notes(self) -> list[str]:
-        """What the summary says about spans, after `close`."""
+    def traces(self) -> LiveTraces:
+        """Collects the spans of cases."""
 
     def stop_looking_ahead(self) -> None:
         """From now on, ask the system only when a case's test runs."""
@@ -249,7 +250,9 @@ class Collected:
         fault = None if self.runtime is None else self.runtime.fault
         self.faults = [fault] if fault else []
         if self.runtime is not None:
-            self.faults += self.runtime.trace_notes
+            from pytest_rageval.trace.otel.live import close_traces
+
+            self.faults += close_traces(self.runtime.traces)
         if "models" in self.__dict__:
             hint = None if self.runtime is None else self.runtime.hint
             self.faults += [*self.models.settle(), *([hint] if hint else [])]

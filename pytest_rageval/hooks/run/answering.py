@@ -31,7 +31,7 @@ from pytest_rageval.hooks.run.system_setup import Desks, Origin
 from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.trace.otel.live import close_traces, open_traces
+from pytest_rageval.trace.otel.live import open_traces
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -73,7 +73,7 @@ class Answering:
         self._journal = journal_of(session.config)
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
-        self._traces = open_traces(collected.options.trace_mode)
+        self.traces = open_traces(collected.options.trace_mode)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
         self._ahead = LookAhead(self._loop, collected.models.window)
@@ -122,11 +122,6 @@ class Answering:
     def hint(self) -> str | None:
         """Advice on a slow system, from measured times; None if there is none."""
         return self._desks.hint
-
-    @property
-    def trace_notes(self) -> list[str]:
-        """What the summary says about spans, after `close`."""
-        return close_traces(self._traces)
 
     def stop_looking_ahead(self) -> None:
         """Stop asking ahead: show the debugger's output and cancel pending answers.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from pytest_rageval.trace.otel.live import CaseSpans
+from pytest_rageval.trace.otel.case_spans import CaseSpans
 from pytest_rageval.trace.otel.notes import LATE, Notes
 from pytest_rageval.trace.otel.spans import parse_span
 

@@ -18,7 +18,7 @@ from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.traceloop import TRACELOOP
 from pytest_rageval.trace.steps import COMPLETION, TOOL
 
-__all__ = ["DIALECTS", "Converted", "convert", "dialect_of", "events_of"]
+__all__ = ["DIALECTS", "Converted", "convert", "dialect_of", "events_of", "nesting", "step_spans"]
 
 DIALECTS = (OPENAI_AGENTS, TRACELOOP, OPENINFERENCE, GENAI)
 """All dialects. Of several in one trace the first wins: Traceloop's spans also carry ``gen_ai.*``."""
@@ -73,6 +73,23 @@ def events_of(spans: Sequence[Span]) -> list[Event]:
     unique = list({id(event): event for event in events.values()}.values())
     _complete_arguments(unique)
     return unique
+
+
+def nesting(spans: Sequence[Span]) -> dict[str, int]:
+    """Return how many spans are around each span, by its id."""
+    by_id = {span.span_id: span for span in spans}
+    return {name: len(_ancestors(span, by_id)) for name, span in by_id.items()}
+
+
+def step_spans(spans: Sequence[Span]) -> list[Span]:
+    """Return the spans that are steps; their parents are the next steps around them."""
+    dialect = dialect_of(spans)
+    if dialect is None:
+        return []
+    by_id = {span.span_id: span for span in spans}
+    steps = {name for name, span in by_id.items() if dialect.read(span) is not None}
+    parents = {name: next((each for each in _ancestors(by_id[name], by_id) if each in steps), "") for name in steps}
+    return [replace(span, parent_id=parents[name]) for name, span in by_id.items() if name in steps]
 
 
 def _ancestors(span: Span, by_id: Mapping[str, Span]) -> list[str]:

@@ -5,25 +5,23 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_rageval.trace.otel.case_spans import CaseSpans, SpanSource
 from pytest_rageval.trace.otel.notes import Notes
 
 if TYPE_CHECKING:
     from pytest_rageval.trace.collector import Collector
-    from pytest_rageval.trace.otel.dialect import Source
-    from pytest_rageval.trace.otel.spans import Span
 
 __all__ = [
     "AUTO",
     "OFF",
     "OTEL",
-    "CaseSpans",
     "CaseTrace",
     "LiveTraces",
     "Mode",
@@ -61,54 +59,6 @@ class CaseTrace:
     context: Any = None
 
 
-@dataclass(eq=False, slots=True)
-class CaseSpans:
-    """The spans of one call of a system; several threads add to it.
-
-    Attributes:
-        ended: the spans that have ended, with the library that wrote them.
-        running: how many have begun and not ended.
-    """
-
-    ended: list[tuple[Source, Span]] = field(default_factory=list)
-    running: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def begin(self) -> None:
-        """Count a span that begins."""
-        with self.lock:
-            self.running += 1
-
-    def end(self, source: Source, span: Span) -> None:
-        """Add a span that has ended."""
-        with self.lock:
-            self.running -= 1
-            self.ended.append((source, span))
-
-    def fill(self, collector: Collector) -> None:
-        """Add the steps among the spans to the collector of the answer."""
-        if not self.ended:
-            return
-        from pytest_rageval.trace.otel.convert import events_of
-
-        for source in dict.fromkeys(source for source, _ in self.ended):
-            for event in events_of([span for each, span in self.ended if each == source]):
-                event.source = source
-                collector.add(event)
-
-
-class SpanSource(Protocol):
-    """A library whose spans are collected."""
-
-    def case(self, spans: CaseSpans, names: dict[str, str]) -> Any:
-        """Return a context manager around one call of a system; it gives the context of its span, or None."""
-        ...
-
-    def close(self) -> None:
-        """Collect nothing any more."""
-        ...
-
-
 _CASE: ContextVar[CaseTrace | None] = ContextVar("rageval_case_trace", default=None)
 _SPANS: ContextVar[CaseSpans | None] = ContextVar("rageval_case_spans", default=None)
 _live: LiveTraces | None = None
@@ -121,10 +71,15 @@ class LiveTraces:
 
     Args:
         mode: the setting ``rag_traces``.
+
+    Attributes:
+        notes: counts what no answer could take.
+        closing: functions to call at the end of the session.
     """
 
     def __init__(self, mode: Mode) -> None:
         self.notes = Notes()
+        self.closing: list[Callable[[], object]] = []
         self._mode = mode
         self._sources: list[SpanSource] | None = None
         self._starting = threading.Lock()
@@ -156,6 +111,8 @@ class LiveTraces:
         for source in self._sources or ():
             source.close()
         self._sources = []
+        for end in self.closing:
+            end()
         return self.notes.sentences()
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-__all__ = ["LATE", "NOT_SAMPLED", "NO_PROVIDER", "UNKNOWN", "Notes"]
+__all__ = ["LATE", "NOT_SAMPLED", "NO_EXPORTER", "NO_PROVIDER", "NO_TRACE", "UNKNOWN", "Notes"]
 
 NOT_SAMPLED = "not sampled"
 LATE = "late"
 UNKNOWN = "unknown"
 NO_PROVIDER = "no provider"
+NO_TRACE = "no trace"
+NO_EXPORTER = "no exporter"
 
 _SENTENCES = {
     NOT_SAMPLED: "trace: {n} cases were not sampled by your TracerProvider, so their steps are unknown; "
@@ -18,6 +20,10 @@ _SENTENCES = {
     LATE: "trace: {n} spans ended more than 1 s after their answer and are in no trace",
     UNKNOWN: "trace: {n} spans of model, tool or search calls began outside of a case and are in no trace",
     NO_PROVIDER: "trace: your TracerProvider takes no span processor, so no span is collected",
+    NO_TRACE: "--rag-otel: {n} cases have no trace, so their verdicts were not sent; recorded answers need the facets "
+    "trace_id and span_id, as rageval import otel writes them",
+    NO_EXPORTER: "--rag-otel: the verdicts of {n} cases were not sent; set a LoggerProvider or a TracerProvider with "
+    "an exporter, for instance in conftest.py",
 }
 
 

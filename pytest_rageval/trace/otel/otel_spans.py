@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from pytest_rageval.trace.otel.case_spans import CaseSpans
 from pytest_rageval.trace.otel.convert import dialect_of
-from pytest_rageval.trace.otel.live import CaseSpans
 from pytest_rageval.trace.otel.notes import LATE, NO_PROVIDER, NOT_SAMPLED, UNKNOWN, Notes
 from pytest_rageval.trace.otel.spans import Span, error_of
 
@@ -45,6 +45,7 @@ class OtelSpans:
         provider = trace.get_tracer_provider()
         if isinstance(provider, trace.ProxyTracerProvider):
             provider = TracerProvider()
+            provider.rageval_made = True  # type: ignore[attr-defined] # it has no exporter
             trace.set_tracer_provider(provider)
         add = getattr(provider, "add_span_processor", None)  # wrappers of the SDK's have it, too
         if add is None:

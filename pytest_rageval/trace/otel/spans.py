@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-__all__ = ["AGENTS_TYPE", "Span", "parse_span", "spans_in"]
+__all__ = ["AGENTS_TYPE", "Span", "attributes_of", "error_of", "id_of", "parse_span", "spans_in", "written_span"]
 
 AGENTS_TYPE = "agents.type"
 """The attribute with the type of a span of the OpenAI Agents SDK; its other attributes are the span's own data."""
 
 _ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR")
+_BASE64 = (12, 24)
+"""Characters of 8 and of 16 bytes in base64."""
+
 _GROUPS = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "spans")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "string_value", "bool_value", "double_value")
 
@@ -63,6 +67,27 @@ def parse_span(written: Mapping[str, Any]) -> Span | None:
     return None
 
 
+def written_span(span: Span) -> dict[str, Any]:
+    """Return a span as JSON that `parse_span` reads."""
+    written: dict[str, Any] = {
+        "name": span.name,
+        "context": {"trace_id": span.trace_id, "span_id": span.span_id},
+        "parent_id": span.parent_id or None,
+        "start_time": _iso(span.start),
+        "end_time": None if span.end is None else _iso(span.end),
+        "attributes": dict(span.attributes),
+    }
+    if span.error is not None:
+        kind = span.error.partition(":")[0]
+        written["attributes"] = {**span.attributes, "error.type": kind}
+        written["status"] = {"status_code": "ERROR", "description": span.error if kind != span.error else ""}
+    return written
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat()
+
+
 def _written(value: object) -> Iterator[Mapping[str, Any]]:
     """Yield the objects in a value that may be spans."""
     if isinstance(value, list):
@@ -83,9 +108,9 @@ def _of_agents(written: Mapping[str, Any]) -> Span | None:
     message = error.get("message") if isinstance(error, Mapping) else error
     return Span(
         str(data.get("name") or data.get("type") or ""),
-        _id(written.get("trace_id")),
-        _id(written.get("id")),
-        _id(written.get("parent_id")),
+        id_of(written.get("trace_id")),
+        id_of(written.get("id")),
+        id_of(written.get("parent_id")),
         _seconds(written.get("started_at")) or 0.0,
         _seconds(written.get("ended_at")),
         {**data, AGENTS_TYPE: data.get("type")},
@@ -106,9 +131,9 @@ def _of_sdk(written: Mapping[str, Any]) -> Span:
     attributes = dict(attributes) if isinstance(attributes, Mapping) else {}
     return Span(
         str(written.get("name") or ""),
-        _id(context.get("trace_id")),
-        _id(context.get("span_id")),
-        _id(written.get("parent_id")),
+        id_of(context.get("trace_id")),
+        id_of(context.get("span_id")),
+        id_of(written.get("parent_id")),
         _seconds(written.get("start_time")) or 0.0,
         _seconds(written.get("end_time")),
         attributes,
@@ -117,12 +142,12 @@ def _of_sdk(written: Mapping[str, Any]) -> Span:
 
 
 def _of_otlp(written: Mapping[str, Any]) -> Span:
-    attributes = _attributes(written.get("attributes"))
+    attributes = attributes_of(written.get("attributes"))
     return Span(
         str(written.get("name") or ""),
-        _id(_pick(written, "traceId", "trace_id")),
-        _id(_pick(written, "spanId", "span_id")),
-        _id(_pick(written, "parentSpanId", "parent_span_id")),
+        id_of(_pick(written, "traceId", "trace_id")),
+        id_of(_pick(written, "spanId", "span_id")),
+        id_of(_pick(written, "parentSpanId", "parent_span_id")),
         _seconds(_pick(written, "startTimeUnixNano", "start_time_unix_nano", "start_time")) or 0.0,
         _seconds(_pick(written, "endTimeUnixNano", "end_time_unix_nano", "end_time")),
         attributes,
@@ -137,14 +162,14 @@ def error_of(status: object, attributes: Mapping[str, Any], events: object) -> s
     raised: Mapping[str, Any] = {}
     for event in events if isinstance(events, Sequence) and not isinstance(events, str) else ():
         if isinstance(event, Mapping) and event.get("name") == "exception":
-            raised = _attributes(event.get("attributes"))
+            raised = attributes_of(event.get("attributes"))
     kind = attributes.get("error.type") or raised.get("exception.type") or "Error"
     message = raised.get("exception.message") or _pick(status, "description", "message") or ""
     kind = str(kind).rpartition(".")[2]
     return str(message) if str(message).startswith(f"{kind}:") else f"{kind}: {message}" if message else kind
 
 
-def _attributes(written: object) -> dict[str, Any]:
+def attributes_of(written: object) -> dict[str, Any]:
     """Return attributes, which OTLP writes as a list of keys and typed values."""
     if isinstance(written, Mapping):
         return {key: _value(value) if _is_typed(value) else value for key, value in written.items()}
@@ -169,7 +194,7 @@ def _value(value: object) -> Any:
             return _whole(held)
         if key in ("arrayValue", "array_value", "kvlistValue", "kvlist_value") and isinstance(held, Mapping):
             items = held.get("values", [])
-            return _attributes(items) if key.startswith("kv") else [_value(item) for item in items]
+            return attributes_of(items) if key.startswith("kv") else [_value(item) for item in items]
     return None
 
 
@@ -197,8 +222,15 @@ def _seconds(value: Any) -> float | None:
     return (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
 
 
-def _id(value: object) -> str:
-    return "" if value is None else str(value).removeprefix("0x").lower()
+def id_of(value: object) -> str:
+    """Return an id in hexadecimal digits; protobuf's own JSON writes the bytes in base64."""
+    text = "" if value is None else str(value)
+    if len(text) in _BASE64 and text.endswith("="):
+        try:
+            return b64decode(text, validate=True).hex()
+        except ValueError:
+            return text
+    return text.removeprefix("0x").lower()
 
 
 def _pick(written: Mapping[str, Any], *names: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_rageval.model.digests import content_id
 
-__all__ = ["Passages", "ToolResult", "arguments_in", "decoded", "passage_of", "passages_in", "tool_result"]
+__all__ = ["Passages", "ToolResult", "arguments_in", "decoded", "passage", "passage_of", "passages_in", "tool_result"]
 
 Passages = list[dict[str, Any]]
 
