@@ -60,7 +60,7 @@ class OtelSpans:
     def case(self, spans: CaseSpans, names: dict[str, str]) -> Iterator[Any]:
         """Run one call of a system inside a span of its own trace, whatever span is around it."""
         from opentelemetry import context as contexts
-        from opentelemetry.trace import set_span_in_context
+        from opentelemetry.trace import StatusCode, set_span_in_context
 
         span = self._tracer.start_span(SPAN, context=contexts.Context(), attributes=names)
         context = span.get_span_context()
@@ -70,6 +70,10 @@ class OtelSpans:
         token = contexts.attach(set_span_in_context(span))
         try:
             yield context
+        except Exception as error:
+            span.record_exception(error)
+            span.set_status(StatusCode.ERROR, f"{type(error).__name__}: {error}")
+            raise
         finally:
             contexts.detach(token)
             own = [number for number, case in list(self._cases.items()) if case is spans]
