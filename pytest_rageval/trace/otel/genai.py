@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, Read, add_result, detail_of
@@ -89,15 +88,18 @@ def _read_retrieval(span: Span) -> Read:
 def _document(item: Any) -> dict[str, Any] | None:
     """Return a retrieved document, which may have no text."""
     item = decoded(item)
-    if isinstance(item, Mapping) and "id" in item:
+    if isinstance(item, dict) and "id" in item:
         return passage_of(item) or passage(None, (item["id"],), item.get("score"))
     return passage_of(item)
 
 
 def _count(span: Span, *names: str) -> int | None:
     """Return a number of tokens by any of its names."""
-    values = (span.attributes.get(f"gen_ai.usage.{name}") for name in names)
-    return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
+    for name in names:
+        value = span.attributes.get(f"gen_ai.usage.{name}")
+        if type(value) is int:
+            return value
+    return None
 
 
 def _named(model: Any) -> str | None:

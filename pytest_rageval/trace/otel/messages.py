@@ -31,7 +31,7 @@ def prompt_of(messages: Any) -> list[Message]:
     """Return a prompt as messages with ``role`` and ``content``; empty if it was not recorded."""
     prompt = []
     for message in messages if isinstance(messages, list) else []:
-        if isinstance(message, Mapping):
+        if isinstance(message, dict):
             contents = [_content(part) for part in _parts(message)]
             known = [content for content in contents if content is not None]
             prompt.append({"role": message.get("role"), "content": known[0] if len(known) == 1 else known})
@@ -40,10 +40,10 @@ def prompt_of(messages: Any) -> list[Message]:
 
 def _parts(message: Any) -> list[Mapping[str, Any]]:
     """Return the parts of a message; one without parts is its own part."""
-    if not isinstance(message, Mapping):
+    if not isinstance(message, dict):
         return []
     parts = message.get("parts")
-    return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else [message]
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else [message]
 
 
 def _content(part: Mapping[str, Any]) -> Any:

@@ -127,24 +127,39 @@ def _processor_of(spans: OtelSpans) -> SpanProcessor:
 
 def read_span(span: ReadableSpan) -> Span:
     """Return a span of the SDK in our form."""
-    attributes = {key: _plain(value) for key, value in (span.attributes or {}).items()}
-    events = [{"name": each.name, "attributes": dict(each.attributes or {})} for each in span.events]
-    status = {"code": span.status.status_code.name, "message": span.status.description}
-    context = span.context
+    attributes = _attributes(span.attributes)
+    context, parent, end = span.context, span.parent, span.end_time
     return Span(
         span.name,
         "" if context is None else f"{context.trace_id:032x}",
         "" if context is None else f"{context.span_id:016x}",
-        "" if span.parent is None else f"{span.parent.span_id:016x}",
+        "" if parent is None else f"{parent.span_id:016x}",
         (span.start_time or 0) / NANO,
-        None if span.end_time is None else span.end_time / NANO,
+        None if end is None else end / NANO,
         attributes,
-        error_of(status, attributes, events),
+        None if span.status.is_ok else _error(span, attributes),
     )
 
 
+def _error(span: ReadableSpan, attributes: Mapping[str, Any]) -> str | None:
+    events = [{"name": each.name, "attributes": dict(each.attributes or {})} for each in span.events]
+    status = {"code": span.status.status_code.name, "message": span.status.description}
+    return error_of(status, attributes, events)
+
+
+def _attributes(found: Any) -> dict[str, Any]:
+    """Return attributes as values of JSON: the SDK stores sequences as tuples."""
+    attributes: dict[str, Any] = found.copy() if hasattr(found, "copy") else dict(found or {})
+    for key, value in attributes.items():
+        if type(value) not in _PLAIN:
+            attributes[key] = _plain(value)
+    return attributes
+
+
 def _plain(value: Any) -> Any:
-    """Return a value of JSON: the SDK stores sequences as tuples."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+_PLAIN = (str, int, float, bool)

@@ -50,7 +50,7 @@ def arguments_in(value: Any) -> Any:
     LangChain's callbacks pass the arguments as ``input_str``, the text of a Python dict.
     """
     value = decoded(value)
-    if isinstance(value, Mapping) and isinstance(value.get("input_str"), str):
+    if isinstance(value, dict) and isinstance(value.get("input_str"), str):
         value = decoded(value["input_str"])
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
@@ -64,7 +64,7 @@ def arguments_in(value: Any) -> Any:
 def tool_result(value: Any) -> ToolResult:
     """Return what a tool returned, without the message that LangChain wraps around it."""
     value = decoded(value)
-    if isinstance(value, Mapping) and "output" in value and set(value) <= {"kwargs", "output", "tags", "metadata"}:
+    if isinstance(value, dict) and "output" in value and set(value) <= {"kwargs", "output", "tags", "metadata"}:
         value = decoded(value["output"])
     message = _message(value)
     if message is None:
@@ -77,11 +77,11 @@ def tool_result(value: Any) -> ToolResult:
 
 def _message(value: Any) -> Mapping[str, Any] | None:
     """Return the fields of a LangChain message that was written as JSON; None for any other value."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     for key in ("kwargs", "data"):
         inner = value.get(key)
-        if isinstance(inner, Mapping) and "content" in inner and ("lc" in value or "type" in value):
+        if isinstance(inner, dict) and "content" in inner and ("lc" in value or "type" in value):
             return inner
     return value if "content" in value and "tool_call_id" in value else None
 
@@ -90,7 +90,7 @@ def _text(content: Any) -> Any:
     """Return the text of a message whose content is a list of blocks; other content unchanged."""
     if not isinstance(content, list) or not content:
         return content
-    if not all(isinstance(each, Mapping) and each.get("type") == "text" and "text" in each for each in content):
+    if not all(isinstance(each, dict) and each.get("type") == "text" and "text" in each for each in content):
         return content
     return "".join(str(each["text"]) for each in content)
 
@@ -98,7 +98,7 @@ def _text(content: Any) -> Any:
 def passages_in(value: Any) -> Passages:
     """Return the passages in a result: a list of objects with a text, alone or under a key of an object."""
     value = decoded(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         lists = (each for each in value.values() if isinstance(each, list))
         return next((found for each in lists if (found := passages_in(each))), [])
     if not isinstance(value, list) or not value:
@@ -110,16 +110,16 @@ def passages_in(value: Any) -> Passages:
 def passage_of(item: Any) -> dict[str, Any] | None:
     """Return a passage ``{id, text, title, page, score}`` of what is known; None if the item has no text."""
     item = decoded(item)
-    if not isinstance(item, Mapping) or "role" in item or (item.get("type") == "text" and "id" not in item):
+    if not isinstance(item, dict) or "role" in item or (item.get("type") == "text" and "id" not in item):
         return None  # also a message, or a block of its content
     fields: Mapping[str, Any] = item
     for inner in (item.get("kwargs") if "lc" in item else None, item.get("document")):
-        fields = inner if isinstance(inner, Mapping) else fields
+        fields = inner if isinstance(inner, dict) else fields
     text = next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), None)
     if text is None:
         return None
     held = decoded(fields.get("metadata"))
-    metadata = held if isinstance(held, Mapping) else {}
+    metadata = held if isinstance(held, dict) else {}
     return passage(
         text,
         (fields.get("id"), fields.get("doc_id"), metadata.get("id"), metadata.get("source")),
