@@ -14,7 +14,7 @@ __all__ = ["OPENAI_AGENTS"]
 
 
 def _read(span: Span) -> Read | None:
-    kind = span.attributes[AGENTS_TYPE]
+    kind = span.attributes.get(AGENTS_TYPE)
     if kind in ("generation", "response"):
         return _read_completion(span)
     return _read_tool(span) if kind == "function" else None  # turn and task repeat the usage of their calls

@@ -17,6 +17,9 @@ _ERRORS = (2, "2", "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR")
 _BASE64 = (12, 24)
 """Characters of 8 and of 16 bytes in base64."""
 
+_DEEPEST = 20
+"""Levels of lists and groups around a span; an export has 6."""
+
 _GROUPS = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "spans")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "string_value", "bool_value", "double_value")
 
@@ -88,15 +91,17 @@ def _iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).isoformat()
 
 
-def _written(value: object) -> Iterator[Mapping[str, Any]]:
+def _written(value: object, depth: int = 0) -> Iterator[Mapping[str, Any]]:
     """Yield the objects in a value that may be spans."""
+    if depth > _DEEPEST:
+        return
     if isinstance(value, list):
         for item in value:
-            yield from _written(item)
+            yield from _written(item, depth + 1)
     elif isinstance(value, Mapping):
         groups = [value[key] for key in _GROUPS if isinstance(value.get(key), list)]
         for group in groups:
-            yield from _written(group)
+            yield from _written(group, depth + 1)
         if not groups:
             yield value
 

@@ -109,3 +109,12 @@ def test_the_users_provider_gets_the_spans_and_loses_none(project: Project) -> N
     assert text.count('"name": "rageval.case"') == 1
     for name, value in (("case.id", "q1"), ("system", "rag_system"), ("testbed", "test_it.py::test_it")):
         assert f'"rageval.{name}": "{value}"' in text
+
+
+def test_results_that_were_not_recorded_are_one_warning(project: Project) -> None:
+    project.says(cases("a", "b", "c"), conftest=CONFTEST.replace(", tool__call__result=found", ""))
+    run = project.run()
+    run.said("warning: 3 answers: tool results were not recorded")
+    assert "result" not in run.outcomes["q1"]["answer"]["trace"][0]["detail"]
+    project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    assert "were not recorded" not in project.run().text
