@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_rageval.model.answer import Answer, Step, Usage
-from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.trace.collector import Collector
+from pytest_rageval.trace.passages import ranking_of_trace
 from pytest_rageval.trace.steps import model_calls
 
-__all__ = ["completed", "ranking_of_trace", "usage_of_trace"]
+__all__ = ["completed", "usage_of_trace"]
 
 
 def completed(answer: Answer, collector: Collector | None = None) -> Answer:
@@ -20,20 +20,6 @@ def completed(answer: Answer, collector: Collector | None = None) -> Answer:
         return answer
     ranking = ranking_of_trace(trace) if answer.ranking is None else answer.ranking
     return replace(answer, trace=trace, ranking=ranking)
-
-
-def ranking_of_trace(steps: Sequence[Step]) -> Ranking | None:
-    """Return the passages of a trace in order of first appearance; None if it has none."""
-    found: dict[str, ScoredPassage] = {}
-    for step in steps:
-        if step.detail.get("error") or step.detail.get("invalid"):
-            continue
-        for each in step.detail.get("passages") or ():
-            if isinstance(each, Mapping) and each.get("id") is not None:
-                name = str(each["id"])
-                text, title, page = (str(each.get(key) or "") for key in ("text", "title", "page"))
-                found.setdefault(name, ScoredPassage(name, each.get("score"), text, title, page))
-    return Ranking(tuple(found.values())) if found else None
 
 
 def usage_of_trace(trace: Sequence[Step]) -> Usage:

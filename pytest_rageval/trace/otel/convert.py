@@ -9,13 +9,14 @@ from typing import Any
 from pytest_rageval.model.answer import Step, Usage
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.trace.collector import Collector, Event
-from pytest_rageval.trace.completing import ranking_of_trace, usage_of_trace
+from pytest_rageval.trace.completing import usage_of_trace
 from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, Read
 from pytest_rageval.trace.otel.genai import GENAI
 from pytest_rageval.trace.otel.openai_agents import OPENAI_AGENTS
 from pytest_rageval.trace.otel.openinference import OPENINFERENCE
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.traceloop import TRACELOOP
+from pytest_rageval.trace.passages import ranking_of_trace
 from pytest_rageval.trace.steps import COMPLETION, TOOL
 
 __all__ = ["DIALECTS", "Converted", "convert", "dialect_of", "events_of", "nesting", "step_spans"]
