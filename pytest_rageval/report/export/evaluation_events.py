@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 from pytest_rageval.analysis.gates import Gate
@@ -92,7 +93,7 @@ class EvaluationEvents:
         around = trace.set_span_in_context(trace.NonRecordingSpan(context), Context())
         events = [redacted(dict(each)) for each in evaluations]
         logs = get_logger_provider()
-        if hasattr(logs, "add_log_record_processor"):
+        if hasattr(logs, "add_log_record_processor") and _has_events():
             self._use(logs)
             _log(logs, around, events)
             return
@@ -116,6 +117,13 @@ class EvaluationEvents:
     def _use(self, provider: Any) -> None:
         if all(provider is not known for known in self._providers):
             self._providers.append(provider)
+
+
+def _has_events() -> bool:
+    """Return whether log records may be events; those of OpenTelemetry before 1.35 may not."""
+    from opentelemetry._logs import LogRecord
+
+    return {"context", "event_name"} <= set(signature(LogRecord.__init__).parameters)
 
 
 def _log(provider: Any, around: Any, events: Iterable[Attributes]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.projects.rag_project import Mode, Project, cases
+from support.projects.rag_project import SAYS, Mode, Project, cases
 
 from pytest_rageval.hooks.prepare import checks
 
@@ -118,3 +118,18 @@ def test_results_that_were_not_recorded_are_one_warning(project: Project) -> Non
     assert "result" not in run.outcomes["q1"]["answer"]["trace"][0]["detail"]
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
     assert "were not recorded" not in project.run().text
+
+
+def test_nothing_of_opentelemetry_is_imported_for_a_system_without_it(project: Project) -> None:
+    conftest = (
+        SAYS
+        + """
+    def pytest_unconfigure():
+        import sys
+        print("loaded:", sorted(name for name in sys.modules if name.startswith(("opentelemetry", "langchain"))))
+    """
+    )
+    project.says(cases("say Paris"), conftest=conftest)
+    run = project.run("-s", subprocess=True)
+    assert run.status == 0
+    run.said("loaded: []")

@@ -98,10 +98,11 @@ def test_a_retrieval_names_its_documents_also_without_texts() -> None:
     documents = [{"id": "d1", "score": 0.5}, {"id": "d2", "content": "two", "metadata": {"source": "a.md"}}]
     converted = convert(spans_in([genai(1, "retrieval", gen_ai__retrieval__documents=documents)]))
     assert converted.ranking is not None
-    assert [(each.doc_id, each.text, each.score, each.page) for each in converted.ranking] == [
-        ("d1", "", 0.5, ""),
-        ("d2", "two", None, "a.md"),
+    assert [(each.doc_id, each.text, each.page) for each in converted.ranking] == [
+        ("d1", "", ""),
+        ("d2", "two", "a.md"),
     ]
+    assert converted.steps[0].detail["passages"][0] == {"id": "d1", "score": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,8 @@ def test_passages_of_a_failed_call_are_not_ranked() -> None:
     span = genai(
         1, "execute_tool", error="late", gen_ai__tool__name="t", gen_ai__tool__call__result=[{"id": "a", "text": "x"}]
     )
-    assert convert(spans_in([span])).ranking is None
+    ranking = convert(spans_in([span])).ranking
+    assert ranking is None or ranking.items == ()
 
 
 def test_the_dialect_is_that_of_the_trace_and_traceloop_wins_over_gen_ai() -> None:
