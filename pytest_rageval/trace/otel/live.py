@@ -98,7 +98,7 @@ class LiveTraces:
         if self._mode == OTEL or SDK in sys.modules:
             from pytest_rageval.trace.otel.otel_spans import OtelSpans
 
-            source = OtelSpans.start(_SPANS, self.notes)
+            source = OtelSpans.start(_SPANS, self.notes, _asks)
             if source is not None:
                 yield source
         if hasattr(sys.modules.get("agents"), "add_trace_processor"):
@@ -137,6 +137,10 @@ def has_sdk() -> bool:
         return SDK in sys.modules or find_spec(SDK) is not None
     except ImportError:
         return False
+
+
+def _asks() -> bool:
+    return _CASE.get() is not None
 
 
 def begin_case(case_id: str, testbed: str) -> CaseTrace:

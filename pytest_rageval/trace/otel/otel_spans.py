@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.trace.otel.case_spans import CaseSpans
-from pytest_rageval.trace.otel.convert import dialect_of
+from pytest_rageval.trace.otel.convert import step_spans
 from pytest_rageval.trace.otel.notes import LATE, NO_PROVIDER, NOT_SAMPLED, UNKNOWN, Notes
 from pytest_rageval.trace.otel.spans import Span, error_of
 
@@ -27,17 +27,19 @@ class OtelSpans:
     Args:
         current: holds the spans of the case that runs in a context.
         notes: counts the spans that no case takes.
+        asks: whether this context asks a case; its other spans are those of judges and of test functions.
     """
 
-    def __init__(self, current: ContextVar[CaseSpans | None], notes: Notes) -> None:
+    def __init__(self, current: ContextVar[CaseSpans | None], notes: Notes, asks: Callable[[], bool]) -> None:
         self._current = current
+        self._asks = asks
         self._notes = notes
         self._cases: dict[int, CaseSpans] = {}
         self._closed: set[int] = set()
         self._tracer: Any = None
 
     @classmethod
-    def start(cls, current: ContextVar[CaseSpans | None], notes: Notes) -> OtelSpans | None:
+    def start(cls, current: ContextVar[CaseSpans | None], notes: Notes, asks: Callable[[], bool]) -> OtelSpans | None:
         """Add a processor to the global provider; set a provider if the user has none."""
         from opentelemetry import trace
         from opentelemetry.sdk.trace import TracerProvider
@@ -51,7 +53,7 @@ class OtelSpans:
         if add is None:
             notes.count(NO_PROVIDER)
             return None
-        spans = cls(current, notes)
+        spans = cls(current, notes, asks)
         spans._tracer = provider.get_tracer("pytest_rageval")
         add(_processor_of(spans))
         return spans
@@ -102,8 +104,10 @@ class OtelSpans:
         case = self._cases.get(span.context.trace_id)
         if case is not None:
             case.end("otel", read_span(span))
-        elif dialect_of([Span(span.name, "", "", attributes=span.attributes or {})]) is not None:
-            self._notes.count(LATE if span.context.trace_id in self._closed else UNKNOWN)
+        elif span.context.trace_id in self._closed:
+            self._notes.count(LATE)
+        elif not self._asks() and step_spans([read_span(span)]):
+            self._notes.count(UNKNOWN)
 
     def close(self) -> None:
         """Collect nothing any more; the provider is the user's, so the processor stays in it."""

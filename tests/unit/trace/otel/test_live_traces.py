@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 import time
 from collections.abc import Iterator
@@ -113,6 +114,20 @@ def test_later_spans_and_those_of_no_case_are_counted_once(
         "trace: 3 spans ended more than 1 s after their answer and are in no trace",
         "trace: 1 spans of model, tool or search calls began outside of a case and are in no trace",
     ]
+
+
+def test_spans_of_judges_and_of_setting_up_are_not_counted(provider: TracerProvider, traces: LiveTraces) -> None:
+    tracer = provider.get_tracer("app")
+
+    def ask() -> None:
+        begin_case("q1", "test_it.py::test_it")
+        with case_span("q1", "mine", Collector()):
+            pass
+        tracer.start_span("a judge's call", attributes=CHAT).end()
+
+    contextvars.copy_context().run(ask)
+    tracer.start_span("an index", attributes={"gen_ai.operation.name": "embeddings"}).end()
+    assert close_traces(traces) == []
 
 
 def test_cases_that_are_not_sampled_are_counted(monkeypatch: pytest.MonkeyPatch, traces: LiveTraces) -> None:
