@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
-from typing import Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from pytest_rageval.model.plain import plain_json
 from pytest_rageval.model.ranking import Ranking
@@ -19,7 +19,10 @@ from pytest_rageval.trace.passages import passage_detail
 from pytest_rageval.trace.recording import SOURCE, RecordedStep
 from pytest_rageval.trace.steps import END, END_REASONS, RETRIEVE, TOOL
 
-__all__ = ["Retrieval", "end", "retrieve", "step", "tool"]
+if TYPE_CHECKING:
+    from langchain_core.callbacks import BaseCallbackHandler
+
+__all__ = ["Retrieval", "end", "langchain", "retrieve", "step", "tool"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -94,6 +97,16 @@ def end(reason: str, detail: str | None = None) -> None:
     if detail is not None:
         values["detail"] = plain_json(detail)
     collector.add(Event(END, values, source=SOURCE))
+
+
+def langchain() -> BaseCallbackHandler:
+    """Return a callback handler that records the steps of LangChain and LangGraph.
+
+    Pass it as ``config={"callbacks": [tracing.langchain()]}``. Use it without other instrumentation.
+    """
+    from pytest_rageval.trace.langchain import langchain_handler
+
+    return langchain_handler()
 
 
 class Retrieval(AbstractContextManager["Retrieval", None]):

@@ -16,11 +16,12 @@ DESCRIPTION = """\
 Import files of other tools. FORMAT is table (questions and answers, by the names of their columns, in CSV, .xlsx, JSON
 or JSON Lines; jsonl is another name for it), ragas, deepeval, rgb-predictions (prediction_*.json), omnieval-predictions
 (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results (evaluation_result_<judge>.jsonl), omnieval-replies (id,
-metric, reply), or logs of agents and chains with their steps: react-log (id, question, gold, answer, transcript),
-reval-log (<dataset>_log.jsonl), toolbench (<id>_<system>.json) or ralle-output (output.jsonl). Cases go to FILE
-(cases.jsonl), the system's answers beside them (cases.answers.jsonl), for `pytest --rag-answers`; values computed by
-OmniEval go to FILE (scores.jsonl). Skipped rows are listed by file and line, skipped fields by name with their count.
-Exit status: 0 everything was imported, 1 a row or a field was skipped, 2 nothing was written.
+metric, reply), logs of agents and chains with their steps: react-log (id, question, gold, answer, transcript),
+reval-log (<dataset>_log.jsonl), toolbench (<id>_<system>.json) or ralle-output (output.jsonl), or otel (traces of
+OpenTelemetry). Cases go to FILE (cases.jsonl), the system's answers beside them (cases.answers.jsonl), for
+`pytest --rag-answers`; values computed by OmniEval go to FILE (scores.jsonl). Skipped rows are listed by file and line,
+skipped fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was skipped,
+2 nothing was written.
 """
 
 
@@ -42,6 +43,10 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--ids", choices=("content",), help="name records without an id by their content instead of their row"
     )
+    parser.add_argument(
+        "--id-attribute", default="", metavar="NAME", help="the attribute of spans that holds the case's id (otel)"
+    )
+    parser.add_argument("--failed", action="store_true", help="import only failed traces (otel)")
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
     parser.set_defaults(run_command=_run)
 
@@ -56,5 +61,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
         arguments.cases,
         slots=arguments.slots,
         content_ids=arguments.ids == "content",
+        id_attribute=arguments.id_attribute,
+        failed=arguments.failed,
     )
     return import_files(arguments.format, order, arguments.out, force=arguments.force)

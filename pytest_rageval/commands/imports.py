@@ -45,6 +45,9 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     if (order.slots or order.content_ids) and form not in SAMPLES:
         option = "--slots" if order.slots else "--ids content"
         raise SettingError(f"{option} is for {', '.join(SAMPLES)}, not for {form}; leave it out")
+    if (order.id_attribute or order.failed) and form != "otel":
+        option = "--id-attribute" if order.id_attribute else "--failed"
+        raise SettingError(f"{option} is for otel, not for {form}; leave it out")
     imported = ImportResult()
     importers.get(form)(order, imported)
     if not imported.cases and not imported.scores:

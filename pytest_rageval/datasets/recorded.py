@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.recorded_spans import with_spans
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.datasets.traces import TRACES, trace_in
 from pytest_rageval.errors import DataError, short_repr
@@ -16,7 +17,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["Recorded", "load_recorded", "ranking_in", "read_recorded"]
 
-KEYS = ("abstained", "answer", "id", "ranking", "system", "usage", *TRACES)
+KEYS = ("abstained", "answer", "id", "ranking", "spans", "system", "usage", *TRACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,8 @@ def load_recorded(path: Path) -> tuple[Recorded, ...]:
     """Return the recorded answers of a file of JSON Lines or one JSON array.
 
     Keys: ``id``, ``answer``, and if known ``system``, ``abstained``, ``ranking`` (objects with ``id`` or ``doc_id``,
-    ``score``, ``text``, ``title``, ``page``), ``trace`` (steps as in results.json) and ``usage``. Any other key
-    restricts the row to cases with this facet.
-    An invalid or duplicate row raises `DataError`.
+    ``score``, ``text``, ``title``, ``page``), ``trace`` (steps as in results.json), ``spans`` of OpenTelemetry and
+    ``usage``. Any other key restricts the row to cases with this facet. An invalid or duplicate row raises `DataError`.
     """
     name = shown_path(path)
     seen: dict[object, int] = {}
@@ -64,7 +64,9 @@ def read_recorded(record: Fields) -> Recorded:
         trace=trace_in(record),
         usage=_usage(record),
     )
-    return Recorded(record.identifier("id"), record.string("system", ""), answer, _narrowing(record))
+    return Recorded(
+        record.identifier("id"), record.string("system", ""), with_spans(record, answer), _narrowing(record)
+    )
 
 
 def _narrowing(record: Fields) -> dict[str, str]:

@@ -25,6 +25,7 @@ from pytest_rageval.systems.calling import checked, is_async
 from pytest_rageval.systems.threads import Bound, Threads
 from pytest_rageval.trace.collector import Collector, collecting
 from pytest_rageval.trace.completing import completed, usage_of_trace
+from pytest_rageval.trace.otel.live import case_span, late_spans
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.budget import Budget
@@ -138,6 +139,7 @@ class SystemAnswerer:
                         call.start()
                         asking = self._timed(case) if self._async else self._in_thread(case, self._bound.threads)
                         value, seconds = await asking
+                await late_spans()
             return call.end(check_outage(case, self._answer(value, seconds, collector)))
 
     def _call(self, case: Case) -> object:
@@ -171,7 +173,7 @@ class SystemAnswerer:
         """Set `CASE_IDS`, collect steps, and turn the system's exceptions into a `CaseError` with system and case."""
         outer = CASE_IDS.set((case.id, case.instance.id))
         try:
-            with collecting() as collector:
+            with collecting() as collector, case_span(case.id, self.name, collector):
                 yield collector
         except (CaseError, SystemContractError):
             raise

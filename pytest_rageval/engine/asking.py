@@ -25,6 +25,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.phrases import Markers
 from pytest_rageval.model.sample import Sample
+from pytest_rageval.trace.otel.live import CaseTrace, begin_case
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -50,6 +51,7 @@ class Asked:
         calls: the model calls; None if the session has no model.
         recordings: keys of the recordings that were read or written.
         case: the case with the system's own answers as its history; None if its history is the record's.
+        trace: where OpenTelemetry's verdicts of the case belong.
     """
 
     answer: Answer | None = None
@@ -58,6 +60,7 @@ class Asked:
     calls: Calls | None = None
     recordings: tuple[str, ...] = ()
     case: Case | None = None
+    trace: CaseTrace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Desk:
         if self.loading is not None:
             self.loading.join()
         outer = SCOPE.set(self.scope(task.case, meter, task.nodeid))
+        trace = begin_case(task.case.id, task.testbed)
         try:
             if self.conversations is not None and task.case.earlier is not None:
                 case, answer = self.conversations(task.case)
@@ -107,11 +111,12 @@ class Desk:
             fault, answer = error, answer or answer_before(error)
         finally:
             SCOPE.reset(outer)
-        return self._asked(meter, answer, fault, inputs, case)
+        return replace(self._asked(meter, answer, fault, inputs, case), trace=trace)
 
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
         SCOPE.set(self.scope(task.case, meter, task.nodeid))
+        trace = begin_case(task.case.id, task.testbed)
         if self.loading is not None and self.loading.is_alive():
             await self._loaded(self.loading)
         case, answer, inputs, fault = None, None, NO_INPUTS, None
@@ -124,7 +129,7 @@ class Desk:
             inputs = await self._inputs_ahead(task, answer)
         except CaseError as error:
             fault, answer = error, answer or answer_before(error)
-        return self._asked(meter, answer, fault, inputs, case)
+        return replace(self._asked(meter, answer, fault, inputs, case), trace=trace)
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Inputs:
         """Return the inputs that the metrics of ``task`` need, and charge ``meter``."""

@@ -7,7 +7,7 @@ import json
 
 from pytest_rageval.model.case import Case, Instance
 
-__all__ = ["case_digest", "text_digest"]
+__all__ = ["case_digest", "content_id", "text_digest"]
 
 LENGTH = 16  # hex digits, 64 bits: the chance of a collision among a million cases is 1 in 37 million
 
@@ -48,6 +48,11 @@ def _evidence(instance: Instance) -> list[object]:
 def text_digest(text: str) -> str:
     """Return 16 hex digits of a text."""
     return _digest(text)
+
+
+def content_id(text: str) -> str:
+    """Return an id made of the text, for a passage without one."""
+    return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _digest(value: object) -> str:

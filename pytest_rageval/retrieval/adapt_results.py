@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import math
 import zlib
@@ -12,20 +11,16 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_rageval.errors import SystemContractError, short_repr
+from pytest_rageval.model.digests import content_id
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
-__all__ = ["content_id", "ranking_of"]
+__all__ = ["ranking_of"]
 
 FORMS = "texts, (text, score) pairs, dicts with a text or an id, documents of LangChain or LlamaIndex, or a Ranking"
 
 TEXTS = ("text", "page_content", "content")
 PAGES = ("page_id", "source", "file_path", "doc_id", "ref_doc_id")
 """Fields that name the document of a passage. Several passages may share it, so it is never their id."""
-
-
-def content_id(text: str) -> str:
-    """Return an id made of the text, for a passage without one."""
-    return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") -> Ranking:

@@ -17,6 +17,7 @@ BUILTIN: dict[str, str] = {
     "omnieval-predictions": "pytest_rageval.datasets.imports.omnieval_predictions:take",
     "omnieval-replies": "pytest_rageval.datasets.imports.omnieval_replies:take",
     "omnieval-results": "pytest_rageval.datasets.imports.omnieval_results:take",
+    "otel": "pytest_rageval.datasets.imports.otel:take",
     "ragas": "pytest_rageval.datasets.imports.samples:ragas",
     "ralle-output": "pytest_rageval.datasets.imports.ralle_output:take",
     "react-log": "pytest_rageval.datasets.imports.react_log:take",

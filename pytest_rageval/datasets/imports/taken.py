@@ -31,6 +31,8 @@ class Order:
         cases: the dataset with the cases of scores without ids, or None.
         slots: whether answer lists within lists are slots, which must all match.
         content_ids: whether rows without an id get an id from their content instead of their number.
+        id_attribute: the attribute of spans that holds the id of the case, or "" for the id of the trace.
+        failed: whether only failed traces are imported.
     """
 
     paths: tuple[Path, ...]
@@ -38,6 +40,8 @@ class Order:
     cases: Path | None = None
     slots: bool = False
     content_ids: bool = False
+    id_attribute: str = ""
+    failed: bool = False
 
 
 class ImportResult:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.calls import Calls
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
+    from pytest_rageval.trace.otel.live import LiveTraces
 
 __all__ = ["Collected", "Runtime", "parametrize"]
 
@@ -59,6 +60,10 @@ class Runtime(Protocol):
     @property
     def hint(self) -> str | None:
         """A measured hint on how to make the session faster."""
+
+    @property
+    def traces(self) -> LiveTraces:
+        """Collects the spans of cases."""
 
     def stop_looking_ahead(self) -> None:
         """From now on, ask the system only when a case's test runs."""
@@ -254,8 +259,10 @@ class Collected:
         self.faults = [fault] if fault else []
         if self.runtime is not None:
             from pytest_rageval.trace.collector import dropped_steps
+            from pytest_rageval.trace.otel.live import close_traces
 
             self.dropped_steps = dropped_steps()
+            self.faults += close_traces(self.runtime.traces)
         if "models" in self.__dict__:
             hint = None if self.runtime is None else self.runtime.hint
             self.faults += [*self.models.settle(), *([hint] if hint else [])]

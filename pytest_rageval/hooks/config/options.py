@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.decisions.partial import PartPolicy
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.model.phrases import Markers
+    from pytest_rageval.trace.otel.live import Mode
 
 __all__ = ["Options", "add_options"]
 
@@ -148,6 +149,13 @@ class Options(Settings):
         help="resume a run, by its name or folder (default: the newest that is unfinished or has errors)",
         more="how-to/resume.md")
 
+    traces: Setting[Mode] = Setting("rag_traces", parse=parsing.one_of("auto", "otel", "off"), default="auto",
+        help="collect the spans of each case: auto (if OpenTelemetry's SDK is imported when the first case runs), otel "
+        "or off", more="how-to/opentelemetry.md")
+    otel: Setting[bool] = Setting("--rag-otel", action="store_true",
+        help="send each score as an event gen_ai.evaluation.result on its case's trace",
+        more="how-to/opentelemetry.md#send-the-verdicts-back")
+
     matrix: Setting[str | None] = Setting("--rag-matrix", metavar="METRIC",
         help="metric of the printed matrix (default: each testbed's primary metric)",
         more="how-to/reports.md#choose-the-matrix")
@@ -214,6 +222,11 @@ class Options(Settings):
 
         names = self.systems or self.ini_systems
         return list(dict.fromkeys(model for name in names if (model := model_of(name, self.named_systems))))
+
+    @property
+    def trace_mode(self) -> Mode:
+        """Whether spans are collected: `traces`, and always with ``--rag-otel``."""
+        return "otel" if self.otel else self.traces
 
     @property
     def looks_ahead(self) -> bool:

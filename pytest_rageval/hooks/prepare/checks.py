@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
-from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.errors import MissingDependencyError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, no_such_cluster
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
+from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
 from pytest_rageval.model.facets import DIALOGUE, matches
+from pytest_rageval.trace.otel.live import OFF, OTEL, has_sdk
 
 __all__ = ["check_session"]
 
@@ -22,6 +24,7 @@ def check_session(collected: Collected) -> None:
     the cases here have no baseline value for it.
     """
     options = collected.options
+    _check_traces(options)
     collected.baseline = check_baseline(options.baseline)
     collected.catalog.retrievers.get(options.retriever, "rag_retriever")
     _check_cluster(collected)
@@ -39,6 +42,14 @@ def check_session(collected: Collected) -> None:
             raise UnknownNameError("facet", name, facets, option)
     collected.notes += ignored_keys(collected)
     collected.trust = required_trust(collected)
+
+
+def _check_traces(options: Options) -> None:
+    """Refuse to collect spans without OpenTelemetry's SDK."""
+    if options.otel and options.traces == OFF:
+        raise SettingError("--rag-otel and rag_traces = off exclude each other; give one of them", code="RAG103")
+    if options.trace_mode == OTEL and not has_sdk():
+        raise MissingDependencyError("--rag-otel" if options.otel else "rag_traces = otel", "otel")
 
 
 def _check_cluster(collected: Collected) -> None:

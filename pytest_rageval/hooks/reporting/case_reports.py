@@ -13,9 +13,12 @@ from pytest_rageval.hooks.run.keys import RESULT
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.hooks.run.result import RagResult
     from pytest_rageval.model.outcome import Outcome
+    from pytest_rageval.report.export.evaluation_events import EvaluationEvents
 
 __all__ = [
+    "EVALUATIONS",
     "PLAN",
     "REPORTED_FACTS",
     "SENT",
@@ -30,6 +33,9 @@ SENT = pytest.StashKey[set[str]]()
 
 REPORTED_FACTS = pytest.StashKey[dict[int, dict[str, Any]]]()
 """On the config: the facts that this process has reported about each retriever."""
+
+EVALUATIONS: pytest.StashKey[EvaluationEvents] = pytest.StashKey()
+"""On the config: sends this process's scores to OpenTelemetry, from the first case on with ``--rag-otel``."""
 
 PLAN = pytest.StashKey[str]()
 """On a worker's config: the plan, until it is sent."""
@@ -115,6 +121,7 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     outcome = _ended_early(item, entry, report) if result is None else result.outcome
     if result is not None:
         result.is_reported = True
+        _send_evaluations(item, entry, result)
     sent = item.config.stash.setdefault(SENT, set())
     instance = None
     if outcome.case_id not in sent:
@@ -131,6 +138,23 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "under_way": item.config.stash[COLLECTED].under_way if is_watched_worker(item.config) else None,
         "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
     }
+
+
+def _send_evaluations(item: pytest.Item, entry: Entry, result: RagResult) -> None:
+    """Send the scores of a case to the user's OpenTelemetry, with ``--rag-otel``."""
+    options, outcome = item.config.stash[COLLECTED].options, result.outcome
+    if not options.otel or outcome.status == "skipped":
+        return
+    from pytest_rageval.hooks.run.answering import answering_of
+    from pytest_rageval.report.export.evaluation_events import EvaluationEvents, evaluations_of
+
+    traces, testbed = answering_of(item.session).traces, entry.testbed
+    events = item.config.stash.get(EVALUATIONS, None)
+    if events is None:
+        events = item.config.stash[EVALUATIONS] = EvaluationEvents(traces.notes)
+        traces.closing.append(events.flush)
+    scores = evaluations_of(outcome, testbed.metrics.values(), testbed.gates, texts=options.texts)
+    events.send(result.span_context, outcome.facets, scores)
 
 
 def _new_retriever_facts(config: pytest.Config) -> list[dict[str, Any]]:

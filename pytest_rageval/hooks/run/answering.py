@@ -31,6 +31,7 @@ from pytest_rageval.hooks.run.system_setup import Desks, Origin
 from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
+from pytest_rageval.trace.otel.live import open_traces
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -72,6 +73,7 @@ class Answering:
         self._journal = journal_of(session.config)
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
+        self.traces = open_traces(collected.options.trace_mode)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
         self._ahead = LookAhead(self._loop, collected.models.window)

@@ -68,6 +68,11 @@ class RagResult:
         return replace(self._outcome, calls=(self._outcome.calls or Calls()) + calls) if calls.calls else self._outcome
 
     @property
+    def span_context(self) -> object:
+        """The span of OpenTelemetry that the system answered in; None without one."""
+        return None if self._asked.trace is None else self._asked.trace.context
+
+    @property
     def recordings(self) -> tuple[str, ...]:
         """Keys of the recordings that the case's calls read or wrote."""
         return tuple(dict.fromkeys((*self._asked.recordings, *self._meter.keys)))

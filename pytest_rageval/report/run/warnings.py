@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.gate_results import ungated
 from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.trace.steps import has_failed, tool_calls
 
-__all__ = ["warnings_of"]
+__all__ = ["unrecorded_results", "warnings_of"]
 
 
 def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
@@ -25,3 +27,15 @@ def warnings_of(plan: Plan, undecided: Iterable[tuple[str, str]]) -> list[str]:
         ]
     notes += [f"{name}: no gate and no assertion decides this testbed; it cannot fail" for name in ungated(plan)]
     return notes
+
+
+def unrecorded_results(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return a warning if tool calls succeeded without a result in the trace, as privacy settings of libraries have it.
+
+    Whether such an answer is grounded is unknown.
+    """
+    traces = [outcome.answer.trace for outcome in outcomes if outcome.answer is not None]
+    number = sum(
+        any("result" not in step.detail and not has_failed(step) for step in tool_calls(trace)) for trace in traces
+    )
+    return [f"{number} answers: tool results were not recorded"] if number else []

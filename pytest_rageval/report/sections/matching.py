@@ -15,7 +15,7 @@ from pytest_rageval.report.sections.systems import AXES, boards_of
 from pytest_rageval.report.text.lines import Line, few_of, number
 from pytest_rageval.report.text.tables import ABSENT
 
-__all__ = ["MATCHING", "best_table", "p_text"]
+__all__ = ["MATCHING", "BestSystem", "best_table", "p_text"]
 
 FEW = 5
 """Systems that a line lists."""

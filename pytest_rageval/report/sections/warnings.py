@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.warnings import warnings_of
+from pytest_rageval.report.run.warnings import unrecorded_results, warnings_of
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line
 
@@ -16,6 +16,7 @@ __all__ = ["WARNINGS"]
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     results = [gate.result for gate in run.gates]
     notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
+    notes += unrecorded_results(run.outcomes.values()) if run.texts else []
     if notes:
         yield Line("")
     for note in notes:

@@ -210,3 +210,10 @@ def test_an_unanswerable_record_needs_no_answers(tmp_path: Path, form: str) -> N
 def test_a_record_keeps_its_language(tmp_path: Path) -> None:
     (instance,) = load(tmp_path, {"id": 1, "question": "Où ?", "answers": "A", "language": "fr"})
     assert (instance.language, instance.facets["language"]) == ("fr", "fr")
+
+
+def test_a_record_may_say_that_nobody_has_labelled_it_yet(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"id": "q1", "question": "When?", "labelled": false}\n', encoding="utf-8")
+    (instance,) = jsonl.load(path)
+    assert (instance.gold, instance.answerable, instance.facets["labelled"]) == ((), None, "false")

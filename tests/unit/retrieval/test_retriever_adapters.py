@@ -12,10 +12,11 @@ import pytest
 
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.model.case import Passage
+from pytest_rageval.model.digests import content_id
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.retrieval import RetrieverFactory, RetrieverParts
-from pytest_rageval.retrieval.adapt_results import content_id, ranking_of
+from pytest_rageval.retrieval.adapt_results import ranking_of
 from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.retrieval.hybrid import build as build_hybrid
 

@@ -1,0 +1,208 @@
+"""Collect the spans of each case while its system runs. Nothing of OpenTelemetry is imported while it is off."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_rageval.trace.otel.case_spans import CaseSpans, SpanSource
+from pytest_rageval.trace.otel.notes import Notes
+
+if TYPE_CHECKING:
+    from pytest_rageval.trace.collector import Collector
+
+__all__ = [
+    "AUTO",
+    "OFF",
+    "OTEL",
+    "CaseTrace",
+    "LiveTraces",
+    "Mode",
+    "begin_case",
+    "case_span",
+    "close_traces",
+    "has_sdk",
+    "late_spans",
+    "open_traces",
+]
+
+Mode = Literal["auto", "otel", "off"]
+AUTO: Mode = "auto"
+OTEL: Mode = "otel"
+OFF: Mode = "off"
+
+LATE_S = 1.0
+"""Seconds to wait for spans that are still open when the system has answered."""
+
+SDK = "opentelemetry.sdk.trace"
+POLL_S = 0.005
+
+
+@dataclass(eq=False, slots=True)
+class CaseTrace:
+    """The case that a test asks, and where its verdicts belong.
+
+    Attributes:
+        case_id, testbed: the case and its testbed.
+        context: the span context of its answer, once its system was called; None without OpenTelemetry.
+    """
+
+    case_id: str
+    testbed: str
+    context: Any = None
+
+
+_CASE: ContextVar[CaseTrace | None] = ContextVar("rageval_case_trace", default=None)
+_SPANS: ContextVar[CaseSpans | None] = ContextVar("rageval_case_spans", default=None)
+_live: LiveTraces | None = None
+
+
+class LiveTraces:
+    """The collection of spans in a session.
+
+    The first case decides what is collected: only then have the user's fixtures set up their instrumentation.
+
+    Args:
+        mode: the setting ``rag_traces``.
+
+    Attributes:
+        notes: counts what no answer could take.
+        closing: functions to call at the end of the session.
+    """
+
+    def __init__(self, mode: Mode) -> None:
+        self.notes = Notes()
+        self.closing: list[Callable[[], object]] = []
+        self._mode = mode
+        self._sources: list[SpanSource] | None = None
+        self._starting = threading.Lock()
+
+    @property
+    def sources(self) -> list[SpanSource]:
+        """The libraries whose spans are collected."""
+        with self._starting:
+            if self._sources is None:
+                self._sources = list(self._found())
+            return self._sources
+
+    def _found(self) -> Iterator[SpanSource]:
+        if self._mode == OFF:
+            return
+        if self._mode == OTEL or SDK in sys.modules:
+            from pytest_rageval.trace.otel.otel_spans import OtelSpans
+
+            source = OtelSpans.start(_SPANS, self.notes, _asks)
+            if source is not None:
+                yield source
+        if hasattr(sys.modules.get("agents"), "add_trace_processor"):
+            from pytest_rageval.trace.otel.agents_spans import AgentsSpans
+
+            yield AgentsSpans(_SPANS, self.notes)
+
+    def close(self) -> list[str]:
+        """Stop collecting; return what the summary has to say about it."""
+        for source in self._sources or ():
+            source.close()
+        self._sources = []
+        for end in self.closing:
+            end()
+        return self.notes.sentences()
+
+
+def open_traces(mode: Mode) -> LiveTraces:
+    """Collect the spans of all cases from now on."""
+    global _live
+    _live = LiveTraces(mode)
+    return _live
+
+
+def close_traces(live: LiveTraces) -> list[str]:
+    """Stop collecting, and return the notes of the session."""
+    global _live
+    if _live is live:
+        _live = None
+    return live.close()
+
+
+def has_sdk() -> bool:
+    """Return whether OpenTelemetry's SDK is installed; import at most its parent packages."""
+    try:
+        return SDK in sys.modules or find_spec(SDK) is not None
+    except ImportError:
+        return False
+
+
+def _asks() -> bool:
+    return _CASE.get() is not None
+
+
+def begin_case(case_id: str, testbed: str) -> CaseTrace:
+    """Name the case that this context asks from now on."""
+    case = CaseTrace(case_id, testbed)
+    _CASE.set(case)
+    return case
+
+
+@contextmanager
+def case_span(case_id: str, system: str, collector: Collector) -> Iterator[None]:
+    """Call a system inside a span ``rageval.case``, and add the steps among its spans to the collector."""
+    sources = () if _live is None else _live.sources
+    if not sources:
+        yield
+        return
+    case, spans = _CASE.get(), CaseSpans()
+    names = {"rageval.case.id": case_id, "rageval.system": system}
+    if case is not None and case.testbed:
+        names["rageval.testbed"] = case.testbed
+    outer = _SPANS.set(spans)
+    try:
+        yield from _inside(list(sources), spans, names, case if case is not None and case.case_id == case_id else None)
+    finally:
+        _SPANS.reset(outer)
+        spans.fill(collector)
+
+
+def _inside(
+    sources: list[SpanSource], spans: CaseSpans, names: dict[str, str], case: CaseTrace | None
+) -> Iterator[None]:
+    if not sources:
+        yield
+        _wait(spans)
+        return
+    with sources[0].case(spans, names) as context:
+        if case is not None and case.context is None:
+            case.context = context
+        yield from _inside(sources[1:], spans, names, case)
+
+
+def _wait(spans: CaseSpans) -> None:
+    """Wait in this thread for spans that are still open; never on a thread with an event loop, see `late_spans`."""
+    if not spans.running or _has_loop():
+        return
+    deadline = time.monotonic() + LATE_S
+    while spans.running and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+
+
+async def late_spans() -> None:
+    """Wait on the event loop for spans of this case that are still open."""
+    spans = _SPANS.get()
+    if spans is None or not spans.running:
+        return
+    import asyncio
+
+    deadline = time.monotonic() + LATE_S
+    while spans.running and time.monotonic() < deadline:
+        await asyncio.sleep(POLL_S)
+
+
+def _has_loop() -> bool:
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None

@@ -1,0 +1,169 @@
+"""Collect spans of OpenTelemetry by trace id, through one span processor of the user's own provider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.trace.otel.case_spans import CaseSpans
+from pytest_rageval.trace.otel.convert import step_spans
+from pytest_rageval.trace.otel.notes import LATE, NO_PROVIDER, NOT_SAMPLED, UNKNOWN, Notes
+from pytest_rageval.trace.otel.spans import Span, error_of
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+
+__all__ = ["OtelSpans", "read_span"]
+
+SPAN = "rageval.case"
+NANO = 1e9
+
+
+class OtelSpans:
+    """Sorts spans by case. It exports nothing and removes nothing.
+
+    Args:
+        current: holds the spans of the case that runs in a context.
+        notes: counts the spans that no case takes.
+        asks: whether this context asks a case; its other spans are those of judges and of test functions.
+    """
+
+    def __init__(self, current: ContextVar[CaseSpans | None], notes: Notes, asks: Callable[[], bool]) -> None:
+        self._current = current
+        self._asks = asks
+        self._notes = notes
+        self._cases: dict[int, CaseSpans] = {}
+        self._closed: set[int] = set()
+        self._tracer: Any = None
+
+    @classmethod
+    def start(cls, current: ContextVar[CaseSpans | None], notes: Notes, asks: Callable[[], bool]) -> OtelSpans | None:
+        """Add a processor to the global provider; set a provider if the user has none."""
+        from opentelemetry import trace
+        from opentelemetry.sdk.trace import TracerProvider
+
+        provider = trace.get_tracer_provider()
+        if isinstance(provider, trace.ProxyTracerProvider):
+            provider = TracerProvider()
+            provider.rageval_made = True  # type: ignore[attr-defined] # it has no exporter
+            trace.set_tracer_provider(provider)
+        add = getattr(provider, "add_span_processor", None)  # wrappers of the SDK's have it, too
+        if add is None:
+            notes.count(NO_PROVIDER)
+            return None
+        spans = cls(current, notes, asks)
+        spans._tracer = provider.get_tracer("pytest_rageval")
+        add(_processor_of(spans))
+        return spans
+
+    @contextmanager
+    def case(self, spans: CaseSpans, names: dict[str, str]) -> Iterator[Any]:
+        """Run one call of a system inside a span of its own trace, whatever span is around it."""
+        from opentelemetry import context as contexts
+        from opentelemetry.trace import StatusCode, set_span_in_context
+
+        span = self._tracer.start_span(SPAN, context=contexts.Context(), attributes=names)
+        context = span.get_span_context()
+        if not context.trace_flags.sampled:
+            self._notes.count(NOT_SAMPLED)
+        self._cases[context.trace_id] = spans
+        token = contexts.attach(set_span_in_context(span))
+        try:
+            yield context
+        except Exception as error:
+            span.record_exception(error)
+            span.set_status(StatusCode.ERROR, f"{type(error).__name__}: {error}")
+            raise
+        finally:
+            contexts.detach(token)
+            own = [number for number, case in list(self._cases.items()) if case is spans]
+            for number in own:
+                del self._cases[number]
+            self._closed.update(own)
+            span.end()
+
+    def begin(self, span: Any) -> None:
+        """Count a span of a case that begins; the case also gets traces that begin in its context."""
+        number = span.context.trace_id
+        if self._tracer is None or span.name == SPAN:
+            return
+        case = self._cases.get(number)
+        if case is None and span.parent is None:
+            case = self._current.get()
+            if case is not None:
+                self._cases[number] = case
+        if case is not None:
+            case.begin()
+
+    def end(self, span: ReadableSpan) -> None:
+        """Add a span that has ended to its case, or count it."""
+        if self._tracer is None or span.context is None or span.name == SPAN:
+            return
+        case = self._cases.get(span.context.trace_id)
+        if case is not None:
+            case.end("otel", read_span(span))
+        elif span.context.trace_id in self._closed:
+            self._notes.count(LATE)
+        elif not self._asks() and step_spans([read_span(span)]):
+            self._notes.count(UNKNOWN)
+
+    def close(self) -> None:
+        """Collect nothing any more; the provider is the user's, so the processor stays in it."""
+        self._tracer = None
+        self._cases.clear()
+
+
+def _processor_of(spans: OtelSpans) -> SpanProcessor:
+    """Return a processor of the SDK that passes each span on."""
+    from opentelemetry.sdk.trace import SpanProcessor
+
+    class Processor(SpanProcessor):
+        def on_start(self, span: Any, parent_context: Any = None) -> None:
+            spans.begin(span)
+
+        def on_end(self, span: ReadableSpan) -> None:
+            spans.end(span)
+
+    return Processor()
+
+
+def read_span(span: ReadableSpan) -> Span:
+    """Return a span of the SDK in our form."""
+    attributes = _attributes(span.attributes)
+    context, parent, end = span.context, span.parent, span.end_time
+    return Span(
+        span.name,
+        "" if context is None else f"{context.trace_id:032x}",
+        "" if context is None else f"{context.span_id:016x}",
+        "" if parent is None else f"{parent.span_id:016x}",
+        (span.start_time or 0) / NANO,
+        None if end is None else end / NANO,
+        attributes,
+        None if span.status.is_ok else _error(span, attributes),
+    )
+
+
+def _error(span: ReadableSpan, attributes: Mapping[str, Any]) -> str | None:
+    events = [{"name": each.name, "attributes": dict(each.attributes or {})} for each in span.events]
+    status = {"code": span.status.status_code.name, "message": span.status.description}
+    return error_of(status, attributes, events)
+
+
+def _attributes(found: Any) -> dict[str, Any]:
+    """Return attributes as values of JSON: the SDK stores sequences as tuples."""
+    attributes: dict[str, Any] = found.copy() if hasattr(found, "copy") else dict(found or {})
+    for key, value in attributes.items():
+        if type(value) not in _PLAIN:
+            attributes[key] = _plain(value)
+    return attributes
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+_PLAIN = (str, int, float, bool)
