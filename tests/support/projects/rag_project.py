@@ -221,6 +221,9 @@ def bare(results: Mapping[str, Any]) -> Any:
     for key in ("id", "started", "duration_s"):
         del copy["run"][key]
     copy["run"].pop("resumed", None)
+    settings = copy["run"].pop("settings", {})
+    settings.pop("rag_concurrency", None)  # it decides times only
+    copy["run"] |= {"settings": settings} if settings else {}
     for outcome in copy["outcomes"]:
         for usage in [(outcome["answer"] or {}).get("usage")]:
             if usage:
