@@ -93,6 +93,7 @@ KINDS: Mapping[str, str] = {
     "connection": "RAG403",
     "server_error": "RAG403",
     "bad_request": "RAG404",
+    "no_tools": "RAG404",
     "context_length": "RAG405",
     "content_filter": "RAG406",
     "filtered": "RAG406",

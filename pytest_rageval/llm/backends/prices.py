@@ -149,7 +149,7 @@ def count_tokens(model: str, messages: Sequence[Mapping[str, object]]) -> tuple[
     tokenizer or Claude 2's. They are estimated here instead: 4 characters per token, and 1 for scripts such as Hangul
     and Chinese.
     """
-    texts = [text for message in messages for text in (message.get("role"), *_texts(message.get("content")))]
+    texts = [text for message in messages for text in (message.get("role"), *_texts(message))]
     provider, _, bare = model.rpartition("/")
     tokenizer = encoding_of(bare) if provider in ("", "openai") else None
     if tokenizer is None:
@@ -157,11 +157,13 @@ def count_tokens(model: str, messages: Sequence[Mapping[str, object]]) -> tuple[
     return 3 + sum(3 for _ in messages) + sum(len(tokenizer.encode_ordinary(str(text))) for text in texts), True
 
 
-def _texts(content: object) -> list[object]:
-    """Return the texts of a message's content, which may be a list of parts."""
+def _texts(message: Mapping[str, object]) -> list[object]:
+    """Return the texts of a message: its content, which may be a list of parts, and its calls of tools."""
+    content, calls = message.get("content"), message.get("tool_calls")
+    texts: list[object] = [json.dumps(calls, default=str)] if calls else []
     if isinstance(content, list):
-        return [part.get("text", "") for part in content if isinstance(part, Mapping)]
-    return [] if content is None else [content]
+        return [*(part.get("text", "") for part in content if isinstance(part, Mapping)), *texts]
+    return texts if content is None else [content, *texts]
 
 
 def _estimate(text: str) -> int:
