@@ -62,6 +62,7 @@ CODES: Mapping[str, str] = {
     "RAG411": "a call is not recorded",
     "RAG412": "a recording cannot be read",
     "RAG413": "a budget cannot be kept",
+    "RAG414": "a script has no reply",
     # runs
     "RAG501": "a run cannot be resumed",
     "RAG502": "a run does not exist",
@@ -106,6 +107,7 @@ KINDS: Mapping[str, str] = {
     "bad_protocol": "RAG409",
     "budget": "RAG410",
     "not_recorded": "RAG411",
+    "no_reply": "RAG414",
 }
 """Kind of a case's error -> its code."""
 

@@ -38,9 +38,16 @@ def read_toml(path: Path, shown: str) -> tuple[list[str], dict[str, Any]]:
             f"{shown}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8", code="RAG204"
         ) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        at = _AT_LINE.search(str(error))
-        line = int(at[1]) if at else text.count("\n") + 1
-        raise DataError(f"{shown}:{line}", f"this is not valid TOML: {ascii_safe(str(error))}") from None
+        problem = str(error).replace("at end of document", _end_of(text))
+        at = _AT_LINE.search(problem)
+        where = f"{shown}:{at[1]}" if at else shown
+        raise DataError(where, f"this is not valid TOML: {ascii_safe(problem)}") from None
+
+
+def _end_of(text: str) -> str:
+    """Return the end of a text as TOML's errors write a place."""
+    lines = text.split("\n")
+    return f"at line {len(lines)}, column {len(lines[-1]) + 1}"
 
 
 def headers_of(lines: list[str], table: str) -> list[int]:

@@ -9,8 +9,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from pytest_rageval.model.answer import Usage
 
-__all__ = ["ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message", "ToolCall"]
+__all__ = ["SCRIPT", "ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message", "ToolCall"]
 
+SCRIPT = "script:"
+"""Prefix of the names of models whose replies come from a file."""
 
 Message = Mapping[str, Any]
 """One message of a conversation, in OpenAI's form.

@@ -160,6 +160,7 @@ class Options(Settings):
 
     beside = Fact(invocation.ini_folder)
     folders = Fact(invocation.folders)
+    cli_models = Fact(invocation.cli_models)
     narrowed = Fact(invocation.is_narrowed)
     apart = Fact(invocation.is_apart)
     debugged = Fact(invocation.is_debugged)

@@ -54,7 +54,7 @@ def test_a_reply_ends_before_the_first_stop_sequence(stop: object, text: str) ->
 
 def test_the_stop_sequences_are_sent_to_a_server_that_may_ignore_them(openai_server: OpenAIServer) -> None:
     openai_server.reply = REPLY
-    at = {"api_base": openai_server.base_url, "api_key": "sk-test"}
+    at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
     assert said(NamedModel("openai/m"), stop=["\nObservation"], **at).text.endswith("Search[Orsay]")
     assert openai_server.requests[0].body["stop"] == ["\nObservation"]
 
@@ -85,7 +85,7 @@ def test_calls_of_tools_stay() -> None:
 # What is a reply where tools are offered
 
 CALL = (ToolCall("c1", "search", "{}"),)
-OFFERED = {"tools": [{"type": "function", "function": {"name": "search"}}]}
+OFFERED: dict[str, Any] = {"tools": [{"type": "function", "function": {"name": "search"}}]}
 
 
 @pytest.mark.parametrize("reason", ["tool_calls", "stop", "function_call"])

@@ -45,7 +45,7 @@ def loop_of_an_agent(model: Client) -> list[Completion]:
     """Ask with a tool, until the reply calls none."""
 
     async def run() -> list[Completion]:
-        messages, replies = [QUESTION], []
+        messages, replies = [QUESTION], list[Completion]()
         while not replies or replies[-1].tool_calls:
             reply = await model.complete(messages, tools=TOOLS)
             replies.append(reply)
