@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.chat import SCRIPT
 
@@ -52,10 +53,13 @@ class Scripts:
 
         return ScriptModel(name, self.read(name))
 
-    def check(self, models: Iterable[str]) -> None:
-        """Read the scripts among models; raise `RagEvalError` if one cannot be used."""
-        for name in filter(is_script, models):
-            self.read(name)
+    def check(self, models: Iterable[tuple[str, str]]) -> None:
+        """Read the scripts among models, each with its fixture; raise `RagEvalError` if one cannot be used."""
+        for fixture, name in models:
+            if is_script(name) and fixture == EMBEDDER:
+                raise SettingError(f"rag_embedder_model is {name}, and a script embeds no texts; name another model")
+            if is_script(name):
+                self.read(name)
 
     def path(self, name: str) -> Path:
         """Return the file of a script; raise `SettingError` if it is missing."""

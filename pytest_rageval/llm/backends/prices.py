@@ -150,14 +150,15 @@ def count_tokens(model: str, messages: Sequence[Mapping[str, object]]) -> tuple[
     Counts for OpenAI's chat models are exact: litellm includes their tokenizers cl100k_base and o200k_base, and OpenAI
     adds 3 tokens per message and 3 for the reply. For other models litellm would use cl100k_base, a downloaded
     tokenizer or Claude 2's. They are estimated here instead: 4 characters per token, and 1 for scripts such as Hangul
-    and Chinese.
+    and Chinese. Calls of tools are counted as their JSON, which is an estimate for every model.
     """
     texts = [text for message in messages for text in (message.get("role"), *_texts(message))]
     provider, _, bare = model.rpartition("/")
     tokenizer = encoding_of(bare) if provider in ("", "openai") else None
     if tokenizer is None:
         return sum(_estimate(str(text)) + 1 for text in texts), False
-    return 3 + sum(3 for _ in messages) + sum(len(tokenizer.encode_ordinary(str(text))) for text in texts), True
+    counted = 3 + sum(3 for _ in messages) + sum(len(tokenizer.encode_ordinary(str(text))) for text in texts)
+    return counted, not any(message.get("tool_calls") for message in messages)
 
 
 def _texts(message: Mapping[str, object]) -> list[object]:

@@ -172,6 +172,27 @@ def test_a_missing_script_is_refused(project: Project) -> None:
     assert refused(project, "--rag-model", "script:gone.toml") == message
 
 
+def test_a_script_is_no_embedding_model(project: Project) -> None:
+    agent(project, ASYNC, "script:replies.toml", "rag_embedder_model = script:replies.toml")
+    message = "rag_embedder_model is script:replies.toml, and a script embeds no texts; name another model"
+    assert refused(project) == message
+
+
+def test_a_panel_may_be_of_scripts(project: Project) -> None:
+    panel = "rag_judges =\n    accuracy_judged: script:judges/one.toml, script:judges/two.toml"
+    agent(project, ASYNC, "script:replies.toml", panel)
+    project.file("test_it.py", TEST.replace('["accuracy"]', '["accuracy_judged"]'))
+    for name, label in (("one", "right"), ("two", "wrong")):
+        project.file(f"judges/{name}.toml", f"""[[reply]]\ntext = '{{"reason": "so", "label": "{label}"}}'""")
+    run = project.run("--rag-limit", "2")
+    assert run.status == 0, run.text
+    votes = run.results["outcomes"][0]["scores"]["accuracy_judged"]["votes"]
+    assert {vote["model"]: vote["label"] for vote in votes} == {
+        "script:judges/one.toml": "right",
+        "script:judges/two.toml": "wrong",
+    }
+
+
 def test_a_resumed_run_needs_the_same_script(project: Project) -> None:
     agent(project)
     project.file("replies.toml", SCRIPT.replace("nth = 1", 'nth = 1\n    when = "q0?"'))
