@@ -51,7 +51,7 @@ def raise_if_tools_refused(error: ModelError, raised: BaseException, model: str,
 def tool_calls_of(model: str, found: object) -> tuple[ToolCall, ...]:
     """Return the calls in a reply's field ``tool_calls``; raise `ModelError` if it is malformed.
 
-    Some servers send no ids, or arguments as JSON instead of its text.
+    Some servers send no ids, or arguments as JSON instead of its text. Ids made here have the form that Mistral wants.
     """
     if not found:
         return ()
@@ -67,4 +67,4 @@ def _call(model: str, call: object, number: int) -> ToolCall:
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
     given = call.get("id") if isinstance(call, Mapping) else None
-    return ToolCall(given if isinstance(given, str) and given else f"call_{number}", function["name"], text)
+    return ToolCall(given if isinstance(given, str) and given else f"call{number:05}", function["name"], text)

@@ -1,4 +1,8 @@
-"""Number the ids of tool calls, because providers draw them at random."""
+"""Number the ids of tool calls in recordings, because providers draw them at random.
+
+The provider itself gets the ids that it gave: Mistral refuses any of another form, and litellm keeps Gemini's
+signatures of thoughts in them.
+"""
 
 from __future__ import annotations
 

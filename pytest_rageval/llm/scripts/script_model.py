@@ -50,7 +50,7 @@ class ScriptModel:
             raise ModelError("no_reply", self._no_reply(number, role, asked))
         if reply.error:
             raise ModelError(reply.error, f"{reply.where} raises {reply.error}")
-        calls = (ToolCall(f"call_{number}", reply.tool, reply.arguments),) if reply.tool else ()
+        calls = (ToolCall(f"call{number:05}", reply.tool, reply.arguments),) if reply.tool else ()
         reason = "tool_calls" if calls else "stop"
         return Completion(reply.text, Usage(cost_usd=0.0), reason, self.name, tool_calls=calls)
 

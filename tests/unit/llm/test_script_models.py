@@ -108,10 +108,10 @@ def test_a_reply_may_call_a_tool_with_a_text_beside_it(tmp_path: Path) -> None:
         (
             "I look.",
             "tool_calls",
-            (ToolCall("call_1", "search", '{"title": "Café", "k": 3, "deep": [1, {"a": true}]}'),),
+            (ToolCall("call00001", "search", '{"title": "Café", "k": 3, "deep": [1, {"a": true}]}'),),
         ),
-        ("", "tool_calls", (ToolCall("call_2", "search", "{broken"),)),
-        ("", "tool_calls", (ToolCall("call_3", "stop", "{}"),)),
+        ("", "tool_calls", (ToolCall("call00002", "search", "{broken"),)),
+        ("", "tool_calls", (ToolCall("call00003", "stop", "{}"),)),
     ]
 
 

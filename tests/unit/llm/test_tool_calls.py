@@ -90,7 +90,10 @@ def test_calls_without_ids_and_with_arguments_as_json_are_read(openai_server: Op
     functions = [{"name": "search", "arguments": {"title": "Café"}}, {"name": "stop"}]
     openai_server.reply = saying({"tool_calls": [{"type": "function", "function": each} for each in functions]})
     reply = ask(openai_server, OpenAIHTTP, "openai/m")
-    assert reply.tool_calls == (ToolCall("call_1", "search", '{"title": "Café"}'), ToolCall("call_2", "stop", "{}"))
+    assert reply.tool_calls == (
+        ToolCall("call00001", "search", '{"title": "Café"}'),
+        ToolCall("call00002", "stop", "{}"),
+    )
     assert reply.finish_reason == "tool_calls"
 
 
