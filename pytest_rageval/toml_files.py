@@ -40,8 +40,8 @@ def read_toml(path: Path, shown: str) -> tuple[list[str], dict[str, Any]]:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         problem = str(error).replace("at end of document", _end_of(text))
         at = _AT_LINE.search(problem)
-        where = f"{shown}:{at[1]}" if at else shown
-        raise DataError(where, f"this is not valid TOML: {ascii_safe(problem)}") from None
+        line = int(at[1]) if at else text.count("\n") + 1
+        raise DataError(f"{shown}:{line}", f"this is not valid TOML: {ascii_safe(problem)}") from None
 
 
 def _end_of(text: str) -> str:

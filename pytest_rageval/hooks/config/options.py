@@ -31,13 +31,13 @@ class Options(Settings):
     ini_systems = Setting("rag_system", parse=parsing.distinct, kind="linelist",
         help="system under test, like --rag-system; a fixture rag_system has priority", more="how-to/systems.md")
     model_name = Setting("--rag-model", "rag_model", parse=parsing.name, metavar="MODEL",
-        help="the model of the systems, by its litellm name (openai/gpt-4o-mini)",
+        help="the model of the systems: its litellm name (openai/gpt-4o-mini), or script:FILE.toml",
         decides="systems", reported=True, more="how-to/models.md")
     model_params = Setting("rag_model_params", parse=parsing.chat_params, kind="linelist",
         help="parameters of rag_model: 'name = value', one per line", needs="rag_model",
         decides="systems", reported=True, more="how-to/models.md#parameters")
     judge_name = Setting("--rag-judge-model", "rag_judge_model", parse=parsing.name, metavar="MODEL",
-        help="the model that judges, by its litellm name",
+        help="the model that judges: its litellm name, or script:FILE.toml",
         decides="systems", reported=True, more="how-to/judges.md")
     judge_params = Setting("rag_judge_params", parse=parsing.chat_params, kind="linelist",
         help="parameters of rag_judge_model: 'name = value', one per line", needs="rag_judge_model",
