@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.recorded_functions.recorded import recorded
     from pytest_rageval.model.answer import Answer, Step, Usage
     from pytest_rageval.model.case import Case, Instance, Passage, Query, Turn
-    from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings
+    from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings, ToolCall
     from pytest_rageval.model.evidence import EvidenceUnit
     from pytest_rageval.model.judging import Judge
     from pytest_rageval.model.metric import Metric
@@ -63,6 +63,7 @@ __all__ = [
     "SettingError",
     "Step",
     "System",
+    "ToolCall",
     "Turn",
     "Usage",
     "Verdict",
@@ -84,7 +85,7 @@ _HOME = {
     "llm.recorded_functions.recorded": ("recorded",),
     "model.answer": ("Answer", "Step", "Usage"),
     "model.case": ("Case", "Instance", "Passage", "Query", "Turn"),
-    "model.chat": ("ChatModel", "Completion", "EmbeddingModel", "Embeddings"),
+    "model.chat": ("ChatModel", "Completion", "EmbeddingModel", "Embeddings", "ToolCall"),
     "model.evidence": ("EvidenceUnit",),
     "model.judging": ("Judge",),
     "model.metric": ("Metric",),

@@ -63,6 +63,7 @@ CODES: Mapping[str, str] = {
     "RAG411": "a call is not recorded",
     "RAG412": "a recording cannot be read",
     "RAG413": "a budget cannot be kept",
+    "RAG414": "a script has no reply",
     # runs
     "RAG501": "a run cannot be resumed",
     "RAG502": "a run does not exist",
@@ -96,6 +97,7 @@ KINDS: Mapping[str, str] = {
     "connection": "RAG403",
     "server_error": "RAG403",
     "bad_request": "RAG404",
+    "no_tools": "RAG404",
     "context_length": "RAG405",
     "content_filter": "RAG406",
     "filtered": "RAG406",
@@ -108,6 +110,7 @@ KINDS: Mapping[str, str] = {
     "bad_protocol": "RAG409",
     "budget": "RAG410",
     "not_recorded": "RAG411",
+    "no_reply": "RAG414",
 }
 """Kind of a case's error -> its code."""
 

@@ -119,9 +119,9 @@ class ModelError(CaseError):
 
     Attributes:
         kind: retried kinds are ``rate_limited timeout connection server_error malformed_response truncated``; kinds
-            without a retry are ``auth not_found bad_request context_length content_filter bad_address bad_protocol
-            too_large``, for a reply without text ``cut_off empty_reply filtered``, and ``cancelled budget
-            not_recorded``.
+            without a retry are ``auth not_found bad_request no_tools context_length content_filter bad_address
+            bad_protocol too_large``, for a reply without text ``cut_off empty_reply filtered``, and ``cancelled budget
+            not_recorded no_reply``.
         retry_after: seconds to wait, from the provider; None if unknown.
         attempts: the number of requests sent.
     """

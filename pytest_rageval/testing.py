@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.backends.scripted import Asked, ScriptedLLM
+    from pytest_rageval.model.chat import Completion, ToolCall
 
-__all__ = ["Asked", "ScriptedLLM"]
+__all__ = ["Asked", "Completion", "ScriptedLLM", "ToolCall"]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from pytest_rageval.llm.backends import scripted
+    from pytest_rageval.model import chat
 
-    value: object = getattr(scripted, name)
+    value: object = getattr(chat if name in ("Completion", "ToolCall") else scripted, name)
     globals()[name] = value
     return value
 

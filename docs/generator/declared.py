@@ -171,7 +171,8 @@ def python() -> Iterator[str]:
         ("name", "what it is"), [(f"`{name}`", first(home[name], name)) for name in pytest_rageval.__all__]
     )
     yield from ("`from pytest_rageval.testing import NAME`, for tests of your own suites.",)
-    yield from table(("name", "what it is"), [(f"`{name}`", first("testing", name)) for name in testing.__all__])
+    defined = {name: getattr(testing, name).__module__.partition(".")[2] for name in testing.__all__}
+    yield from table(("name", "what it is"), [(f"`{name}`", first(home, name)) for name, home in defined.items()])
     yield from ("## Hooks", "", "Write them in a `conftest.py` or a plugin of your own.", "")
     for name in hookspecs.__all__:
         about, _, args = (inspect.getdoc(getattr(hookspecs, name)) or "").partition("\nArgs:\n")

@@ -5,14 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from pytest_rageval.model.answer import Usage
 
-__all__ = ["ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message"]
+__all__ = ["SCRIPT", "ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message", "ToolCall"]
 
-Message = Mapping[str, str]
-"""One message of a conversation: ``{"role": "system" | "user" | "assistant", "content": ...}``."""
+SCRIPT = "script:"
+"""Prefix of the names of models whose replies come from a file."""
+
+Message = Mapping[str, Any]
+"""One message of a conversation, in OpenAI's form.
+
+``{"role": "system" | "user" | "assistant", "content": ...}``. A message of the assistant may have ``tool_calls``; a
+result is ``{"role": "tool", "tool_call_id": ..., "content": ...}``.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that a model asks for.
+
+    Attributes:
+        id: the provider's id of the call; the message with the tool's result repeats it.
+        name: the tool's name, as the model wrote it.
+        arguments: the arguments as the model wrote them: usually the JSON text of an object, and never checked here.
+    """
+
+    id: str
+    name: str
+    arguments: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +49,7 @@ class Completion:
         attempts: number of requests sent; 0 if the reply was replayed from a recording.
         replayed: whether the reply was read from a recording.
         refused: whether the provider marks the text as a refusal to answer.
+        tool_calls: the tools that the model asks for, in order; () for none.
     """
 
     text: str
@@ -36,6 +59,18 @@ class Completion:
     attempts: int = 1
     replayed: bool = False
     refused: bool = False
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def message(self) -> Message:
+        """The reply as the next message of its conversation."""
+        if not self.tool_calls:
+            return {"role": "assistant", "content": self.text}
+        calls = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in self.tool_calls
+        ]
+        return {"role": "assistant", "content": self.text or None, "tool_calls": calls}
 
 
 @runtime_checkable

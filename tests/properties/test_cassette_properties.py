@@ -8,9 +8,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_rageval.llm.client.completions import completion_record, recorded_completion
 from pytest_rageval.llm.recorded_functions.tagged_json import decode, encode
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.llm.recordings.request import Request
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.chat import Completion, ToolCall
 
 TEXTS = st.text(st.characters(exclude_categories=())).map(lambda text: json.loads(json.dumps(text)))
 """Any text, also with halves of surrogate pairs; two adjacent halves are the character, as in JSON."""
@@ -79,3 +82,34 @@ def test_requests_have_one_key_only_when_they_are_equal(one: Request, other: Req
 @given(values)
 def test_any_json_value_comes_back_from_its_encoding(value: object) -> None:
     assert decode(json.loads(json.dumps(encode(value, "it")))) == value
+
+
+tool_calls = st.lists(st.builds(ToolCall, TEXTS, TEXTS, TEXTS), max_size=3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(TEXTS, tool_calls, TEXTS)
+def test_whatever_a_model_says_is_replayed_as_it_was(text: str, calls: list[ToolCall], result: str) -> None:
+    reply = Completion(text, Usage(), "tool_calls", "m", tool_calls=tuple(calls))
+    results = [{"role": "tool", "tool_call_id": call.id, "content": result} for call in calls]
+    request = Request("model", "m", {}, [reply.message, *results], 1)
+    with tempfile.TemporaryDirectory() as folder:
+        cassettes = Cassettes(Path(folder), "new_episodes")
+        cassettes.record(request, completion_record(reply))
+        cassettes.close()
+        found = Cassettes(Path(folder), "none").find(request)
+    assert found is not None
+    again = recorded_completion(found, Usage())
+    assert (again.text, again.tool_calls, again.finish_reason) == (text, tuple(calls), "tool_calls")
+
+
+@settings(deadline=None, max_examples=60)
+@given(tool_calls.filter(lambda calls: len({call.id for call in calls}) == len(calls)), st.randoms())
+def test_the_key_of_a_conversation_does_not_depend_on_the_ids_of_its_calls(calls: list[ToolCall], random: Any) -> None:
+    def key(names: list[str]) -> str:
+        made = [ToolCall(name, call.name, call.arguments) for name, call in zip(names, calls, strict=True)]
+        results = [{"role": "tool", "tool_call_id": call.id, "content": call.arguments} for call in made]
+        return Request("model", "m", {}, [Completion("", tool_calls=tuple(made)).message, *results], 1).key
+
+    drawn = [f"call_{random.random()}_{number}" for number in range(len(calls))]
+    assert key([call.id for call in calls]) == key(drawn)

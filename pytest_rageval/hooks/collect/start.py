@@ -32,6 +32,7 @@ def collected_of(config: pytest.Config) -> Collected:
             existing_recordings(config),
             budget_file(config),
         )
+        collected.models.scripts.check(collected.models.names)
         if not config.option.collectonly:
             collected.models.preload()
     return config.stash[COLLECTED]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -11,24 +10,18 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, ascii_safe, coded, short_repr
-from pytest_rageval.folders import regular
+from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, coded, short_repr
 from pytest_rageval.hooks.collect.markers import rag_case
 from pytest_rageval.hooks.collect.usage_errors import REFUSED
 from pytest_rageval.model.facets import FACETS
 from pytest_rageval.testbeds.settings import SETTINGS
+from pytest_rageval.toml_files import headers_of, line_of, read_toml
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+__all__ = ["SuiteModule"]
 
-__all__ = ["SuiteModule", "line_of"]
-
-_HEADER = re.compile(r"^\s*\[\[\s*testbed\s*\]\]")
+_TABLE = "testbed"
 _NAME = re.compile(r"[^\s:\[\]/\\#]+")
 _PYTEST = re.compile(r"_.*|pytest.*|(setup|teardown)_(module|function)|(setUp|tearDown)Module")
-_AT_LINE = re.compile(r"at line (\d+)")
 
 
 def _testbed(rag: object) -> None:
@@ -59,15 +52,14 @@ class SuiteModule(pytest.Module):
 
 
 def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
-    text, suite = _read(path, shown)
-    lines = text.splitlines()
+    lines, suite = read_toml(path, shown)
     for key in suite:
-        if key != "testbed":
-            raise UnknownNameError("key", key, ["testbed"], f"{shown}:{line_of(lines, key, 0)}")
-    entries = suite.get("testbed")
+        if key != _TABLE:
+            raise UnknownNameError("key", key, [_TABLE], f"{shown}:{line_of(lines, key, 0, _TABLE)}")
+    entries = suite.get(_TABLE)
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(f"{shown}:1", "a suite holds one or more [[testbed]] tables; add one")
-    headers = [at for at, line in enumerate(lines) if _HEADER.match(line)]
+    headers = headers_of(lines, _TABLE)
     functions: dict[str, FunctionType] = {}
     for number, entry in enumerate(entries):
         header = headers[number] if number < len(headers) else 0
@@ -81,29 +73,11 @@ def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
     return functions
 
 
-def _read(path: Path, shown: str) -> tuple[str, dict[str, Any]]:
-    try:
-        raw = regular(path).read_bytes()
-        text = raw.decode("utf-8-sig")
-        return text, tomllib.loads(text)
-    except OSError as error:
-        raise DataError(shown, f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{shown}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8", code="RAG204"
-        ) from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        at = _AT_LINE.search(str(error))
-        line = int(at[1]) if at else text.count("\n") + 1
-        raise DataError(f"{shown}:{line}", f"this is not valid TOML: {ascii_safe(str(error))}") from None
-
-
 def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> str:
     """Return a testbed's name; raise an error with the line for an unknown key or an invalid name."""
     for key in entry:
         if key not in (*SETTINGS, *FACETS, "name"):
-            where = f"{shown}:{line_of(lines, key, header)}"
+            where = f"{shown}:{line_of(lines, key, header, _TABLE)}"
             raise UnknownNameError("key", key, [*SETTINGS, *FACETS, "name"], where)
     name = entry.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or not name.isprintable():
@@ -114,16 +88,6 @@ def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> 
         problem = f"a testbed has the name {short_repr(name)}, which means something to pytest; choose another"
         raise DataError(f"{shown}:{header + 1}", problem)
     return name
-
-
-def line_of(lines: list[str], key: str, start: int) -> int:
-    """Return the line number (from 1) of the first line from index ``start`` (from 0) that sets ``key``."""
-    written = rf"""["']?{re.escape(key)}["']?\s*(=|\]|\.)"""
-    for place in (rf"^\s*\[*\s*(testbed\s*\.\s*)?{written}", rf"(?<![\w.-]){written}"):
-        for at in range(start, len(lines)):
-            if re.search(place, lines[at]):
-                return at + 1
-    return start + 1
 
 
 def _function(name: str, path: Path, line: int) -> FunctionType:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["folders", "ini_folder", "ini_origin", "invoked_from", "is_apart", "is_debugged", "is_narrowed"]
+__all__ = [
+    "cli_models",
+    "folders",
+    "ini_folder",
+    "ini_origin",
+    "invoked_from",
+    "is_apart",
+    "is_debugged",
+    "is_narrowed",
+]
 
 
 def ini_folder(config: pytest.Config) -> Path:
@@ -34,6 +43,13 @@ def ini_origin(config: pytest.Config, name: str) -> str:
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     at = next((at for at, line in enumerate(lines, 1) if line.partition("=")[0].strip() == name), None)
     return name if at is None else f"{path.name}:{at}: {name}"
+
+
+def cli_models(config: pytest.Config) -> frozenset[str]:
+    """Return the models that the command line names, also those of systems named ``NAME@MODEL``."""
+    given = config.option.rag_model, config.option.rag_judge_model
+    of_systems = (str(system).partition("@")[2] for system in config.option.rag_system)
+    return frozenset(str(name).strip() for name in (*given, *of_systems) if name)
 
 
 def is_narrowed(config: pytest.Config) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.config.model_scripts import Scripts, is_script
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.llm.client.usage_meter import Meter
 
@@ -16,13 +17,13 @@ if TYPE_CHECKING:
 
     from pytest_rageval.engine.loop import LoopThread
     from pytest_rageval.errors import ModelError
+    from pytest_rageval.hooks.config.model_costs import MaxCost
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.llm.budget import Budget
     from pytest_rageval.llm.client.asker import Asker
     from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.rate_limiter import Limiter
     from pytest_rageval.llm.recordings.cassettes import Cassettes
-    from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["ASYNC_DEFAULT", "KINDS", "Models"]
@@ -54,6 +55,7 @@ class Models:
         loop: the event loop of all model calls, also for callers on other loops; None until the first case.
         outside: meter of the calls outside cases, from session fixtures and plain tests.
         loading: the thread that imports the model backends; None until one is needed.
+        scripts: the files of models named ``script:FILE.toml``.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
@@ -62,6 +64,7 @@ class Models:
         self._budget = budget
         self.loop: LoopThread | None = None
         self.loading: Thread | None = None
+        self.scripts = Scripts(options)
         self.outside = Meter()
         self._clients: dict[object, Asker[Any, Any]] = {}
         self._limiters: list[Limiter] = []
@@ -170,15 +173,22 @@ class Models:
         """Forget the client of an overridden fixture's model; the fixture closes the model's connections."""
         self._clients.pop((fixture, id(model)), None)
 
-    def preload(self) -> None:
-        """Start a thread that imports the model backends, if a call will need them."""
-        models = [(fixture, self.setting(fixture).name) for fixture in KINDS if not self._is_local(fixture)]
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The models that the options name, each with its fixture."""
+        models = [(fixture, self.setting(fixture).name) for fixture in KINDS]
         models += [("rag_judge", name) for name in self._options.panelists]
         models += [("rag_llm", name) for name in self._options.system_models]
+        return [(fixture, name) for fixture, name in models if name is not None]
+
+    def preload(self) -> None:
+        """Start a thread that imports the model backends, if a call will need them."""
         imports = [
             (name, self.setting(fixture).params)
-            for fixture, name in models
-            if name is not None and (self.cassettes is None or self.cassettes.asks(KINDS[fixture], name))
+            for fixture, name in self.names
+            if not self._is_local(fixture)
+            and not is_script(name)
+            and (self.cassettes is None or self.cassettes.asks(KINDS[fixture], name))
         ]
         if imports:
             from pytest_rageval.llm.backends.named_model import preload
@@ -226,7 +236,8 @@ class Models:
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.backends.named_model import NamedModel
 
-        return self._client(kind, fixture, NamedModel(name), name, self.setting(fixture).params, key=(fixture, name))
+        backend = self.scripts.model(name) if is_script(name) else NamedModel(name)
+        return self._client(kind, fixture, backend, name, self.setting(fixture).params, key=(fixture, name))
 
     def _wrap(self, kind: type[A], model: object, fixture: str) -> A:
         if isinstance(model, kind):
@@ -245,7 +256,7 @@ class Models:
             from pytest_rageval.llm.client.reply_cache import ReplyCache
             from pytest_rageval.llm.client.retry import RetryPolicy
 
-            setting = self.setting(fixture)
+            setting, scripted = self.setting(fixture), is_script(name)
             limiter = Limiter(self._options.concurrency or ASYNC_DEFAULT)
             self._limiters.append(limiter)
             self._clients[key] = kind(
@@ -254,9 +265,9 @@ class Models:
                 kind=KINDS[fixture],
                 params=params,
                 limiter=limiter,
-                retry=RetryPolicy(**setting.retry),
-                cassettes=self.cassettes,
-                kept=ReplyCache() if fixture == "rag_judge" else None,
+                retry=RetryPolicy(1) if scripted else RetryPolicy(**setting.retry),
+                cassettes=None if scripted else self.cassettes,
+                kept=ReplyCache() if fixture == "rag_judge" and not scripted else None,
                 budget=self.budget,
                 most=self._most(name, setting.params),
                 outside=self.outside,
@@ -268,19 +279,10 @@ class Models:
         """Await ``make()`` on the session's loop; the caller may run on another loop."""
         return await (make() if self.loop is None else self.loop.awaited(make))
 
-    def _most(
-        self, name: str, rates: Mapping[str, object]
-    ) -> Callable[[Sequence[Message], Mapping[str, object]], float | None] | None:
-        """Return a function for the maximum cost of a call; None without a budget, to avoid loading a tokenizer."""
+    def _most(self, name: str, rates: Mapping[str, object]) -> MaxCost | None:
+        """Return the function for the maximum cost of a call; None without a budget, to avoid loading a tokenizer."""
         if self.budget is None:
             return None
-        from pytest_rageval.llm.backends.prices import Prices, count_tokens
+        from pytest_rageval.hooks.config.model_costs import free, max_cost
 
-        if name.startswith(LOCAL):
-            return lambda messages, params: 0.0
-        prices = cache(lambda: Prices(name, rates))  # a tiered price may import litellm
-
-        def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
-            return prices().most(count_tokens(name, messages)[0], int(str(params["max_tokens"])))
-
-        return most
+        return free if name.startswith(LOCAL) else max_cost(name, rates)

@@ -36,13 +36,13 @@ class Options(Settings):
         help="aliases of systems: 'alias: name@model; option=value', one per line", reported=True,
         more="how-to/compare-systems.md#several-models")
     model_name = Setting("--rag-model", "rag_model", parse=parsing.name, metavar="MODEL",
-        help="the model of the systems, by its litellm name (openai/gpt-4o-mini)",
+        help="the model of the systems: its litellm name (openai/gpt-4o-mini), or script:FILE.toml",
         decides="systems", reported=True, more="how-to/models.md")
     model_params = Setting("rag_model_params", parse=parsing.chat_params, kind="linelist",
         help="parameters of rag_model: 'name = value', one per line", needs="rag_model",
         decides="systems", reported=True, more="how-to/models.md#parameters")
     judge_name = Setting("--rag-judge-model", "rag_judge_model", parse=parsing.name, metavar="MODEL",
-        help="the model that judges, by its litellm name",
+        help="the model that judges: its litellm name, or script:FILE.toml",
         decides="systems", reported=True, more="how-to/judges.md")
     judge_params = Setting("rag_judge_params", parse=parsing.chat_params, kind="linelist",
         help="parameters of rag_judge_model: 'name = value', one per line", needs="rag_judge_model",
@@ -178,6 +178,7 @@ class Options(Settings):
 
     beside = Fact(invocation.ini_folder)
     folders = Fact(invocation.folders)
+    cli_models = Fact(invocation.cli_models)
     narrowed = Fact(invocation.is_narrowed)
     apart = Fact(invocation.is_apart)
     debugged = Fact(invocation.is_debugged)

@@ -17,6 +17,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, MODELS, PARTS, overridden
+from pytest_rageval.hooks.config.model_scripts import is_script
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.report.run.plan import DIGEST
@@ -101,6 +102,8 @@ def _systems(collected: Collected) -> dict[str, str]:
     kind, _, path = options.retriever.partition(":")
     if kind == "run" and path:
         values["the file of rag_retriever"] = _content(options.beside / path)
+    scripts = {name: collected.models.scripts.path(name) for _, name in collected.models.names if is_script(name)}
+    values |= {f"the file of {name}": _content(file) for name, file in scripts.items()}
     return {ascii_safe(name): ascii_safe(value) for name, value in values.items()}
 
 

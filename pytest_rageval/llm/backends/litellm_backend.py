@@ -10,6 +10,7 @@ from typing import Any
 from pytest_rageval.llm.backends.faults import malformed, model_error
 from pytest_rageval.llm.backends.litellm_import import litellm
 from pytest_rageval.llm.backends.prices import RATES, prices_of
+from pytest_rageval.llm.backends.tool_calls import has_tools, raise_if_tools_refused, tool_calls_of
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Completion, Embeddings, Message
 
@@ -18,6 +19,8 @@ __all__ = ["LiteLLM"]
 TIMEOUT_S = 60.0
 _OURS = (*RATES, "max_reply_bytes")
 """Parameters that are used here and not sent."""
+_ALLOWED = ("tools", "tool_choice", "parallel_tool_calls")
+"""Parameters that litellm sends even if it does not know the model to take them."""
 
 
 class _Never(int):
@@ -37,7 +40,8 @@ class LiteLLM:
     - ``input_cost_per_token``, ``output_cost_per_token``: US dollars, for a model missing from the price map.
     - ``max_reply_bytes`` is ignored: litellm reads replies itself and has no such limit.
 
-    Parameters that the model does not support according to litellm are left out, such as ``response_format``.
+    Parameters that the model does not support according to litellm are left out, such as ``response_format``. Tools
+    are always sent: litellm's list of models that take tools has few of those that people serve themselves.
 
     Use and close a backend on one event loop.
 
@@ -60,7 +64,9 @@ class LiteLLM:
         text, refusal = choice.message.content or "", _refusal(choice.message)
         refused = bool(refusal) and not text.strip()
         content = refusal if refused else text
-        return Completion(content, usage, choice.finish_reason, reply.model or "", refused=refused)
+        found = [call.model_dump() for call in choice.message.tool_calls or ()]
+        calls, reason = tool_calls_of(self.model, found), choice.finish_reason
+        return Completion(content, usage, reason, reply.model or "", refused=refused, tool_calls=calls)
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
         """Return one vector per text, in order; an empty list makes no call."""
@@ -102,11 +108,16 @@ class LiteLLM:
                 **payload,
                 "timeout": timeout,
             }
-            reply = await asyncio.wait_for(getattr(self._litellm, call)(self.model, **arguments), timeout)
+            model = self.model
+            if has_tools(params):
+                model, arguments = _with_tools(model, arguments)
+            reply = await asyncio.wait_for(getattr(self._litellm, call)(model, **arguments), timeout)
             return reply, perf_counter() - start
         except Exception as error:
             key = params.get("api_key")
-            raise model_error(error, self.model, (key,) if key else ()) from None
+            fault = model_error(error, self.model, (key,) if key else ())
+            raise_if_tools_refused(fault, error, self.model, params)
+            raise fault from None
 
     def _supports_schema(self) -> bool:
         """Return whether litellm says that the model supports JSON schemas; for Ollama it would ask the server."""
@@ -132,6 +143,18 @@ class LiteLLM:
             return float(self._litellm.completion_cost(completion_response=reply, model=self.model))
         except Exception:  # litellm cannot compute it: the price is unknown
             return None
+
+
+def _with_tools(model: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return model and arguments of a call whose tools litellm sends as they are.
+
+    litellm would import the package mcp, leave out tools of models that it does not know to take them, and turn tools
+    for Ollama's older API into a prompt of its own.
+    """
+    allowed = [*(arguments.get("allowed_openai_params") or ()), *_ALLOWED]
+    if model.startswith("ollama/"):
+        model = model.replace("ollama/", "ollama_chat/", 1)
+    return model, {**arguments, "allowed_openai_params": allowed, "_skip_mcp_handler": True}
 
 
 def _refusal(message: Any) -> str:

@@ -24,6 +24,7 @@ from pytest_rageval.llm.backends.openai_protocol import (
     error_in,
     parsed,
 )
+from pytest_rageval.llm.backends.tool_calls import raise_if_tools_refused
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Completion, Embeddings, Message
 
@@ -109,7 +110,9 @@ class OpenAIHTTP:
         except MissingDependencyError:
             raise
         except Exception as error:
-            raise model_error(error, self.model, secrets) from None
+            fault = model_error(error, self.model, secrets)
+            raise_if_tools_refused(fault, error, self.model, params)
+            raise fault from None
 
     async def _free_client(self) -> Any:
         """Return an idle client or a new one; a new one raises for invalid proxies or certificates."""

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pytest_rageval.llm.backends.faults import fault, malformed
 from pytest_rageval.llm.backends.prices import entry, prices_of
+from pytest_rageval.llm.backends.tool_calls import tool_calls_of
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Completion, Embeddings
 
@@ -156,10 +157,11 @@ def completion_of(model: str, body: Mapping[str, Any], params: Mapping[str, Any]
     text = _answer(text, message)
     refused = isinstance(refusal, str) and bool(refusal) and not text.strip()
     reason = _REASONS.get(choice.get("finish_reason"), "stop")
-    if reason == "stop" and message.get("tool_calls"):
+    calls = tool_calls_of(model, message.get("tool_calls"))
+    if reason == "stop" and calls:
         reason = "tool_calls"
-    usage = _usage(model, body, params, seconds)
-    return Completion(str(refusal) if refused else text, usage, reason, str(body.get("model") or ""), refused=refused)
+    usage, name = _usage(model, body, params, seconds), str(body.get("model") or "")
+    return Completion(str(refusal) if refused else text, usage, reason, name, refused=refused, tool_calls=calls)
 
 
 def _answer(text: str, message: Mapping[str, Any]) -> str:

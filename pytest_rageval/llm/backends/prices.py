@@ -12,6 +12,7 @@ from typing import Any
 from pytest_rageval.llm.backends.encodings import encoding_of
 from pytest_rageval.llm.backends.faults import no_longest, no_price
 from pytest_rageval.llm.backends.litellm_files import litellm_file
+from pytest_rageval.model.chat import SCRIPT
 
 __all__ = ["RATES", "UNSAID", "Prices", "count_tokens", "entry", "entry_in_file", "prices_of"]
 
@@ -31,8 +32,10 @@ def entry(model: str) -> Mapping[str, Any]:
 
     If litellm is imported, its map in memory counts, including models registered there; otherwise its JSON file does.
     An entry without provider prefix matches only if it belongs to that provider: a model served by vLLM is not
-    OpenAI's model of the same name.
+    OpenAI's model of the same name. A script is free.
     """
+    if model.startswith(SCRIPT):
+        return dict.fromkeys(RATES, 0.0)
     imported: Any = getattr(sys.modules.get("litellm"), "model_cost", None)
     find = imported.get if imported else entry_in_file
     known: Mapping[str, Any] | None = find(model)
@@ -147,21 +150,24 @@ def count_tokens(model: str, messages: Sequence[Mapping[str, object]]) -> tuple[
     Counts for OpenAI's chat models are exact: litellm includes their tokenizers cl100k_base and o200k_base, and OpenAI
     adds 3 tokens per message and 3 for the reply. For other models litellm would use cl100k_base, a downloaded
     tokenizer or Claude 2's. They are estimated here instead: 4 characters per token, and 1 for scripts such as Hangul
-    and Chinese.
+    and Chinese. Calls of tools are counted as their JSON, which is an estimate for every model.
     """
-    texts = [text for message in messages for text in (message.get("role"), *_texts(message.get("content")))]
+    texts = [text for message in messages for text in (message.get("role"), *_texts(message))]
     provider, _, bare = model.rpartition("/")
     tokenizer = encoding_of(bare) if provider in ("", "openai") else None
     if tokenizer is None:
         return sum(_estimate(str(text)) + 1 for text in texts), False
-    return 3 + sum(3 for _ in messages) + sum(len(tokenizer.encode_ordinary(str(text))) for text in texts), True
+    counted = 3 + sum(3 for _ in messages) + sum(len(tokenizer.encode_ordinary(str(text))) for text in texts)
+    return counted, not any(message.get("tool_calls") for message in messages)
 
 
-def _texts(content: object) -> list[object]:
-    """Return the texts of a message's content, which may be a list of parts."""
+def _texts(message: Mapping[str, object]) -> list[object]:
+    """Return the texts of a message: its content, which may be a list of parts, and its calls of tools."""
+    content, calls = message.get("content"), message.get("tool_calls")
+    texts: list[object] = [json.dumps(calls, default=str)] if calls else []
     if isinstance(content, list):
-        return [part.get("text", "") for part in content if isinstance(part, Mapping)]
-    return [] if content is None else [content]
+        return [*(part.get("text", "") for part in content if isinstance(part, Mapping)), *texts]
+    return texts if content is None else [content, *texts]
 
 
 def _estimate(text: str) -> int:

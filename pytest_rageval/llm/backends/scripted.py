@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from pytest_rageval.errors import RagEvalError, short_repr
 from pytest_rageval.model.answer import Usage
-from pytest_rageval.model.chat import Completion, Message
+from pytest_rageval.model.chat import Completion, Message, ToolCall
 
 __all__ = ["Asked", "Reply", "ScriptedLLM"]
 
-Reply = str | Completion | BaseException
-"""A text, a whole completion, or an exception to raise."""
+Reply = str | Completion | ToolCall | Sequence[ToolCall] | BaseException
+"""A text, a tool to call or several, a whole completion, or an exception to raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,10 @@ class ScriptedLLM:
 
     Args:
         replies: one text for all requests; a sequence, used in order; rules; or a function of the messages. The first
-            rule wins whose key is in the last user message, then the first whose key is in any message, then the rule
-            under "". If no reply is left or fits, the call raises `RagEvalError`.
-        usage: tokens and price of each text reply; None leaves them unknown.
+            rule wins whose key is in the last user or tool message, then the first whose key is in any message, then
+            the rule under "". If no reply is left or fits, the call raises `RagEvalError`. A reply is a text, a
+            `ToolCall`, a list of them, a `Completion`, or an exception to raise.
+        usage: tokens and price of each reply that is no whole completion; None leaves them unknown.
         delay_s: seconds before each reply.
     """
 
@@ -78,9 +79,13 @@ class ScriptedLLM:
             raise reply.with_traceback(None)  # the same exception may be raised many times
         if isinstance(reply, Completion):
             return reply
-        if not isinstance(reply, str):
-            raise RagEvalError(f"a scripted reply is a str, a Completion or an exception, not {short_repr(reply)}")
-        return Completion(reply, self._usage, finish_reason="stop", model="scripted")
+        if isinstance(reply, str):
+            return Completion(reply, self._usage, finish_reason="stop", model="scripted")
+        calls = (reply,) if isinstance(reply, ToolCall) else reply
+        if isinstance(calls, list | tuple) and calls and all(isinstance(call, ToolCall) for call in calls):
+            return Completion("", self._usage, "tool_calls", "scripted", tool_calls=tuple(calls))
+        kinds = "a str, a ToolCall or a list of them, a Completion or an exception"
+        raise RagEvalError(f"a scripted reply is {kinds}, not {short_repr(reply)}")
 
 
 _Script = Callable[[int, Sequence[Message]], object]
@@ -108,8 +113,8 @@ def _in_order(queue: Sequence[Reply], number: int) -> Reply:
 
 
 def _by_rule(rules: Mapping[str, Reply], messages: Sequence[Message]) -> Reply:
-    question = next((message["content"] for message in reversed(messages) if message["role"] == "user"), "")
-    for text in (question, "\n".join(message["content"] for message in messages)):
+    question = next((_text(message) for message in reversed(messages) if message["role"] in ("user", "tool")), "")
+    for text in (question, "\n".join(map(_text, messages))):
         for key, reply in rules.items():
             if key and key in text:
                 return reply
@@ -119,3 +124,8 @@ def _by_rule(rules: Mapping[str, Reply], messages: Sequence[Message]) -> Reply:
         f"no scripted rule fits the question {short_repr(question)}; "
         f"known: {', '.join(map(repr, rules))} (a rule under '' fits whatever no other does)"
     )
+
+
+def _text(message: Message) -> str:
+    """Return a message's content, "" for one that only calls tools."""
+    return str(message.get("content") or "")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.backends.faults import no_longest
 from pytest_rageval.llm.client.asker import Asker
+from pytest_rageval.llm.client.completions import completion_record, cut_at_stop, recorded_completion, without_secrets
 from pytest_rageval.llm.client.empty_replies import raise_if_empty
-from pytest_rageval.llm.secrets import mask
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import ChatModel, Completion, EmbeddingModel, Embeddings, Message
 
@@ -31,14 +30,16 @@ class Client(Asker[ChatModel, Completion]):
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the model's reply.
 
-        Secrets in it are masked, so a live reply and its recording score the same. Raises `ModelError` if there is no
+        Secrets in it are masked, so a live reply and its recording score the same. Its text ends before the first of
+        the ``stop`` sequences, whether or not the provider knows them. Raises `ModelError` if there is no
         reply, or if the reply of a model that is not a judge has no text; that reply is still recorded and charged.
         Other exceptions of the backend propagate. Judges handle empty replies themselves.
         """
         reply = await self._reply(messages, params)
-        reply = replace(reply, text=mask(reply.text))
+        merged = {**self._params, **params}
+        reply = cut_at_stop(without_secrets(reply), merged)
         if self.kind == self.KIND:
-            raise_if_empty(reply, self.name, {**self._params, **params})
+            raise_if_empty(reply, self.name, merged)
         return reply
 
     def _start_request(self, asked: Sequence[Message], params: Mapping[str, object]) -> object:
@@ -48,13 +49,10 @@ class Client(Asker[ChatModel, Completion]):
         return isinstance(reply, Completion)
 
     def _to_record(self, reply: Completion) -> dict[str, Any]:
-        record = {"text": reply.text, "finish_reason": reply.finish_reason, "model": reply.model}
-        return {**record, "refused": True} if reply.refused else record
+        return completion_record(reply)
 
     def _from_record(self, response: Mapping[str, Any], usage: Usage) -> Completion:
-        text, reason, model = response["text"], response["finish_reason"], response["model"]
-        refused = bool(response.get("refused"))
-        return Completion(text, usage, reason, model, attempts=0, replayed=True, refused=refused)
+        return recorded_completion(response, usage)
 
     def _max_cost(self, asked: Sequence[Message], params: Mapping[str, object]) -> tuple[float | None, str]:
         if self._most is None:

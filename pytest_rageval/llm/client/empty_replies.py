@@ -22,10 +22,14 @@ def raise_if_empty(completion: Completion, model: str, params: Mapping[str, obje
     """Raise a `ModelError` for a reply with a finish reason but no text.
 
     Its kind is "cut_off", "filtered" or "empty_reply". A refusal has text. A reply without a finish reason comes
-    from a user's own model and may be empty. If the caller sent tools, a tool call is a valid reply.
+    from a user's own model and may be empty. If the caller sent tools, a tool call is a valid reply, unless it was cut
+    off or filtered.
     """
     reason = completion.finish_reason
-    if reason is None or completion.text.strip() or (reason == "tool_calls" and params.get("tools")):
+    if reason is None or completion.text.strip():
+        return
+    calls_tool = reason == "tool_calls" or (completion.tool_calls and reason not in ("length", "content_filter"))
+    if calls_tool and params.get("tools"):
         return
     kind, problem, advice = _FAULTS.get(reason, _EMPTY)
     raise ModelError(

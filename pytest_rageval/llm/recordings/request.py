@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.llm.recordings.call_ids import with_numbered_calls
 from pytest_rageval.llm.secrets import masked
 
 __all__ = ["KEY_DIGITS", "Request"]
 
 KEY_DIGITS = 32
 """Hexadecimal digits of a key."""
+
+_CHAT = ("model", "judge")
+"""Kinds whose messages are a conversation."""
 
 _CONNECTION = frozenset({
     "api_version", "attempts", "deadline", "input_cost_per_token", "max_reply_bytes", "max_retries", "num_retries",
@@ -49,7 +53,8 @@ class Request:
     """The parts of a call that its reply depends on. Equal requests share one recording.
 
     Params of the connection (a key, an address, a timeout, ...) are left out, secrets of the environment are masked,
-    and whole numbers are ints. So two spellings of one request are equal.
+    whole numbers are ints, and the ids of tool calls in a conversation are numbered. So two spellings of one request
+    are equal.
 
     Attributes:
         kind: "model", "judge", "embedding" or "system".
@@ -77,7 +82,8 @@ class Request:
             plain[name] = _without_connection(plain[name])
             if plain[name] == {}:  # same as omitted
                 del plain[name]
-        params, messages = masked([plain, _plain(self.messages, "a message")])
+        asked = with_numbered_calls(self.messages) if self.kind in _CHAT else self.messages
+        params, messages = masked([plain, _plain(asked, "a message")])
         text = _canonical([self.kind, self.model, params, messages, self.repeat])
         object.__setattr__(self, "params", params)
         object.__setattr__(self, "messages", messages)

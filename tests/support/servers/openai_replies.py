@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from secrets import token_hex
 from typing import Any
 from zlib import crc32
 
-__all__ = ["completion", "embedding", "embeddings", "error", "last_user", "text_of", "texts_of"]
+__all__ = ["calls_of_tools", "completion", "embedding", "embeddings", "error", "last_user", "text_of", "texts_of"]
 
 Body = dict[str, Any]
 
@@ -42,6 +43,17 @@ def completion(body: Body, text: str) -> Body:
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got},
     }
+
+
+def calls_of_tools(body: Body, *calls: tuple[str, str], text: str | None = None) -> Body:
+    """Return a completion that calls tools, each a name and the text of its arguments; its ids are random."""
+    made = [
+        {"id": f"call_{token_hex(8)}", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for name, arguments in calls
+    ]
+    reply = completion(body, text or "")
+    message = {"role": "assistant", "content": text, "tool_calls": made}
+    return {**reply, "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
 
 
 def embedding(text: str) -> list[float]:

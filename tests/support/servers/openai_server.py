@@ -40,6 +40,7 @@ KINDS = (
     "empty_choices",
     "raw",
 )
+PATHS = ("/v1/chat/completions", "/v1/embeddings", "/api/chat")
 CODES = {
     "context_length": ("context_length_exceeded", "This model's maximum context length is 8 tokens."),
     "content_filter": ("content_filter", "The response was filtered due to the prompt triggering a content policy."),
@@ -108,6 +109,8 @@ class Seen:
 @dataclass
 class OpenAIServer(LoopbackServer):
     """``POST /v1/chat/completions`` and ``POST /v1/embeddings``, on a thread with an event loop of its own.
+
+    ``POST /api/chat``, Ollama's address, is answered with what ``reply`` returns.
 
     Attributes:
         reply: what it says: a text, or from the request's body a text, or a mapping that is the whole JSON of the
@@ -188,7 +191,7 @@ class _Connection(asyncio.Protocol):
     def requested(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> None:
         if method == "GET" and path == "/stats":
             self.write(200, self.server.stats)
-        elif method != "POST" or path not in ("/v1/chat/completions", "/v1/embeddings"):
+        elif method != "POST" or path not in PATHS:
             self.write(404, error(f"no such path: {method} {path}", None))
         else:
             self.asked(Seen(path, headers, json.loads(content)))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.hooks.collect.suites import line_of
+from pytest_rageval.toml_files import line_of
 
 SUITE = """\
 # limit = comment
@@ -31,4 +31,4 @@ testbed = [{ name = "c", datset = "d" }]
     ],
 )  # fmt: skip
 def test_the_line_that_sets_a_key(key: str, start: int, line: int) -> None:
-    assert line_of(SUITE.splitlines(), key, start) == line
+    assert line_of(SUITE.splitlines(), key, start, "testbed") == line

@@ -138,7 +138,7 @@ def test_every_line_of_data_is_quoted() -> None:
 
 
 def shown(judge: PromptedJudge, **given: Any) -> str:
-    return judge.messages(sample(**given))[1]["content"]
+    return str(judge.messages(sample(**given))[1]["content"])
 
 
 def test_each_part_is_shown_where_it_is_declared_and_only_there() -> None:

@@ -6,9 +6,11 @@ import os
 
 import pytest
 
+from pytest_rageval.hooks.config.model_costs import max_cost
 from pytest_rageval.llm.backends.encodings import encoding, encoding_of
 from pytest_rageval.llm.backends.litellm_import import litellm
 from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens
+from pytest_rageval.model.chat import Completion, ToolCall
 
 
 def test_a_price_of_the_map() -> None:
@@ -113,6 +115,26 @@ def test_parts_of_a_message_are_counted() -> None:
     assert count_tokens("gpt-4o", [{"role": "user", "content": parts}]) == count_tokens(
         "gpt-4o", [{"role": "user", "content": "Hi there!"}]
     )
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "hosted_vllm/qwen"])
+def test_calls_of_tools_are_counted_as_an_estimate(model: str) -> None:
+    few, many = (
+        count_tokens(model, [Completion("", tool_calls=(ToolCall("c1", "search", "x " * times),)).message])
+        for times in (1, 1000)
+    )
+    assert many[0] - few[0] >= 400
+    assert (few[1], many[1]) == (False, False)
+
+
+def test_a_budget_bounds_the_tools_that_a_call_offers() -> None:
+    most = max_cost("openai/gpt-4o-mini", {"input_cost_per_token": 1, "output_cost_per_token": 0})
+    messages = [{"role": "user", "content": "Where?"}]
+    tools = [{"type": "function", "function": {"name": "search", "description": "word " * 1000}}]
+    plain, offered = (most(messages, {"max_tokens": 10, "tools": each}) for each in (None, tools))
+    assert plain is not None
+    assert offered is not None
+    assert offered - plain > 1000
 
 
 def test_a_call_without_a_price_or_a_longest_reply_has_no_bound() -> None:

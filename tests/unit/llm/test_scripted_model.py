@@ -12,7 +12,7 @@ from pytest_rageval import testing
 from pytest_rageval.errors import ModelError, RagEvalError
 from pytest_rageval.llm.backends import scripted
 from pytest_rageval.model.answer import Usage
-from pytest_rageval.model.chat import ChatModel, Completion, Message
+from pytest_rageval.model.chat import ChatModel, Completion, Message, ToolCall
 from pytest_rageval.testing import Asked, ScriptedLLM
 
 
@@ -101,7 +101,7 @@ def test_an_exception_that_is_raised_often_does_not_collect_tracebacks() -> None
 
 def test_a_reply_of_another_type_is_reported() -> None:
     llm = ScriptedLLM(lambda messages: 42)  # type: ignore[arg-type, return-value]
-    with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, a Completion or an exception, not 42$"):
+    with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, .* or an exception, not 42$"):
         say(llm, user("a"))
     with pytest.raises(TypeError, match=r"^replies are a str, a sequence, a mapping or a function, not None$"):
         ScriptedLLM(None)  # type: ignore[arg-type]
@@ -156,3 +156,21 @@ def test_pytest_rageval_testing_lists_its_names() -> None:
     assert set(testing.__all__) <= set(dir(testing))
     with pytest.raises(AttributeError, match=r"^module 'pytest_rageval.testing' has no attribute 'ScriptedLM'$"):
         _ = testing.ScriptedLM
+
+
+@pytest.mark.parametrize("calls", [ToolCall("c1", "search", "{}"), [ToolCall("c1", "search"), ToolCall("c2", "stop")]])
+def test_a_reply_may_call_tools(calls: ToolCall | list[ToolCall]) -> None:
+    reply = asyncio.run(ScriptedLLM([calls], usage=Usage(3, 1, 0.5)).complete([user("a")]))
+    assert (reply.text, reply.finish_reason, reply.usage) == ("", "tool_calls", Usage(3, 1, 0.5))
+    assert list(reply.tool_calls) == (calls if isinstance(calls, list) else [calls])
+
+
+def test_a_rule_may_match_the_result_of_a_tool() -> None:
+    llm = ScriptedLLM({"in Paris": "Paris", "Where": ToolCall("c1", "search")})
+    conversation = [user("Where is Orsay?"), asyncio.run(llm.complete([user("Where is Orsay?")])).message]
+    assert say(llm, *conversation, {"role": "tool", "tool_call_id": "c1", "content": "It is in Paris."}) == "Paris"
+
+
+def test_an_empty_list_of_calls_is_no_reply() -> None:
+    with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, .*, not \[\]$"):
+        say(ScriptedLLM([[]]), user("a"))

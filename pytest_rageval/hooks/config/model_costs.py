@@ -1,0 +1,41 @@
+"""The most that a model call may cost, for a budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pytest_rageval.llm.backends.prices import Prices, count_tokens
+
+if TYPE_CHECKING:
+    from pytest_rageval.model.chat import Message
+
+__all__ = ["MaxCost", "free", "max_cost"]
+
+MaxCost = Callable[[Sequence["Message"], Mapping[str, object]], float | None]
+"""(messages, params) -> US dollars, None if unknown."""
+
+
+def free(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
+    """Return the cost of a call on this machine."""
+    return 0.0
+
+
+def max_cost(name: str, rates: Mapping[str, object]) -> MaxCost:
+    """Return the function that bounds the cost of a model's calls.
+
+    Args:
+        name: litellm's name of the model.
+        rates: the model's params, which may have its prices.
+    """
+    prices = cache(lambda: Prices(name, rates))  # a tiered price may import litellm
+
+    def most(messages: Sequence[Message], params: Mapping[str, object]) -> float | None:
+        tools = params.get("tools")
+        schemas = [{"role": "system", "content": json.dumps(tools, default=str)}] if tools else []
+        tokens, _ = count_tokens(name, [*messages, *schemas])
+        return prices().most(tokens, int(str(params["max_tokens"])))
+
+    return most

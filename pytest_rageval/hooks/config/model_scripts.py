@@ -1,0 +1,73 @@
+"""The scripts of a session: models named ``script:FILE.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER
+from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.model.chat import SCRIPT
+
+if TYPE_CHECKING:
+    from pytest_rageval.llm.scripts.script_file import ScriptReply
+    from pytest_rageval.llm.scripts.script_model import ScriptModel
+
+__all__ = ["Scripts", "is_script"]
+
+
+def is_script(name: str | None) -> bool:
+    """Return whether the name of a model names a script."""
+    return (name or "").startswith(SCRIPT)
+
+
+class Scripts:
+    """Finds and reads the files of scripts, each once.
+
+    A file of the command line is relative to the folder where pytest starts; a file of the ini is relative to the ini.
+    Both are then searched in the rootdir.
+
+    Args:
+        options: settings of the command line and the ini.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._replies: dict[str, tuple[ScriptReply, ...]] = {}
+
+    def read(self, name: str) -> tuple[ScriptReply, ...]:
+        """Return the replies of a script; raise `RagEvalError` if its file is missing or invalid."""
+        if name not in self._replies:
+            from pytest_rageval.datasets.source import shown_path
+            from pytest_rageval.llm.scripts.script_file import read_script
+
+            path = self.path(name)
+            self._replies[name] = read_script(path, shown_path(path))
+        return self._replies[name]
+
+    def model(self, name: str) -> ScriptModel:
+        """Return a model that gives the replies of a script."""
+        from pytest_rageval.llm.scripts.script_model import ScriptModel
+
+        return ScriptModel(name, self.read(name))
+
+    def check(self, models: Iterable[tuple[str, str]]) -> None:
+        """Read the scripts among models, each with its fixture; raise `RagEvalError` if one cannot be used."""
+        for fixture, name in models:
+            if is_script(name) and fixture == EMBEDDER:
+                raise SettingError(f"rag_embedder_model is {name}, and a script embeds no texts; name another model")
+            if is_script(name):
+                self.read(name)
+
+    def path(self, name: str) -> Path:
+        """Return the file of a script; raise `SettingError` if it is missing."""
+        options, file = self._options, name.removeprefix(SCRIPT).strip()
+        rootdir, invoked = options.folders
+        beside = invoked if name in options.cli_models else options.beside
+        path = next((path for folder in (beside, rootdir) if (path := folder / file).is_file()), None)
+        if path is None or not file:
+            problem = f"there is no file {short_repr(file)}; correct the path"
+            raise SettingError(f"the model {name} cannot be used: {problem}", code="RAG105")
+        return path

@@ -1,0 +1,1 @@
+"""Models whose replies come from a file."""

@@ -1,0 +1,69 @@
+"""Read TOML files that users write, and find the line of a key."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.errors import DataError, ascii_safe
+from pytest_rageval.folders import regular
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["headers_of", "line_of", "read_toml"]
+
+_AT_LINE = re.compile(r"at line (\d+)")
+
+
+def read_toml(path: Path, shown: str) -> tuple[list[str], dict[str, Any]]:
+    """Return the lines of a file and its content.
+
+    Raises:
+        DataError: the file cannot be read, or is no TOML; ``shown`` names it.
+    """
+    try:
+        raw = regular(path).read_bytes()
+        text = raw.decode("utf-8-sig")
+        return text.splitlines(), tomllib.loads(text)
+    except OSError as error:
+        raise DataError(shown, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{shown}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8; save it as UTF-8", code="RAG204"
+        ) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        problem = str(error).replace("at end of document", _end_of(text))
+        at = _AT_LINE.search(problem)
+        line = int(at[1]) if at else text.count("\n") + 1
+        raise DataError(f"{shown}:{line}", f"this is not valid TOML: {ascii_safe(problem)}") from None
+
+
+def _end_of(text: str) -> str:
+    """Return the end of a text as TOML's errors write a place."""
+    lines = text.split("\n")
+    return f"at line {len(lines)}, column {len(lines[-1]) + 1}"
+
+
+def headers_of(lines: list[str], table: str) -> list[int]:
+    """Return the index of each line that begins a table ``[[table]]``."""
+    header = re.compile(rf"^\s*\[\[\s*{re.escape(table)}\s*\]\]")
+    return [at for at, line in enumerate(lines) if header.match(line)]
+
+
+def line_of(lines: list[str], key: str, start: int, table: str) -> int:
+    """Return the line number (from 1) of the first line from index ``start`` (from 0) that sets ``key``.
+
+    ``table`` is the name of the tables that may have it.
+    """
+    written = rf"""["']?{re.escape(key)}["']?\s*(=|\]|\.)"""
+    for place in (rf"^\s*\[*\s*({re.escape(table)}\s*\.\s*)?{written}", rf"(?<![\w.-]){written}"):
+        for at in range(start, len(lines)):
+            if re.search(place, lines[at]):
+                return at + 1
+    return start + 1

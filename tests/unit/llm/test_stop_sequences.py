@@ -1,0 +1,106 @@
+"""Replies end before a stop sequence, whether or not the provider knows it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from support.servers.openai_server import OpenAIServer
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.backends.named_model import NamedModel
+from pytest_rageval.llm.client.clients import Client
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.reply_cache import ReplyCache
+from pytest_rageval.llm.client.retry import RetryPolicy
+from pytest_rageval.model.chat import Completion, Message, ToolCall
+from pytest_rageval.testing import ScriptedLLM
+
+QUESTION: list[Message] = [{"role": "user", "content": "Where is Orsay?"}]
+REPLY = "Thought 1: look.\nAction 1: Search[Orsay]\nObservation 1: made up"
+
+
+def said(backend: Any, cache: bool = False, **params: Any) -> Completion:
+    settings: dict[str, Any] = {"limiter": Limiter(1), "retry": RetryPolicy(1), "kept": ReplyCache() if cache else None}
+
+    async def run() -> Completion:
+        model = Client(backend, name="openai/m", params=params, **settings)
+        reply = await model.complete(QUESTION)
+        if cache:
+            reply = await model.complete(QUESTION)
+        await model.close()
+        return reply
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("stop", "text"),
+    [
+        (["\nObservation"], "Thought 1: look.\nAction 1: Search[Orsay]"),
+        ("\n", "Thought 1: look."),
+        (["\nObservation", "]"], "Thought 1: look.\nAction 1: Search[Orsay"),
+        (["never"], REPLY),
+        ([""], REPLY),
+        ([], REPLY),
+        (None, REPLY),
+        ([3], REPLY),
+    ],
+)
+def test_a_reply_ends_before_the_first_stop_sequence(stop: object, text: str) -> None:
+    assert said(ScriptedLLM(REPLY), stop=stop).text == text
+
+
+def test_the_stop_sequences_are_sent_to_a_server_that_may_ignore_them(openai_server: OpenAIServer) -> None:
+    openai_server.reply = REPLY
+    at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
+    assert said(NamedModel("openai/m"), stop=["\nObservation"], **at).text.endswith("Search[Orsay]")
+    assert openai_server.requests[0].body["stop"] == ["\nObservation"]
+
+
+def test_a_replayed_reply_is_cut_too() -> None:
+    reply = said(ScriptedLLM(REPLY), cache=True, stop=["\n"])
+    assert (reply.text, reply.replayed) == ("Thought 1: look.", True)
+
+
+def test_a_reply_cut_by_us_was_not_cut_off_by_its_length() -> None:
+    reply = said(ScriptedLLM([Completion(REPLY, finish_reason="length")]), stop=["\n"])
+    assert reply.finish_reason == "stop"
+    assert said(ScriptedLLM([Completion(REPLY, finish_reason="length")]), stop=["x"]).finish_reason == "length"
+
+
+def test_a_refusal_is_not_cut() -> None:
+    refusal = Completion("I will not.\nSorry.", finish_reason="stop", refused=True)
+    assert said(ScriptedLLM([refusal]), stop=["\n"]).text == "I will not.\nSorry."
+
+
+def test_calls_of_tools_stay() -> None:
+    call = ToolCall("c1", "search", '{"title": "a\\nb"}')
+    reply = Completion("I look.\nNow.", finish_reason="tool_calls", tool_calls=(call,))
+    cut = said(ScriptedLLM([reply]), stop=["\n"])
+    assert (cut.text, cut.tool_calls, cut.finish_reason) == ("I look.", (call,), "tool_calls")
+
+
+# What is a reply where tools are offered
+
+CALL = (ToolCall("c1", "search", "{}"),)
+OFFERED: dict[str, Any] = {"tools": [{"type": "function", "function": {"name": "search"}}]}
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "stop", "function_call"])
+def test_a_call_of_an_offered_tool_is_a_reply(reason: str) -> None:
+    reply = Completion("", finish_reason=reason, tool_calls=CALL)
+    assert said(ScriptedLLM([reply]), **OFFERED).tool_calls == CALL
+
+
+@pytest.mark.parametrize(
+    ("reason", "params", "kind"),
+    [("tool_calls", {}, "empty_reply"), ("length", OFFERED, "cut_off"), ("content_filter", OFFERED, "filtered")],
+)
+def test_a_call_that_nobody_offered_or_that_broke_off_is_an_error(
+    reason: str, params: dict[str, Any], kind: str
+) -> None:
+    with pytest.raises(ModelError) as raised:
+        said(ScriptedLLM([Completion("", finish_reason=reason, tool_calls=CALL)]), **params)
+    assert raised.value.kind == kind
