@@ -86,10 +86,11 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
         return record.slots("slots")
     if "answers" in record:
         return (record.aliases("answers"),)
-    if answerable is False or any(key in record for key in _EVIDENCE):
+    near = record.near("answers", "slots")
+    if answerable is False or (not near and any(key in record for key in _EVIDENCE)):
         return ()
     problem = 'found neither answers nor slots, wanted one of them, or "answerable": false'
-    raise DataError(record.where, f"{problem}{record.near('answers', 'slots')}")
+    raise DataError(record.where, f"{problem}{near}")
 
 
 def _fake(record: Fields) -> Gold:
