@@ -89,10 +89,12 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
         return record.slots("slots")
     if "answers" in record:
         return (record.aliases("answers"),)
-    if answerable is False or record.values.get(LABELLED) is False or any(key in record for key in _EVIDENCE):
+    near = record.near("answers", "slots")
+    unlabelled = answerable is False or record.values.get(LABELLED) is False
+    if unlabelled or (not near and any(key in record for key in _EVIDENCE)):
         return ()
     problem = 'found neither answers nor slots, wanted one of them, or "answerable": false'
-    raise DataError(record.where, f"{problem}{record.near('answers', 'slots')}")
+    raise DataError(record.where, f"{problem}{near}")
 
 
 def _fake(record: Fields) -> Gold:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -37,39 +37,12 @@ from pytest_rageval.text.dictionary import user_dictionary
 if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.measured import Snapshot
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
+    from pytest_rageval.hooks.collect.runtime import Runtime
     from pytest_rageval.hooks.config.model_clients import Models
-    from pytest_rageval.model.calls import Calls
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
-    from pytest_rageval.trace.otel.live import LiveTraces
 
-__all__ = ["Collected", "Runtime", "parametrize"]
-
-
-class Runtime(Protocol):
-    """Calls the systems of this process; exists from the first case on."""
-
-    @property
-    def under_way(self) -> tuple[int, int, float | None]:
-        """The calls that no report contains yet, in the form of `UnderWay`."""
-
-    @property
-    def fault(self) -> str | None:
-        """Why calls are no longer written to the journal."""
-
-    @property
-    def hint(self) -> str | None:
-        """A measured hint on how to make the session faster."""
-
-    @property
-    def traces(self) -> LiveTraces:
-        """Collects the spans of cases."""
-
-    def stop_looking_ahead(self) -> None:
-        """From now on, ask the system only when a case's test runs."""
-
-    def close(self) -> Calls:
-        """Stop all calls; return those that belong to no case."""
+__all__ = ["Collected", "parametrize"]
 
 
 class Collected:
@@ -230,7 +203,8 @@ class Collected:
     @cached_property
     def models(self) -> Models:
         """The session's model clients, made on first use."""
-        from pytest_rageval.hooks.config.model_clients import Models
+        from pytest_rageval.hooks.collect.runtime import Runtime
+    from pytest_rageval.hooks.config.model_clients import Models
 
         return Models(self.options, self._recordings, self._budget)
 

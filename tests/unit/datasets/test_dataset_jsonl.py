@@ -42,6 +42,10 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
         {"answers": ..., "anwsers": "x"},
         "found neither answers nor slots, wanted one of them, or \"answerable\": false; the key 'anwsers' comes near",
     ),
+    (
+        {"answers": ..., "qrels": {"d1": 1}, "anwsers": "x"},
+        "found neither answers nor slots, wanted one of them, or \"answerable\": false; the key 'anwsers' comes near",
+    ),
     ({"answerable": "no"}, "answerable: found 'no', wanted true or false"),
     ({"fake_answers": [""]}, "fake_answers[0]: found '', wanted a string that is not empty"),
     ({"language": 3}, "language: found 3, wanted a string that is not empty"),
@@ -217,3 +221,11 @@ def test_a_record_may_say_that_nobody_has_labelled_it_yet(tmp_path: Path) -> Non
     path.write_text('{"id": "q1", "question": "When?", "labelled": false}\n', encoding="utf-8")
     (instance,) = jsonl.load(path)
     assert (instance.gold, instance.answerable, instance.facets["labelled"]) == ((), None, "false")
+
+
+@pytest.mark.parametrize("key", [{"provenance": [["p1", "p2"]]}, {"qrels": {"d1": 1}}], ids=["provenance", "qrels"])
+def test_a_record_that_judges_the_retrieval_needs_no_gold(tmp_path: Path, key: dict[str, object]) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps({"id": "q1", "question": "Q?", **key}), encoding="utf-8")
+    (instance,) = jsonl.load(path)
+    assert (instance.gold, instance.answerable) == ((), None)
