@@ -203,8 +203,7 @@ class Collected:
     @cached_property
     def models(self) -> Models:
         """The session's model clients, made on first use."""
-        from pytest_rageval.hooks.collect.runtime import Runtime
-    from pytest_rageval.hooks.config.model_clients import Models
+        from pytest_rageval.hooks.config.model_clients import Models
 
         return Models(self.options, self._recordings, self._budget)
 
