@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.options import Options
-from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter, renews
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.asker import Asker
     from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.rate_limiter import Limiter
+    from pytest_rageval.llm.http.patches import Patches
     from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.prompting import Prompts
@@ -94,7 +95,22 @@ class Models:
             self._recordings,
             root=self._options.folders[0],  # the rootdir
             stale=self._options.stale_recordings,
+            renews=renews if self._options.record_cases else None,
         )
+
+    @cached_property
+    def http(self) -> Patches | None:
+        """The recording of the system's own requests, not installed yet; None without ``rag_record_http``."""
+        if self._options.record_http is None:
+            return None
+        from pytest_rageval.llm.http.patches import Patches
+        from pytest_rageval.llm.http.price_table import PriceTable
+        from pytest_rageval.llm.http.recorder import Recorder
+        from pytest_rageval.llm.http.spending import Spending
+
+        own = {str(setting.name): setting.params for setting in map(self.setting, KINDS)}
+        spending = Spending(PriceTable(own), self.budget, partial=self._options.budget_partial)
+        return Patches(Recorder(self._options.record_http, self.cassettes, spending, self.outside))
 
     @cached_property
     def prompts(self) -> Prompts:

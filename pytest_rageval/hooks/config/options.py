@@ -125,6 +125,12 @@ class Options(Settings):
         choices=("none", "once", "new_episodes", "all"), more="how-to/recordings.md")
     cassettes = Setting("rag_cassettes", parse=parsing.folder, default="cassettes",
         help="folder of the recordings, relative to the ini", more="how-to/recordings.md")
+    record_http = Setting("rag_record_http", parse=parsing.hosts,
+        help="hosts whose requests of your own system are recorded, metered and bounded: api.openai.com, "
+        "*.anthropic.com, localhost:8000", more="how-to/recordings.md#record-your-own-system")
+    record_cases = Setting("--rag-record-case", parse=parsing.lines, action="append", default=[], metavar="ID",
+        help="record the calls of this case anew, whatever the record mode; may be repeated",
+        more="how-to/recordings.md#record-one-case-anew")
     stale_recordings: Setting[str] = Setting("rag_stale_recordings", parse=parsing.one_of("error", "warn", "replay"),
         help="error, warn or replay if the code of a recorded function has changed", default="error",
         more="how-to/recordings.md#record-your-own-system")

@@ -13,6 +13,7 @@ from pytest_rageval.hooks.config.setting import Place
 if TYPE_CHECKING:
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.judges.panel import Panel
+    from pytest_rageval.llm.http.hosts import Hosts
     from pytest_rageval.report.files.pruning import Keep
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "dollars",
     "embedder_params",
     "folder",
+    "hosts",
     "kappas",
     "keep",
     "labels",
@@ -247,6 +249,15 @@ def record_mode(value: str, place: Place) -> str | None:
     from pytest_rageval.hooks.config.models import record_mode
 
     return record_mode(str(value), place.name)
+
+
+def hosts(value: str, place: Place) -> Hosts | None:
+    """Return the hosts whose requests are recorded; None if there are none."""
+    if not str(value).strip():
+        return None
+    from pytest_rageval.llm.http.hosts import Hosts
+
+    return Hosts.parse(str(value).replace(",", " ").split(), place.name)
 
 
 def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:
