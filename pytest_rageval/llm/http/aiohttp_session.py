@@ -118,11 +118,10 @@ def _pass_on(response: Any, exchange: Exchange) -> None:
                 exchange.end_stream(ended=False)
             else:
                 exchange.fail_stream()
-            reader.set_exception(
-                error if isinstance(error, Exception) else ConnectionError("the request was cancelled")
-            )
             if not isinstance(error, Exception):
+                reader.set_exception(ConnectionError("the request was cancelled"))
                 raise
+            reader.set_exception(error)
             return
         exchange.end_stream(ended=True)
         reader.feed_eof()

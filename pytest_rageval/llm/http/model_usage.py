@@ -21,6 +21,7 @@ _DEPLOYMENT = re.compile(r"/deployments/([^/]+)/")
 _DATA = re.compile(rb"^data:[ ]?(.*)$", re.MULTILINE)
 _PROMPT = ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count", "total_tokens")
 _REPLY = ("completion_tokens", "output_tokens", "candidatesTokenCount", "eval_count")
+_PROMPTS = ("messages", "input", "contents", "prompt")
 _ENDS = {
     "chat/completions": re.compile(rb"^data:[ ]?\[DONE\]|\"finish_reason\":[ ]?\"", re.MULTILINE),
     "messages": re.compile(rb"\"message_stop\""),
