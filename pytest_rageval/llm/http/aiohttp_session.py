@@ -138,7 +138,8 @@ def _reader(pieces: tuple[bytes, ...] | None) -> Any:
     from aiohttp.streams import StreamReader
 
     loop = asyncio.get_running_loop()
-    reader = StreamReader(BaseProtocol(loop), LIMIT, loop=loop)
+    fed = type("Fed", (BaseProtocol,), {"connected": True})  # by us, so a reader may wait for more
+    reader = StreamReader(fed(loop), LIMIT, loop=loop)
     if pieces is not None:
         for piece in pieces:
             reader.feed_data(piece)

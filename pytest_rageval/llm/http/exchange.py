@@ -105,7 +105,7 @@ class Exchange:
     def end(self, body: bytes) -> None:
         """Take the whole body of a reply."""
         if self._head is not None and not self._is_done:
-            self._finish(Reply(self._head.status, self._head.headers, (body,)), whole=True, ended=True)
+            self._finish(Reply(self._head.status, self._head.headers, (body,)), whole=True)
 
     def stream(self) -> None:
         """Begin a stream: identical requests no longer wait for this one."""
@@ -121,7 +121,7 @@ class Exchange:
         if self._head is None or self._is_done:
             return
         reply = Reply(self._head.status, self._head.headers, tuple(self._chunks))
-        self._finish(reply, whole=is_whole(self._asked, _readable(reply), ended=ended), ended=ended)
+        self._finish(reply, whole=is_whole(self._asked, _readable(reply), ended=ended))
 
     def fail_stream(self) -> None:
         """Take the failure of the request, or of its stream. Once there was a reply, its cost is unknown."""
@@ -164,12 +164,12 @@ class Exchange:
             self._charge(Calls(1, 1, 0, said.prompt_tokens, said.completion_tokens, cost, 0.0))
             self._trace(said, cost, replayed=True)
 
-    def _finish(self, reply: Reply, *, whole: bool, ended: bool) -> None:
+    def _finish(self, reply: Reply, *, whole: bool) -> None:
         """Charge, trace and record a reply."""
         self._is_done = True
         said = None if self._asked is None else reply_to(self._asked, _readable(reply))
         is_answer = whole and is_recordable(self._call, reply.status) and not (said is not None and said.failed)
-        cost = self._spend(said, is_answer=reply.status < 400, ended=ended)
+        cost = self._spend(said, failed=reply.status >= 400, whole=whole)
         try:
             request, cassettes = self._request, self._cassettes
             if is_answer and request is not None and cassettes is not None:
@@ -179,20 +179,21 @@ class Exchange:
         finally:
             self._unclaim()
 
-    def _spend(self, said: ModelReply | None, *, is_answer: bool, ended: bool) -> float | None:
+    def _spend(self, said: ModelReply | None, *, failed: bool, whole: bool) -> float | None:
         """Charge the case and the budget; return the cost."""
         if said is None or self._asked is None:
             return None
-        if not is_answer:
+        if failed or (whole and said.failed):
             self._charge(Calls(attempts=1))
             self._settle(0.0)
             return None
+        if not whole:  # its counts are those of its beginning
+            self._charge(Calls(1, 0, 1, on_their_way=1))
+            self._settle(None)
+            return None
         cost = self._spending.prices.cost(self._asked, said, self._host)
         self._settle(cost)
-        if said.prompt_tokens is None and not ended:
-            self._charge(Calls(1, 0, 1, on_their_way=1))
-        else:
-            self._charge(Calls(1, 0, 1, said.prompt_tokens, said.completion_tokens, cost, cost))
+        self._charge(Calls(1, 0, 1, said.prompt_tokens, said.completion_tokens, cost, cost))
         self._trace(said, cost, replayed=False)
         return cost
 

@@ -196,9 +196,9 @@ class _Said:
             if block.get("type") == "tool_use":
                 self._tool(at, block.get("name"), block.get("input"))
         self._reason(event.get("stop_reason"))
-        block, delta = event.get("content_block"), event.get("delta")
-        if isinstance(block, dict) and block.get("type") == "tool_use":
-            self._tool(event.get("index"), block.get("name"), "")
+        begun, delta = event.get("content_block"), event.get("delta")
+        if isinstance(begun, dict) and begun.get("type") == "tool_use":
+            self._tool(event.get("index"), begun.get("name"), "")
         if isinstance(delta, dict) and event.get("type") in ("content_block_delta", "message_delta"):
             self._text(delta.get("text"))
             if "partial_json" in delta:

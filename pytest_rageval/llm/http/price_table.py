@@ -49,8 +49,8 @@ class PriceTable:
         if cost is None or not reply.cache_writes or prices.given:
             return cost
         known = entry(prices.model)
-        dearer = known.get("cache_creation_input_token_cost"), known.get("input_cost_per_token")
-        return cost + reply.cache_writes * (dearer[0] - dearer[1]) if None not in dearer else cost
+        write, plain = known.get("cache_creation_input_token_cost"), known.get("input_cost_per_token")
+        return cost if write is None or plain is None else cost + reply.cache_writes * (write - plain)
 
     def most(self, asked: ModelCall, host: str) -> float:
         """Return the maximum price of a call; raise `ModelError` of kind "budget" if it cannot be bounded."""

@@ -127,13 +127,21 @@ def _pass_on(response: Any, exchange: Exchange) -> None:
     response._update_chunk_length, response.close = update_chunk_length, closed
 
 
+class _Body(BytesIO):
+    """A body in memory that says when it was read; urllib3 would read it for ever."""
+
+    def isclosed(self) -> bool:
+        """Return whether it was read to its end."""
+        return self.closed or self.tell() == len(self.getbuffer())
+
+
 def _whole(response: Any, data: bytes, **about: Any) -> Any:
     """Return a response again whose body was read."""
     from urllib3.response import HTTPResponse
 
     headers = [(name, value) for name, value in response.headers.items() if name.lower() not in _FRAMING]
     return HTTPResponse(
-        BytesIO(data),
+        _Body(data),
         headers=_headers(headers),
         status=response.status,
         version=response.version,
@@ -148,7 +156,7 @@ def _replayed(reply: Reply, **about: Any) -> Any:
     from urllib3.response import HTTPResponse
 
     return HTTPResponse(
-        BytesIO(reply.body), headers=_headers(list(reply.headers.items())), status=reply.status, version=11, **about
+        _Body(reply.body), headers=_headers(list(reply.headers.items())), status=reply.status, version=11, **about
     )
 
 
