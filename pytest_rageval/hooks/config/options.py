@@ -133,7 +133,7 @@ class Options(Settings):
         more="how-to/recordings.md#record-one-case-anew")
     stale_recordings: Setting[str] = Setting("rag_stale_recordings", parse=parsing.one_of("error", "warn", "replay"),
         help="error, warn or replay if the code of a recorded function has changed", default="error",
-        more="how-to/recordings.md#record-your-own-system")
+        more="how-to/recordings.md#record-one-function")
     budget_usd: Setting[float | None] = Setting("--rag-budget-usd", type=parsing.dollars, metavar="X",
         help="stop before the model calls cost more than X",
         more="how-to/money.md#stop-before-a-budget-is-passed")

@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ ENCODINGS = "gzip, deflate"
 """The compressions that this package reads."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """A request on its way.
 
@@ -37,7 +38,7 @@ class Call:
         """The path of its address."""
         return urlsplit(self.url).path or "/"
 
-    @property
+    @cached_property
     def json(self) -> Any:
         """Its JSON; None if it has none."""
         return json_of(self.body)
