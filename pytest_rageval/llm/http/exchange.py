@@ -93,8 +93,8 @@ class Exchange:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is not None:
-            self.fail_stream()
+        if error is not None:  # a cancelled request may be paid for, a failed one seldom is
+            self._fail(cut=self._head is not None or not isinstance(error, Exception))
 
     def is_stream(self, status: int, headers: Mapping[str, str]) -> bool:
         """Take the head of a reply; return whether to pass its body on piece by piece: any but JSON and errors."""
@@ -124,14 +124,17 @@ class Exchange:
         self._finish(reply, whole=is_whole(self._asked, _readable(reply), ended=ended))
 
     def fail_stream(self) -> None:
-        """Take the failure of the request, or of its stream. Once there was a reply, its cost is unknown."""
+        """Take the failure of the stream."""
+        self._fail(cut=True)
+
+    def _fail(self, *, cut: bool) -> None:
+        """Charge a request without a whole reply; its cost is unknown if it was ``cut``."""
         if self._is_done:
             return
         self._is_done = True
-        replied = self._head is not None
         if self._asked is not None:
-            self._charge(Calls(1, 0, 1, on_their_way=1) if replied else Calls(attempts=1))
-        self._settle(None if replied else 0.0)
+            self._charge(Calls(1, 0, 1, on_their_way=1) if cut else Calls(attempts=1))
+        self._settle(None if cut else 0.0)
         self._unclaim()
 
     def _find(self, may_wait: bool) -> Iterator[float]:

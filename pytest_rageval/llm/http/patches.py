@@ -88,6 +88,9 @@ class _Wrapping(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
         self._loader.exec_module(module)
         if self._patches in sys.meta_path:
             self._patches.wrap(module)

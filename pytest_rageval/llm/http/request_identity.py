@@ -20,7 +20,7 @@ _SECRET = re.compile(
     r"|(?:access|auth|bearer|id|refresh|session)[_-]?token|client[_-]?secret|credentials?)$",
     re.IGNORECASE,
 )
-_SECRET_QUERY = re.compile(r"^(?:key|token|code|sig(?:nature)?|x-(?:amz|goog)-.*)$", re.IGNORECASE)
+_SECRET_QUERY = re.compile(r"^(?:key|token|sig(?:nature)?|x-(?:amz|goog)-.*)$", re.IGNORECASE)
 """Names in an address that are secrets there, although they may be plain data in a body."""
 
 _ID_NAME = re.compile(

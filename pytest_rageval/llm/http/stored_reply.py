@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.llm.http.exchange_values import Call, Reply, decoded, json_of
-from pytest_rageval.llm.secrets import mask, masked
+from pytest_rageval.llm.secrets import masked, redact
 
 __all__ = ["is_recordable", "plain_body", "reply_of", "to_record"]
 
@@ -30,7 +30,7 @@ def is_recordable(call: Call, status: int) -> bool:
 
 def to_record(reply: Reply) -> dict[str, Any]:
     """Return a reply as plain JSON values, decompressed if possible."""
-    headers = {name: mask(reply.headers[name]) for name in KEPT if name in reply.headers}
+    headers = {name: redact(reply.headers[name]) for name in KEPT if name in reply.headers}
     body = plain_body(reply)
     if body is None:
         headers["content-encoding"] = reply.headers["content-encoding"]

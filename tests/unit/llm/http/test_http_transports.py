@@ -113,7 +113,8 @@ def test_a_reply_is_recorded_and_replayed_without_the_server(
     assert (live.calls.calls, live.calls.attempts, live.calls.replayed) == (1, 1, 0)
     assert live.calls.cost_usd == live.calls.spent_usd == pytest.approx(price)
     assert (replayed.calls.calls, replayed.calls.attempts, replayed.calls.replayed) == (1, 0, 1)
-    assert (replayed.calls.cost_usd, replayed.calls.spent_usd) == (pytest.approx(price), 0)
+    assert replayed.calls.cost_usd == pytest.approx(price)
+    assert replayed.calls.spent_usd == 0
     assert replayed.meter.replayed
     assert live.meter.keys == replayed.meter.keys
     assert seen.calls.calls == 0
