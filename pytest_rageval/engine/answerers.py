@@ -15,6 +15,7 @@ from pytest_rageval.engine.journaled_calls import SystemCall
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.llm.client.running_cases import running_case
 from pytest_rageval.llm.client.usage_meter import Meter, RefusedCallError, charge, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
@@ -169,7 +170,8 @@ class SystemAnswerer:
         outer = CASE_IDS.set((case.id, case.instance.id))
         meter = current().meter
         try:
-            yield
+            with running_case():
+                yield
             _raise_refusal(meter)
         except RefusedCallError as refusal:
             raise _refused(refusal.error, self.name, case) from None

@@ -35,6 +35,6 @@ def collected_of(config: pytest.Config) -> Collected:
         if not config.option.collectonly:
             collected.models.preload()
             if collected.models.http is not None and not config.option.rag_dry_run:
-                collected.models.http.install()
-                config.add_cleanup(collected.models.http.undo)
+                config.add_cleanup(collected.models.http.stop)
+                collected.models.http.start()
     return config.stash[COLLECTED]

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from pytest_rageval.engine.loop import LoopThread
     from pytest_rageval.errors import ModelError
+    from pytest_rageval.hooks.config.http_recording import HttpRecording
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.llm.budget import Budget
     from pytest_rageval.llm.client.asker import Asker
     from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.rate_limiter import Limiter
-    from pytest_rageval.llm.http.patches import Patches
     from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.prompting import Prompts
@@ -99,18 +99,13 @@ class Models:
         )
 
     @cached_property
-    def http(self) -> Patches | None:
-        """The recording of the system's own requests, not installed yet; None without ``rag_record_http``."""
-        if self._options.record_http is None:
+    def http(self) -> HttpRecording | None:
+        """The recording of the system's own requests, not started yet; None if no setting asks for it."""
+        if self._options.record_http is None and not self._options.proxy:
             return None
-        from pytest_rageval.llm.http.patches import Patches
-        from pytest_rageval.llm.http.price_table import PriceTable
-        from pytest_rageval.llm.http.recorder import Recorder
-        from pytest_rageval.llm.http.spending import Spending
+        from pytest_rageval.hooks.config.http_recording import HttpRecording
 
-        own = {str(setting.name): setting.params for setting in map(self.setting, KINDS)}
-        spending = Spending(PriceTable(own), self.budget, partial=self._options.budget_partial)
-        return Patches(Recorder(self._options.record_http, self.cassettes, spending, self.outside))
+        return HttpRecording(self._options, self.cassettes, self.budget, self.outside)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -206,12 +201,13 @@ class Models:
             await client.close()
 
     def settle(self) -> list[str]:
-        """Sort the recordings; return warnings about failed writes and stale recordings."""
-        if "cassettes" not in self.__dict__ or self.cassettes is None:
-            return []
-        self.cassettes.close()
-        fault = self.cassettes.fault
-        return [*([] if fault is None else [fault]), *self.cassettes.warnings]
+        """Sort the recordings; return warnings about failed writes, stale recordings and calls of no case."""
+        http, cassettes = (self.__dict__.get(name) for name in ("http", "cassettes"))
+        warnings = [] if http is None else list(http.warnings)
+        if cassettes is not None:
+            cassettes.close()
+            warnings += [*([] if cassettes.fault is None else [cassettes.fault]), *cassettes.warnings]
+        return warnings
 
     def setting(self, fixture: str) -> ModelSetting:
         """Return the model that the options name for a fixture."""
@@ -241,7 +237,10 @@ class Models:
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.backends.named_model import NamedModel
 
-        return self._client(kind, fixture, NamedModel(name), name, self.setting(fixture).params, key=(fixture, name))
+        params = (
+            self.setting(fixture).params if self.http is None else self.http.past_proxy(self.setting(fixture), name)
+        )
+        return self._client(kind, fixture, NamedModel(name), name, params, key=(fixture, name))
 
     def _wrap(self, kind: type[A], model: object, fixture: str) -> A:
         if isinstance(model, kind):

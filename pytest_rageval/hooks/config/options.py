@@ -128,6 +128,9 @@ class Options(Settings):
     record_http = Setting("rag_record_http", parse=parsing.hosts,
         help="hosts whose requests of your own system are recorded, metered and bounded: api.openai.com, "
         "*.anthropic.com, localhost:8000", more="how-to/recordings.md#record-your-own-system")
+    proxy: Setting[bool] = Setting("rag_proxy", kind="bool", default=False,
+        help="whether a server on the loopback records the calls of systems in other processes; its address is in "
+        "OPENAI_BASE_URL", more="how-to/recordings.md#a-system-in-another-process")
     record_cases = Setting("--rag-record-case", parse=parsing.lines, action="append", default=[], metavar="ID",
         help="record the calls of this case anew, whatever the record mode; may be repeated",
         more="how-to/recordings.md#record-one-case-anew")

@@ -18,7 +18,7 @@ from pytest_rageval.llm.http.spending import Spending
 from pytest_rageval.llm.http.stored_reply import is_recordable, plain_body, reply_of, to_record
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.trace.collector import current_collector
+from pytest_rageval.trace.collector import Collector
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.recordings.cassettes import Cassettes
@@ -46,6 +46,7 @@ class Exchange:
         call: Call,
         host: str,
         scope: Scope,
+        collector: Collector | None,
         cassettes: Cassettes | None,
         spending: Spending,
         in_flight: InFlight,
@@ -58,7 +59,7 @@ class Exchange:
         self._spending = spending
         self._in_flight = in_flight
         self._asked = model_call_of(call)
-        self._collector = current_collector()
+        self._collector = collector
         self._request = None if cassettes is None else request_of(call, host, scope.repeat)
         self._start = time()
         self._reserved: float | None = None

@@ -39,6 +39,11 @@ class Hosts:
         """Return the hosts that ``texts`` name; raise `SettingError` for anything but a host and a port."""
         return cls(tuple(dict.fromkeys(_pattern(text.strip().lower(), where) for text in texts if text.strip())))
 
+    @classmethod
+    def none(cls) -> Hosts:
+        """Return no hosts."""
+        return cls(())
+
     def __bool__(self) -> bool:
         return bool(self.patterns)
 

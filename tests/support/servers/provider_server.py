@@ -33,6 +33,7 @@ class ProviderServer:
     Attributes:
         say: what it replies, or that from the request's body.
         delay_s: seconds between two events of a stream.
+        hold_s: seconds before each reply.
         cut: a stream ends without its end after this many events.
         status: of each reply; an error if it is no 200.
         compresses: whether it compresses with gzip where the client takes that.
@@ -42,6 +43,7 @@ class ProviderServer:
 
     say: str | Callable[[Body], str] = "It opens at 9:00."
     delay_s: float = 0.0
+    hold_s: float = 0.0
     cut: int | None = None
     status: int = 200
     compresses: bool = False
@@ -97,6 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         content = self._take()
         server, path = self.server_of, self.path.partition("?")[0]
+        time.sleep(server.hold_s)
         if server.status != 200:
             error = {"error": {"message": "failed on plan", "type": "error"}}
             self._send(server.status, json.dumps(error).encode())
