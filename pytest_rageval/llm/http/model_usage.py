@@ -239,7 +239,8 @@ class _Said:
     def _tool(self, key: object, name: object, arguments: object) -> None:
         call = self.tool_calls.setdefault(key, {"name": "", "arguments": ""})
         call["name"] = name or call["name"]
-        call["arguments"] = call["arguments"] + arguments if isinstance(arguments, str) else arguments
+        goes_on = isinstance(arguments, str) and isinstance(call["arguments"], str)
+        call["arguments"] = call["arguments"] + arguments if goes_on else arguments
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
