@@ -204,8 +204,10 @@ class Cassettes:
         index = self._index(name)
         if name not in self._neighbours:
             self._neighbours[name] = Neighbours(self.folder / name, list(index.values()))
+        model = ascii_safe(request.model)
+        who = model if request.kind == "http" else f"{request.kind} {model!r}"
         message = (
-            f"no reply of {request.kind} {ascii_safe(request.model)!r} to this request is recorded "
+            f"no reply of {who} to this request is recorded "
             f"({len(index)} are in {self.folder.name}/{name}); ask and record it with --rag-record-mode new_episodes"
         )
         difference = self._neighbours[name].difference(request)
