@@ -99,7 +99,7 @@ class _StableIds:
         every generated id changes.
         """
         if isinstance(value, dict):
-            has_id = "role" in value or "function" in value or value.get("type") in _PARTS_WITH_ID
+            has_id = "role" in value or "function" in value or str(value.get("type")) in _PARTS_WITH_ID
             return {
                 name: self._name(item)
                 if isinstance(item, str) and (free or _ID_NAME.match(name) or (name == "id" and has_id))

@@ -65,6 +65,13 @@ def test_what_decides_the_reply_makes_a_difference(one: object, other: object) -
     assert key(one) != key(other)
 
 
+def test_a_schema_of_several_types_has_a_key() -> None:
+    def schema(*types: str) -> dict[str, Any]:
+        return chat("hi", tools=[{"parameters": {"properties": {"city": {"type": list(types)}}}}])
+
+    assert key(schema("string", "null")) != key(schema("string"))
+
+
 def test_two_calls_whose_results_are_swapped_are_another_request() -> None:
     def results(first: str, second: str) -> dict[str, Any]:
         called = [
