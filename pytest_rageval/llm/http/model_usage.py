@@ -237,7 +237,7 @@ class _Said:
             self.reason = reason
 
     def _tool(self, key: object, name: object, arguments: object) -> None:
-        call = self.tool_calls.setdefault(key, {"name": "", "arguments": ""})
+        call = self.tool_calls.setdefault(str(key), {"name": "", "arguments": ""})
         call["name"] = name or call["name"]
         goes_on = isinstance(arguments, str) and isinstance(call["arguments"], str)
         call["arguments"] = call["arguments"] + arguments if goes_on else arguments
