@@ -122,6 +122,9 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.add_argument("--unused", action="store_true", help="list each recording that the run did not use")
     cassettes.add_argument("--prune", action="store_true", help="remove the recordings that the run did not use")
     cassettes.add_argument(
+        "--diff", metavar="CASE", help="show how the calls of this case that the run missed differ from the recordings"
+    )
+    cassettes.add_argument(
         "--run",
         metavar="RUN",
         help="use this run under .rageval/runs instead of the newest, even if it was partial",
@@ -195,8 +198,10 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.cassettes import cassettes
+    from pytest_rageval.commands.cassettes import cassettes, missed
 
+    if arguments.diff is not None:
+        return missed(arguments.diff, arguments.run)
     return cassettes(arguments.folder, unused=arguments.unused, prune=arguments.prune, run=arguments.run)
 
 

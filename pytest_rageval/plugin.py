@@ -31,6 +31,7 @@ from pytest_rageval.hooks.run.fixtures import (
     rag_generator,
     rag_judge,
     rag_llm,
+    rag_proxy,
     rag_retriever,
     rag_system,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "rag_generator",
     "rag_judge",
     "rag_llm",
+    "rag_proxy",
     "rag_retriever",
     "rag_system",
 ]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.commands.runs import UsedRecordings, rootdir, used_recordings
-from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.commands.runs import UsedRecordings, rootdir, stored_run, used_recordings
+from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe
 from pytest_rageval.llm.recordings.cassette import Index, read, settle
 from pytest_rageval.llm.recordings.cassettes import existing
 from pytest_rageval.llm.recordings.records import as_json, record_of
 
-__all__ = ["cassettes"]
+__all__ = ["cassettes", "missed"]
 
 PREVIEW = 70
 """Number of characters of a request to show: its last ones, because requests often begin alike."""
@@ -49,6 +49,26 @@ def cassettes(folder: Path | None, *, unused: bool, prune: bool, run: str | None
     if prune:
         removed = sum(settle(folder / name, used.keys.__contains__) for name in indices)
         yield f"Removed {removed} of {sum(map(len, indices.values()))} recordings: run {used.run} did not use them."
+
+
+def missed(case_id: str, run: str | None) -> Iterator[str]:
+    """Yield how the calls of a case differ from their nearest recordings, in a run, by default the newest.
+
+    Raises:
+        SettingError: the run or the case is unknown.
+    """
+    stored = stored_run(rootdir(Path.cwd()), run)
+    outcomes = [each for each in stored.results["outcomes"] if each["case_id"] == case_id]
+    if not outcomes:
+        raise UnknownNameError("case", case_id, {each["case_id"] for each in stored.results["outcomes"]}, stored.head)
+    misses = [each for each in outcomes if each["error_type"] == "not_recorded"]
+    if not misses:
+        yield f"Every call of case {ascii_safe(case_id)} was recorded ({stored.head})."
+    for outcome in misses:
+        yield f"{ascii_safe(outcome['nodeid'])} ({stored.head})"
+        yield from str(outcome["error"]).splitlines()
+    if misses:
+        yield f"Record this case anew with --rag-record-case {ascii_safe(case_id)}."
 
 
 def _used(root: Path, run: str | None, *, needed: bool) -> UsedRecordings | None:

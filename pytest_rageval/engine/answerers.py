@@ -15,8 +15,9 @@ from pytest_rageval.engine.journaled_calls import SystemCall
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.outages import check_outage
 from pytest_rageval.engine.tracebacks import cause_of
-from pytest_rageval.errors import CaseError, SystemContractError
-from pytest_rageval.llm.client.usage_meter import charge, current
+from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
+from pytest_rageval.llm.client.running_cases import running_case
+from pytest_rageval.llm.client.usage_meter import Meter, RefusedCallError, charge, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.current import CASE_IDS
@@ -172,14 +173,20 @@ class SystemAnswerer:
     def _answering(self, case: Case) -> Iterator[Collector]:
         """Set `CASE_IDS`, collect steps, and turn the system's exceptions into a `CaseError` with system and case."""
         outer = CASE_IDS.set((case.id, case.instance.id))
+        meter = current().meter
         try:
-            with collecting() as collector, case_span(case.id, self.name, collector):
+            with collecting() as collector, case_span(case.id, self.name, collector), running_case():
                 yield collector
+            _raise_refusal(meter)
+        except RefusedCallError as refusal:
+            raise _refused(refusal.error, self.name, case) from None
         except (CaseError, SystemContractError):
             raise
         except BaseException as error:
             if _goes_through(error):
                 raise
+            if meter.refused is not None:
+                raise _refused(meter.refused, self.name, case) from None
             cancelled = type(error).__name__ == "CancelledError"
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise CaseError("cancelled" if cancelled else "system_error", message) from error
@@ -207,6 +214,19 @@ class SystemAnswerer:
         if usage.latency_s is None and not meter.replayed:  # the time of a replay is not a latency
             usage = replace(usage, latency_s=seconds)
         return answer if usage is answer.usage else replace(answer, usage=usage)
+
+
+def _raise_refusal(meter: Meter) -> None:
+    """Raise if a request of the system was refused: an answer in spite of that is none."""
+    if meter.refused is not None:
+        raise RefusedCallError(meter.refused)
+
+
+def _refused(error: RagEvalError, system: str, case: Case) -> CaseError:
+    """Return the error of a case one of whose requests was refused."""
+    if isinstance(error, CaseError):
+        return error
+    return CaseError("system_error", f"system {system!r} failed on case {case.id!r}: {error}")
 
 
 def _goes_through(error: BaseException) -> bool:

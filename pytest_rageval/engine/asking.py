@@ -77,6 +77,7 @@ class Desk:
         replays: whether replies come only from recordings, and no model is asked.
         journal: receives the calls of each case; None writes nothing.
         loading: the thread that imports the models' library; its time must not count as latency.
+        renewed: ids of the cases whose calls are recorded anew.
     """
 
     answerer: Answerer
@@ -88,6 +89,7 @@ class Desk:
     replays: bool = False
     journal: Journal | None = None
     loading: Thread | None = None
+    renewed: frozenset[str] = frozenset()
 
     def goes_ahead(self, task: Task) -> bool:
         """Return whether a task may be asked ahead of its test: parts of it can overlap with other tasks."""
@@ -145,7 +147,8 @@ class Desk:
         Calls are written to the journal if ``nodeid`` names the case's test.
         """
         journal = CaseJournal(self.journal, nodeid) if self.journal is not None and nodeid else None
-        return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes, journal)
+        renewed = not self.renewed.isdisjoint((case.id, case.instance.id))
+        return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes, journal, renewed)
 
     async def _loaded(self, loading: Thread) -> None:
         import asyncio

@@ -82,13 +82,27 @@ class Budget:
                 finally:
                     look.cancel()
 
+    def try_reserve(self, most_usd: float, *, last: bool) -> bool:
+        """Reserve ``most_usd`` without waiting, from any thread; return False while calls in flight may leave enough.
+
+        Raises `ModelError` of kind ``budget`` if they cannot, or if it is the ``last`` try.
+        """
+        purse = self._purse_without(most_usd)
+        if purse is not None and last:
+            raise self._refused(most_usd, purse)
+        return purse is None
+
     def settle(self, most_usd: float, spent_usd: float) -> None:
         """Release a call's reservation and count its cost."""
+        self.release(most_usd, spent_usd)
+        self._settled.set()
+
+    def release(self, most_usd: float, spent_usd: float) -> None:
+        """Do the same from any thread; calls that wait on the event loop notice it a little later."""
         with self._shared() as purse:
             purse["reserved"] -= most_usd
             purse["spent"] += spent_usd
-        self._held -= 1
-        self._settled.set()
+            self._held -= 1
 
     def spend(self, usd: float) -> None:
         """Count the cost that an answer reports, without a reservation."""

@@ -35,4 +35,7 @@ def collected_of(config: pytest.Config) -> Collected:
         collected.models.scripts.check(collected.models.names)
         if not config.option.collectonly:
             collected.models.preload()
+            if collected.models.http is not None and not config.option.rag_dry_run:
+                config.add_cleanup(collected.models.http.stop)
+                collected.models.http.start()
     return config.stash[COLLECTED]

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.model_scripts import Scripts, is_script
 from pytest_rageval.hooks.config.options import Options
-from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter, renews
 
 if TYPE_CHECKING:
     from threading import Thread
 
     from pytest_rageval.engine.loop import LoopThread
     from pytest_rageval.errors import ModelError
+    from pytest_rageval.hooks.config.http_recording import HttpRecording
     from pytest_rageval.hooks.config.model_costs import MaxCost
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.llm.budget import Budget
@@ -97,7 +98,17 @@ class Models:
             self._recordings,
             root=self._options.folders[0],  # the rootdir
             stale=self._options.stale_recordings,
+            renews=renews if self._options.record_cases else None,
         )
+
+    @cached_property
+    def http(self) -> HttpRecording | None:
+        """The recording of the system's own requests, not started yet; None if no setting asks for it."""
+        if self._options.record_http is None and not self._options.proxy:
+            return None
+        from pytest_rageval.hooks.config.http_recording import HttpRecording
+
+        return HttpRecording(self._options, self.cassettes, self.budget, self.outside)
 
     @cached_property
     def prompts(self) -> Prompts:
@@ -201,12 +212,13 @@ class Models:
             await client.close()
 
     def settle(self) -> list[str]:
-        """Sort the recordings; return warnings about failed writes and stale recordings."""
-        if "cassettes" not in self.__dict__ or self.cassettes is None:
-            return []
-        self.cassettes.close()
-        fault = self.cassettes.fault
-        return [*([] if fault is None else [fault]), *self.cassettes.warnings]
+        """Sort the recordings; return warnings about failed writes, stale recordings and calls of no case."""
+        http, cassettes = (self.__dict__.get(name) for name in ("http", "cassettes"))
+        warnings = [] if http is None else list(http.warnings)
+        if cassettes is not None:
+            cassettes.close()
+            warnings += [*([] if cassettes.fault is None else [cassettes.fault]), *cassettes.warnings]
+        return warnings
 
     def setting(self, fixture: str) -> ModelSetting:
         """Return the model that the options name for a fixture."""
@@ -236,8 +248,11 @@ class Models:
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.backends.named_model import NamedModel
 
-        backend = self.scripts.model(name) if is_script(name) else NamedModel(name)
-        return self._client(kind, fixture, backend, name, self.setting(fixture).params, key=(fixture, name))
+        if is_script(name):
+            return self._client(kind, fixture, self.scripts.model(name), name, {}, key=(fixture, name))
+        setting = self.setting(fixture)
+        params = setting.params if self.http is None else self.http.past_proxy(setting, name)
+        return self._client(kind, fixture, NamedModel(name), name, params, key=(fixture, name))
 
     def _wrap(self, kind: type[A], model: object, fixture: str) -> A:
         if isinstance(model, kind):

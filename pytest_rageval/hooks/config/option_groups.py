@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.config import parsing
+from pytest_rageval.hooks.config import components, parsing
 from pytest_rageval.hooks.config.setting import Setting, Settings
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class TrustSetting(Settings):
     labels = Setting("rag_judge_labels", parse=parsing.labels,
         help="file of people's labels of answers, to check judges against",
         more="how-to/people.md#let-the-labels-decide")
-    least = Setting("rag_judge_min_kappa", parse=parsing.kappas, kind="linelist",
+    least = Setting("rag_judge_min_kappa", parse=components.kappas, kind="linelist",
         help="minimum kappa with the labels: a number, or 'judge: number', one per line",
         more="how-to/people.md#let-the-labels-decide")
     # fmt: on

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.config import invocation, option_groups, parsing
+from pytest_rageval.hooks.config import components, invocation, option_groups, parsing
 from pytest_rageval.hooks.config.option_groups import BaselineSetting, ReportTargets, TrustSetting
 from pytest_rageval.hooks.config.setting import Fact, Group, Setting, Settings, declared
 
@@ -32,32 +32,32 @@ class Options(Settings):
         more="how-to/systems.md")
     ini_systems = Setting("rag_system", parse=parsing.distinct, kind="linelist",
         help="system under test, like --rag-system; a fixture rag_system has priority", more="how-to/systems.md")
-    named_systems = Setting("rag_systems", parse=parsing.named_systems, kind="linelist",
+    named_systems = Setting("rag_systems", parse=components.named_systems, kind="linelist",
         help="aliases of systems: 'alias: name@model; option=value', one per line", reported=True,
         more="how-to/compare-systems.md#several-models")
     model_name = Setting("--rag-model", "rag_model", parse=parsing.name, metavar="MODEL",
         help="the model of the systems: its litellm name (openai/gpt-4o-mini), or script:FILE.toml",
         decides="systems", reported=True, more="how-to/models.md")
-    model_params = Setting("rag_model_params", parse=parsing.chat_params, kind="linelist",
+    model_params = Setting("rag_model_params", parse=components.chat_params, kind="linelist",
         help="parameters of rag_model: 'name = value', one per line", needs="rag_model",
         decides="systems", reported=True, more="how-to/models.md#parameters")
     judge_name = Setting("--rag-judge-model", "rag_judge_model", parse=parsing.name, metavar="MODEL",
         help="the model that judges: its litellm name, or script:FILE.toml",
         decides="systems", reported=True, more="how-to/judges.md")
-    judge_params = Setting("rag_judge_params", parse=parsing.chat_params, kind="linelist",
+    judge_params = Setting("rag_judge_params", parse=components.chat_params, kind="linelist",
         help="parameters of rag_judge_model: 'name = value', one per line", needs="rag_judge_model",
         decides="systems", reported=True, more="how-to/judges.md")
-    panels = Setting("rag_judges", parse=parsing.panels, kind="linelist",
+    panels = Setting("rag_judges", parse=components.panels, kind="linelist",
         help="panel of a metric: 'metric: model, model; option', one per line", reported=True,
         more="how-to/judges.md#several-judges")
     trust = Group(TrustSetting)
     embedder_name = Setting("rag_embedder_model", parse=parsing.name,
         help="the embedding model, by its litellm name",
         decides="systems", reported=True, more="how-to/models.md#embeddings")
-    embedder_params = Setting("rag_embedder_params", parse=parsing.embedder_params, kind="linelist",
+    embedder_params = Setting("rag_embedder_params", parse=components.embedder_params, kind="linelist",
         help="parameters of rag_embedder_model: 'name = value', one per line", needs="rag_embedder_model",
         decides="systems", reported=True, more="how-to/models.md#embeddings")
-    prompts = Setting("rag_prompts", parse=parsing.prompts, kind="linelist",
+    prompts = Setting("rag_prompts", parse=components.prompts, kind="linelist",
         help="your own prompts: 'language: file.toml', one per line",
         decides="systems", more="how-to/models.md#change-the-prompts")
     rejection = Setting("rag_rejection_sentence", parse=parsing.text_by_language, kind="linelist",
@@ -106,7 +106,7 @@ class Options(Settings):
     retriever = Setting("rag_retriever", parse=parsing.text, default="bm25",
         help="retriever over rag_corpus: bm25, a registered name, or run:FILE", needs="rag_corpus",
         decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
-    retriever_params = Setting("rag_retriever_params", parse=parsing.retriever_params, kind="linelist",
+    retriever_params = Setting("rag_retriever_params", parse=components.retriever_params, kind="linelist",
         help="parameters of rag_retriever: 'name = value', one per line", needs="rag_corpus",
         decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
     top_k = Setting("rag_top_k", parse=parsing.passages,
@@ -128,14 +128,23 @@ class Options(Settings):
     concurrency = Setting("--rag-concurrency", "rag_concurrency", parse=parsing.count, type=parsing.positive,
         help="concurrent answers in a process (default: 16 for async systems and models, 1 for a sync callable)",
         metavar="N", reported=True, more="how-to/slow-or-flaky.md#answer-several-cases-at-once")
-    record_mode = Setting("--rag-record-mode", "rag_record_mode", parse=parsing.record_mode,
+    record_mode = Setting("--rag-record-mode", "rag_record_mode", parse=components.record_mode,
         help="record and replay every model call: none = only replay, all = only record (default: neither)",
         choices=("none", "once", "new_episodes", "all"), more="how-to/recordings.md")
     cassettes = Setting("rag_cassettes", parse=parsing.folder, default="cassettes",
         help="folder of the recordings, relative to the ini", more="how-to/recordings.md")
+    record_http = Setting("rag_record_http", parse=components.hosts,
+        help="hosts whose requests of your own system are recorded, metered and bounded: api.openai.com, "
+        "*.anthropic.com, localhost:8000", more="how-to/recordings.md#record-your-own-system")
+    proxy: Setting[bool] = Setting("rag_proxy", kind="bool", default=False,
+        help="whether a server on the loopback records the calls of systems in other processes; its address is in "
+        "OPENAI_BASE_URL", more="how-to/recordings.md#a-system-in-another-process")
+    record_cases = Setting("--rag-record-case", parse=parsing.lines, action="append", default=[], metavar="ID",
+        help="record the calls of this case anew, whatever the record mode; may be repeated",
+        more="how-to/recordings.md#record-one-case-anew")
     stale_recordings: Setting[str] = Setting("rag_stale_recordings", parse=parsing.one_of("error", "warn", "replay"),
         help="error, warn or replay if the code of a recorded function has changed", default="error",
-        more="how-to/recordings.md#record-your-own-system")
+        more="how-to/recordings.md#record-one-function")
     budget_usd: Setting[float | None] = Setting("--rag-budget-usd", type=parsing.dollars, metavar="X",
         help="stop before the model calls cost more than X",
         more="how-to/money.md#stop-before-a-budget-is-passed")

@@ -5,43 +5,32 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.setting import Place
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.config.models import ModelSetting
-    from pytest_rageval.hooks.config.system_names import SystemName
-    from pytest_rageval.judges.panel import Panel
     from pytest_rageval.report.files.pruning import Keep
 
 __all__ = [
     "alpha",
     "baseline",
-    "chat_params",
     "cluster",
     "count",
     "distinct",
     "dollars",
-    "embedder_params",
     "folder",
-    "kappas",
     "keep",
     "labels",
     "lines",
     "name",
-    "named_systems",
     "one_of",
     "page",
-    "panels",
     "passages",
     "path",
     "positive",
-    "prompts",
-    "record_mode",
     "report",
-    "retriever_params",
     "shard",
     "share",
     "store",
@@ -229,55 +218,6 @@ def keep(value: str, place: Place) -> Keep:
     return kept
 
 
-def chat_params(value: Sequence[str], place: Place) -> ModelSetting:
-    """Return a chat model's parameters; temperature 0 if not set."""
-    from pytest_rageval.hooks.config.models import model_setting
-
-    return model_setting(None, value, place.name)
-
-
-def embedder_params(value: Sequence[str], place: Place) -> ModelSetting:
-    """Return an embedding model's parameters."""
-    from pytest_rageval.hooks.config.models import model_setting
-
-    return model_setting(None, value, place.name, {})
-
-
-def retriever_params(value: Sequence[str], place: Place) -> Mapping[str, Any]:
-    """Return a retriever's parameters."""
-    from pytest_rageval.hooks.config.models import parameters
-
-    return parameters(value, place.name, "k1 = 1.2")
-
-
-def record_mode(value: str, place: Place) -> str | None:
-    """Return VCR's record mode; None for no recordings."""
-    from pytest_rageval.hooks.config.models import record_mode
-
-    return record_mode(str(value), place.name)
-
-
-def named_systems(value: Sequence[str], place: Place) -> Mapping[str, SystemName]:
-    """Return alias -> system."""
-    from pytest_rageval.hooks.config.system_names import parse_systems
-
-    return parse_systems(value)
-
-
-def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:
-    """Return metric -> panel."""
-    from pytest_rageval.hooks.config.judge_panels import panels
-
-    return panels(value)
-
-
-def kappas(value: Sequence[str], place: Place) -> Mapping[str, float]:
-    """Return judge, or "" for every other judge -> its minimum kappa."""
-    from pytest_rageval.hooks.config.judge_labels import kappas
-
-    return kappas(value)
-
-
 def texts_by_language(example: str) -> Callable[[Sequence[str], Place], Mapping[str, tuple[str, ...]]]:
     """Return a parser of lines ``language: text``; a language may have several texts."""
 
@@ -296,9 +236,3 @@ def text_by_language(value: Sequence[str], place: Place, example: str = "en: I d
         if len(each) > 1:
             raise SettingError(f"{place.name} gives two texts for {short_repr(language)}; give one")
     return {language: each[0] for language, each in texts.items()}
-
-
-def prompts(value: Sequence[str], place: Place) -> Mapping[str, Path]:
-    """Return language -> file of prompts."""
-    files = text_by_language(value, place, "en: prompts/en.toml")
-    return {language: place.folder / file for language, file in files.items()}

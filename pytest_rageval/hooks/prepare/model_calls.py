@@ -55,7 +55,12 @@ def own_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str,
 
 
 def unseen_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
-    """Return the `own_systems` whose model calls may be invisible: they do not use the fixture ``rag_llm``."""
+    """Return the `own_systems` whose model calls may be invisible: they do not use the fixture ``rag_llm``.
+
+    ``rag_record_http`` makes them visible.
+    """
+    if collected.models.http is not None:
+        return {}
     own = _own_cases(collected, items)
     return dict(_own(entry, item) for item, entry in own if not _asks_rag_llm(entry, item))
 

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.hooks.collect.keys import COLLECTED
 from pytest_rageval.hooks.prepare.model_calls import unseen_systems
 from pytest_rageval.hooks.prepare.resume import leave_out
 
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+
 __all__ = ["check_before_run"]
+
+
+def _check_record_cases(collected: Collected) -> None:
+    """Raise `SettingError` if ``--rag-record-case`` names no case, or nothing is recorded."""
+    if collected.options.record_mode is None:
+        problem = "--rag-record-case records into nothing; give --rag-record-mode or rag_record_mode too"
+        raise SettingError(problem, code="RAG103")
+    known = {case_id for entry in collected.entries for case_id in (entry.case.id, collected.session_case(entry).id)}
+    for case_id in collected.options.record_cases:
+        if case_id not in known:
+            raise UnknownNameError("case", case_id, known, "--rag-record-case")
 
 
 def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
@@ -23,6 +40,8 @@ def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
         from pytest_rageval.llm.recordings.cassettes import check_files
 
         check_files(collected.options.cassettes, mode)
+    if collected.options.record_cases:
+        _check_record_cases(collected)
     leave_out(session, items)
     collected.unseen = unseen_systems(collected, items)
     if collected.options.budget_usd is not None and not collected.options.dry_run:

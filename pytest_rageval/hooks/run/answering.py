@@ -29,7 +29,7 @@ from pytest_rageval.hooks.run.keys import NO_CALL, RESULT
 from pytest_rageval.hooks.run.result import RagResult
 from pytest_rageval.hooks.run.system_setup import Desks, Origin
 from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
-from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.llm.client.usage_meter import Meter, RefusedCallError
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.trace.otel.live import open_traces
 
@@ -161,7 +161,7 @@ class Answering:
         except pytest.FixtureLookupError as error:
             problem = error.msg or f"fixture {error.argname!r} not found"
             return _failure(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
-        except (Exception, pytest.fail.Exception) as error:
+        except (Exception, pytest.fail.Exception, RefusedCallError) as error:
             return _failure(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}", error)
         try:
             asked = self._ask(request.node, entry, desk, task)

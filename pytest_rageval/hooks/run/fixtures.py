@@ -25,6 +25,7 @@ __all__ = [
     "rag_generator",
     "rag_judge",
     "rag_llm",
+    "rag_proxy",
     "rag_retriever",
     "rag_system",
 ]
@@ -93,6 +94,15 @@ def rag_embedder(pytestconfig: pytest.Config) -> EmbeddingModel | None:
     from pytest_rageval.hooks.collect.start import collected_of
 
     return collected_of(pytestconfig).models.own_embedder()
+
+
+@pytest.fixture(scope="session")
+def rag_proxy(pytestconfig: pytest.Config) -> str | None:
+    """The address of ``rag_proxy = on``, an OpenAI-compatible server that records; None without that setting."""
+    from pytest_rageval.hooks.collect.start import collected_of
+
+    http = collected_of(pytestconfig).models.http
+    return None if http is None else http.address
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,8 @@ class Desks:
         self._models = collected.models
         self._models.loop = loop
         self._loop = loop
-        self._replays = collected.options.record_mode == "none"
+        self._replays = collected.options.record_mode == "none" and not collected.options.record_cases
+        self._records = self._models.cassettes is not None or self._models.http is not None
         self._origins: dict[object, Origin] = {}
         self._cached: dict[Origin, tuple[Desk, list[object]]] = {}
         most = collected.options.concurrency
@@ -144,7 +145,8 @@ class Desks:
             replays=self._replays,
             loading=self._models.loading,
             journal=self._journal,
-            metered=llm is not None or judge is not None or bool(panelists) or self._models.cassettes is not None,
+            metered=llm is not None or judge is not None or bool(panelists) or self._records,
+            renewed=frozenset(self._collected.options.record_cases),
         )
 
     def _conversations(self, answerer: SystemAnswerer, origin: Origin) -> Conversations:
@@ -196,7 +198,8 @@ class Desks:
         search = getattr(getattr(system, "retriever", None), "search", None)  # of a system that the ini names
         waits = bound is not None or not self._replays or "rag_retriever" in parts or is_async(search)
         loop = self._loop if waits else NoLoop()
-        budget = self._models.budget if name in self._collected.unseen else None
+        is_own = name in self._collected.unseen or self._models.http is not None
+        budget = self._models.budget if is_own else None
         system_answerer = SystemAnswerer(system, name, loop, bound, light=light, budget=budget, origin=origin)
         self._systems.append(system_answerer)
         return system_answerer

@@ -23,6 +23,7 @@ RATES = ("input_cost_per_token", "output_cost_per_token")
 """Parameters with prices in US dollars per token."""
 
 _MAP = "model_prices_and_context_window_backup.json"
+_TIER = re.compile(r"_above_(\d+)k_tokens")
 _WIDE = "\u1100"
 """First code point of scripts with about one token per character."""
 
@@ -80,14 +81,15 @@ class Prices:
         self._cached = None if self.given else _rate(None, self._known.get("cache_read_input_token_cost"))
         limit = overrides.get("max_completion_tokens") or overrides.get("max_tokens")
         self._longest: Any = limit or self._known.get("max_output_tokens")
-        self._tiered = not self.given and any("_above_" in name for name in self._known)
+        starts = [int(match[1]) * 1000 for name in self._known if (match := _TIER.search(name))]
+        self._tier = min(starts) if starts and not self.given else None
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
         """Return the price in US dollars: None if unknown, 0.0 only if the model is known to be free.
 
         ``cached_tokens`` are prompt tokens from the provider's cache; they cost the map's cache rate if it has one.
         """
-        if self._tiered:
+        if self._tier is not None and prompt_tokens > self._tier:  # litellm, which takes seconds to import, knows it
             return self._tiers(prompt_tokens, completion_tokens)
         if self._input is None or (self._output is None and completion_tokens):
             return None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from pytest_rageval.errors import MissingDependencyError, ModelError, SettingError, SystemContractError, short_repr
 from pytest_rageval.llm.backends.faults import is_of_http, model_error, no_price
 from pytest_rageval.llm.client.journal import JournaledCall
+from pytest_rageval.llm.client.own_calls import own_call
 from pytest_rageval.llm.client.rate_limiter import Limiter
 from pytest_rageval.llm.client.replies import calls_of, readable, reply_key, stored_usage, take_reply, usage_of
 from pytest_rageval.llm.client.retry import RetryPolicy, Tries
@@ -168,9 +169,7 @@ class Asker(ABC, Generic[B, R]):
         return await self._at_home(partial(self._ask_once, request, ask, self._kept, scope.meter))
 
     async def _at_home(self, ask: Callable[[], Awaitable[R]]) -> R:
-        if self._home is None:
-            return await ask()
-        reply: R = await self._home(ask)
+        reply: R = await (ask() if self._home is None else self._home(ask))
         return reply
 
     async def _ask_once(
@@ -250,8 +249,9 @@ class Asker(ABC, Generic[B, R]):
         call.sent()
         begun = perf_counter()
         try:
-            sent = self._start_request(asked, params)
-            reply: Any = await sent if inspect.isawaitable(sent) else sent
+            with own_call():
+                sent = self._start_request(asked, params)
+                reply: Any = await sent if inspect.isawaitable(sent) else sent
         except Exception as raised:
             if not isinstance(raised, ModelError) and not is_of_http(raised):
                 raise

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import short_repr
+from pytest_rageval.errors import RagEvalError, short_repr
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
 
@@ -15,7 +15,21 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.journal import CaseJournal
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-__all__ = ["SCOPE", "TEST", "Meter", "Scope", "charge", "current", "faulty"]
+__all__ = ["SCOPE", "TEST", "Meter", "RefusedCallError", "Scope", "charge", "current", "faulty", "renews"]
+
+
+class RefusedCallError(BaseException):
+    """A request of a user's system was not sent: it is not recorded, or the budget is spent.
+
+    It is no `Exception`, so no client retries it and no system answers in spite of it.
+
+    Attributes:
+        error: the reason.
+    """
+
+    def __init__(self, error: RagEvalError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Meter:
@@ -24,6 +38,7 @@ class Meter:
     Attributes:
         closed: whether it has been read for the last time; later calls are charged elsewhere.
         asked_model: whether a chat model was called, not only an embedding model.
+        refused: why a request of the case was first refused; None if none was.
     """
 
     def __init__(self) -> None:
@@ -33,6 +48,12 @@ class Meter:
         self._replayed = False
         self.closed = False
         self.asked_model = False
+        self.refused: RagEvalError | None = None
+
+    def refuse(self, error: RagEvalError) -> None:
+        """Note that a request was refused; its case has no answer, even if the system goes on."""
+        with self._lock:
+            self.refused = self.refused or error
 
     def add(self, calls: Calls, kind: str = "model") -> None:
         """Charge ``calls`` of a kind of model."""
@@ -80,12 +101,14 @@ class Scope:
         repeat: number of the repetition, from 1; each repetition has its own recordings.
         cassettes: recordings of users' functions; None only calls the functions.
         journal: receives a line at the start and end of each call; None writes nothing.
+        renewed: whether the case's calls are recorded anew, whatever the mode.
     """
 
     meter: Meter
     repeat: int = 1
     cassettes: Cassettes | None = None
     journal: CaseJournal | None = None
+    renewed: bool = False
 
 
 SCOPE: ContextVar[Scope | None] = ContextVar("rageval_scope", default=None)
@@ -106,6 +129,11 @@ def current(outside: Meter | None = None) -> Scope:
     if scope is None or scope.meter.closed:
         scope = TEST.scope
     return scope or Scope(outside or Meter())
+
+
+def renews() -> bool:
+    """Return whether the calls of the running case are recorded anew."""
+    return current().renewed
 
 
 def faulty(usage: Usage) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -44,6 +44,7 @@ class Cassettes:
             process itself.
         root: the folder of the code that recordings of users' functions depend on; the parent of ``folder`` if None.
         stale: one of `STALE_POLICIES`.
+        renews: returns whether the running case is recorded anew, whatever the mode; None if no case is.
 
     Attributes:
         fault: one sentence if a recording could not be written, so the next session must ask again; else None.
@@ -60,6 +61,7 @@ class Cassettes:
         *,
         root: Path | None = None,
         stale: str = "error",
+        renews: Callable[[], bool] | None = None,
     ) -> None:
         if mode not in MODES:
             raise SettingError(f"the record mode cannot be {short_repr(mode)}; {did_you_mean(mode, MODES)}")
@@ -68,6 +70,8 @@ class Cassettes:
         self.root = folder.parent if root is None else root
         self.fault: str | None = None
         self._stale = stale
+        self._renews = renews
+        self._renewed: set[str] = set()
         self._replayed_stale: dict[str, str] = {}
         self._without_digest: set[str] = set()
         self._there = frozenset(existing(folder) if there is None else there)
@@ -78,7 +82,7 @@ class Cassettes:
 
     def asks(self, kind: str, model: str) -> bool:
         """Return whether the mode allows calls that are not recorded."""
-        return self._asks(file_name(kind, model))
+        return self._renews is not None or self._asks(file_name(kind, model))
 
     def may_replay(self, kind: str, model: str) -> bool:
         """Return whether a model had recordings at the start of the session, and the mode replays them."""
@@ -97,14 +101,17 @@ class Cassettes:
             DataError: the file cannot be read.
         """
         name = file_name(request.kind, request.model)
+        renewed = self._is_renewed()
         with self._lock:
+            if renewed and request.key not in self._renewed:
+                return None
             line = self._index(name).get(request.key)
             if line is not None:
                 record = record_of(self.folder / name, line)
                 if depends is None or self._may_replay(name, request, record.get("depends"), depends):
                     response: dict[str, Any] = record["response"]
                     return response
-            elif not self._asks(name):
+            elif not (renewed or self._asks(name)):
                 raise ModelError("not_recorded", self._miss(name, request), attempts=0)
         return None
 
@@ -123,6 +130,7 @@ class Cassettes:
         with self._lock:
             index = self._index(name)
             self._written.add(name)
+            self._renewed.add(request.key)
             try:
                 append(self.folder / name, text)
             except DataError as error:
@@ -181,6 +189,9 @@ class Cassettes:
             f"--rag-record-mode all, or delete {self.folder.name}/{name} and record with --rag-record-mode once"
         )
 
+    def _is_renewed(self) -> bool:
+        return self._renews is not None and self._renews()
+
     def _asks(self, name: str) -> bool:
         return self.mode != "none" and not (self.mode == "once" and name in self._there)
 
@@ -193,8 +204,10 @@ class Cassettes:
         index = self._index(name)
         if name not in self._neighbours:
             self._neighbours[name] = Neighbours(self.folder / name, list(index.values()))
+        model = ascii_safe(request.model)
+        who = model if request.kind == "http" else f"{request.kind} {model!r}"
         message = (
-            f"no reply of {request.kind} {ascii_safe(request.model)!r} to this request is recorded "
+            f"no reply of {who} to this request is recorded "
             f"({len(index)} are in {self.folder.name}/{name}); ask and record it with --rag-record-mode new_episodes"
         )
         difference = self._neighbours[name].difference(request)

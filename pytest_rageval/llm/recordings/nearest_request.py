@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ SHORTEST_PIECE = 12
 """Minimum length of a piece, in bytes."""
 
 MOST_LINES = 40
+MOST_PLACES = 5
 MOST_CHARACTERS = 200
 
 _LINE_END = re.compile(rb'\\n|"')
@@ -58,7 +60,7 @@ class Neighbours:
         nearest, _ = max(candidates, key=lambda candidate: _likeness(request_words, candidate[1]))
         if (nearest["params"], nearest["messages"]) == (request.params, request.messages):
             return f"only the repeat differs: {nearest['repeat']} is recorded, {request.repeat} was asked for"
-        return "the nearest recording differs so:\n" + _diff(nearest, request)
+        return f"the nearest recording differs {_places(nearest, request) or 'so'}:\n" + _diff(nearest, request)
 
     def _candidates(self, request: Request) -> Sequence[Line]:
         """Return lines that share a rare piece of text with a request, else all or those of similar length."""
@@ -98,6 +100,28 @@ def _words(params: Mapping[str, Any], messages: object) -> frozenset[str]:
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / ((len(one) + len(other)) or 1)
+
+
+def _places(recorded: Mapping[str, Any], request: Request) -> str:
+    """Return where the body of an HTTP request differs, as ``in messages[2] (user), temperature``; else ""."""
+    before, after = recorded["messages"], request.messages
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return ""
+    places = [name for name in request.params if request.params[name] != recorded["params"].get(name)]
+    for name in sorted(before.keys() | after.keys()):
+        one, other = before.get(name), after.get(name)
+        if isinstance(one, list) and isinstance(other, list):
+            pairs = zip_longest(one, other)
+            places += [f"{name}[{at}]{_role(pair)}" for at, pair in enumerate(pairs) if pair[0] != pair[1]]
+        elif one != other:
+            places.append(name)
+    rest = [f"{len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
+    return f"in {', '.join(places[:MOST_PLACES] + rest)}" if places else ""
+
+
+def _role(pair: tuple[object, object]) -> str:
+    role = next((each["role"] for each in pair[::-1] if isinstance(each, Mapping) and "role" in each), None)
+    return "" if role is None else f" ({ascii_safe(str(role))})"
 
 
 def _diff(recorded: Mapping[str, Any], request: Request) -> str:

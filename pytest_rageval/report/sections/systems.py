@@ -18,7 +18,7 @@ from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import dollars, interval, number
 from pytest_rageval.report.text.tables import ABSENT
 
-__all__ = ["AXES", "LEAST", "SYSTEMS", "boards_of"]
+__all__ = ["AXES", "LEAST", "SYSTEMS", "SystemRow", "boards_of"]
 
 AXES = ("domain", "level")
 """The facets of the axes: R-Eval's."""

@@ -19,7 +19,7 @@ from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.sections.systems import AXES, LEAST, boards_of
 from pytest_rageval.report.text.tables import ABSENT, cell_text
 
-__all__ = ["GRID"]
+__all__ = ["GRID", "GridCell"]
 
 
 @dataclass(frozen=True, slots=True)

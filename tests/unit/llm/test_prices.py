@@ -145,3 +145,10 @@ def test_a_call_without_a_price_or_a_longest_reply_has_no_bound() -> None:
     assert Prices("openai/x", {**rates, "max_tokens": 4}).unbounded("s", "a") == ""
     assert Prices("openai/x", {**rates, "max_completion_tokens": 4}).unbounded("s", "a") == ""
     assert Prices("openai/gpt-4o-mini").unbounded("s", "a") == ""
+
+
+def test_a_short_prompt_of_a_tiered_model_needs_no_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+    prices = Prices("gemini-2.5-pro")
+    by_litellm = prices._tiers(1000, 10)
+    monkeypatch.setattr(prices, "_tiers", lambda *_: pytest.fail("litellm takes seconds to import"))
+    assert prices.cost(1000, 10) == pytest.approx(by_litellm)

@@ -1,0 +1,81 @@
+"""Record the requests of a user's own system while the session lasts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.llm.http.hosts import Hosts
+from pytest_rageval.llm.http.patches import Patches
+from pytest_rageval.llm.http.price_table import PriceTable
+from pytest_rageval.llm.http.proxy import Proxy
+from pytest_rageval.llm.http.recorder import Recorder
+from pytest_rageval.llm.http.spending import Spending
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.config.models import ModelSetting
+    from pytest_rageval.hooks.config.options import Options
+    from pytest_rageval.llm.budget import Budget
+    from pytest_rageval.llm.client.usage_meter import Meter
+    from pytest_rageval.llm.recordings.cassettes import Cassettes
+
+__all__ = ["HttpRecording"]
+
+VARIABLE = "OPENAI_BASE_URL"
+OPENAI = "https://api.openai.com/v1"
+
+
+class HttpRecording:
+    """The wrapped HTTP libraries of ``rag_record_http``, and the server of ``rag_proxy``."""
+
+    def __init__(self, options: Options, cassettes: Cassettes | None, budget: Budget | None, outside: Meter) -> None:
+        own = {str(each.name): each.params for each in (options.model, options.judge, options.embedder)}
+        spending = Spending(PriceTable(own), budget, partial=options.budget_partial)
+        recorder = Recorder(options.record_http or Hosts.none(), cassettes, spending, outside)
+        self._upstream = (os.environ.get(VARIABLE) or OPENAI) if options.proxy else None
+        self._patches = None if options.record_http is None else Patches(recorder)
+        self._proxy = None if self._upstream is None else Proxy(recorder, self._upstream)
+        self._variable = os.environ.get(VARIABLE)
+
+    @property
+    def address(self) -> str | None:
+        """The address of the proxy; None without it."""
+        return None if self._proxy is None else self._proxy.address
+
+    @property
+    def warnings(self) -> list[str]:
+        """Which calls of the proxy belong to no case."""
+        shared = 0 if self._proxy is None else self._proxy.shared
+        if not shared:
+            return []
+        calls = "1 call" if shared == 1 else f"{shared:,} calls"
+        return [
+            f"rag_proxy: {calls} came while several cases ran, so they count in the session's sum and in no case; "
+            "give --rag-concurrency 1 to charge each case"
+        ]
+
+    def past_proxy(self, setting: ModelSetting, name: str) -> Mapping[str, Any]:
+        """Return the parameters of the session's own model ``name``; it must not use the proxy's address."""
+        if self._upstream is None or name.partition("/")[0] not in ("openai", name):
+            return setting.params
+        return {"api_base": self._upstream, **setting.params}
+
+    def start(self) -> None:
+        """Wrap the libraries and start the proxy, whose address is in the environment from now on."""
+        if self._patches is not None:
+            self._patches.install()
+        if self._proxy is not None:
+            self._proxy.start()
+            os.environ[VARIABLE] = self._proxy.address
+
+    def stop(self) -> None:
+        """Undo both."""
+        if self._patches is not None:
+            self._patches.undo()
+        if self._proxy is not None and self._proxy.address:
+            self._proxy.stop()
+            if self._variable is None:
+                del os.environ[VARIABLE]
+            else:
+                os.environ[VARIABLE] = self._variable

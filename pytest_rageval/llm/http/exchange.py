@@ -1,0 +1,225 @@
+"""One request to a listed host and its reply: replayed, or sent and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from time import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.errors import ModelError, RagEvalError
+from pytest_rageval.llm.client.usage_meter import RefusedCallError, Scope
+from pytest_rageval.llm.http.completion_step import completion_step
+from pytest_rageval.llm.http.exchange_values import Call, Reply
+from pytest_rageval.llm.http.in_flight import InFlight
+from pytest_rageval.llm.http.model_usage import ModelReply, is_whole, model_call_of, reply_to
+from pytest_rageval.llm.http.request_identity import request_of
+from pytest_rageval.llm.http.spending import Spending
+from pytest_rageval.llm.http.stored_reply import is_recordable, plain_body, reply_of, to_record
+from pytest_rageval.llm.recordings.request import Request
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.trace.collector import Collector
+
+if TYPE_CHECKING:
+    from pytest_rageval.llm.recordings.cassettes import Cassettes
+
+__all__ = ["Exchange"]
+
+POLL_S = 0.002
+"""Seconds between two checks whether an identical request has its reply."""
+
+_WITHOUT_BODY = (204, 304)
+
+
+class Exchange:
+    """A request of the running case.
+
+    A transport iterates over `waits`. Then it passes on ``reply``, or sends the request inside a ``with`` block, asks
+    `is_stream` and calls `end`, or `stream` and at the stream's end `end_stream` or `fail_stream`.
+
+    Attributes:
+        reply: the recorded reply; None if the request must be sent.
+    """
+
+    def __init__(
+        self,
+        call: Call,
+        host: str,
+        scope: Scope,
+        collector: Collector | None,
+        cassettes: Cassettes | None,
+        spending: Spending,
+        in_flight: InFlight,
+    ) -> None:
+        self.reply: Reply | None = None
+        self._call = call
+        self._host = host
+        self._scope = scope
+        self._cassettes = cassettes
+        self._spending = spending
+        self._in_flight = in_flight
+        self._asked = model_call_of(call)
+        self._collector = collector
+        self._request = None if cassettes is None else request_of(call, host, scope.repeat)
+        self._start = time()
+        self._reserved: float | None = None
+        self._is_claimed = self._is_done = False
+        self._head: Reply | None = None
+        self._chunks: list[bytes] = []
+
+    def waits(self, *, may_wait: bool = True) -> Iterator[float]:
+        """Yield seconds to sleep until there is a reply, or the request may be sent.
+
+        Without ``may_wait`` there is nothing to wait for: the caller blocks the loop that other requests run on.
+
+        Raises:
+            RefusedCallError: the mode forbids a request that is not recorded, or the budget is spent.
+        """
+        try:
+            yield from self._find(may_wait)
+            if self.reply is None:
+                self._reserved = yield from self._spending.reserve(self._asked, self._host, may_wait=may_wait)
+        except RagEvalError as error:
+            self._unclaim()
+            self._scope.meter.refuse(error)
+            raise RefusedCallError(error) from None
+        except BaseException:
+            self._unclaim()
+            raise
+
+    def __enter__(self) -> Exchange:
+        self._start = time()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:  # a cancelled request may be paid for, a failed one seldom is
+            self._fail(cut=self._head is not None or not isinstance(error, Exception))
+
+    def is_stream(self, status: int, headers: Mapping[str, str]) -> bool:
+        """Take the head of a reply; return whether to pass its body on piece by piece: any but JSON and errors."""
+        head = self._head = Reply(status, {name.lower(): value for name, value in headers.items()})
+        is_short = status >= 400 or status in _WITHOUT_BODY or self._call.method == "HEAD"
+        return not (is_short or head.is_json)
+
+    def end(self, body: bytes) -> None:
+        """Take the whole body of a reply."""
+        if self._head is not None and not self._is_done:
+            self._finish(Reply(self._head.status, self._head.headers, (body,)), whole=True)
+
+    def stream(self) -> None:
+        """Begin a stream: identical requests no longer wait for this one."""
+        self._unclaim()
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take a piece of the stream, and return it."""
+        self._chunks.append(chunk)
+        return chunk
+
+    def end_stream(self, *, ended: bool) -> None:
+        """Take the end of the stream: by the server if ``ended``, else by a client that stopped reading."""
+        if self._head is None or self._is_done:
+            return
+        reply = Reply(self._head.status, self._head.headers, tuple(self._chunks))
+        self._finish(reply, whole=is_whole(self._asked, _readable(reply), ended=ended))
+
+    def fail_stream(self) -> None:
+        """Take the failure of the stream."""
+        self._fail(cut=True)
+
+    def _fail(self, *, cut: bool) -> None:
+        """Charge a request without a whole reply; its cost is unknown if it was ``cut``."""
+        if self._is_done:
+            return
+        self._is_done = True
+        if self._asked is not None:
+            self._charge(Calls(1, 0, 1, on_their_way=1) if cut else Calls(attempts=1))
+        self._settle(None if cut else 0.0)
+        self._unclaim()
+
+    def _find(self, may_wait: bool) -> Iterator[float]:
+        """Find the recorded reply; wait for an identical request in flight."""
+        request, cassettes = self._request, self._cassettes
+        if request is None or cassettes is None:
+            return
+        while True:
+            response = cassettes.find(request)
+            if response is not None:
+                self._unclaim()
+                self._replay(request, response)
+                return
+            if self._is_claimed or not may_wait:
+                return
+            self._is_claimed = self._in_flight.claim(request.key)
+            if not self._is_claimed:  # else look once more, because the reply may have come since
+                yield POLL_S
+
+    def _replay(self, request: Request, response: Mapping[str, Any]) -> None:
+        try:
+            self.reply = reply_of(response)
+            cost = None if self._asked is None else response["cost_usd"]
+        except (KeyError, TypeError, ValueError) as error:
+            problem = f"the recording {request.key} of {self._host} has no {error}; delete it and record it again"
+            raise ModelError("malformed_response", problem, attempts=0) from None
+        self._scope.meter.use(request.key, replayed=True)
+        if self._asked is not None:
+            said = reply_to(self._asked, self.reply.body)
+            self._charge(Calls(1, 1, 0, said.prompt_tokens, said.completion_tokens, cost, 0.0))
+            self._trace(said, cost, replayed=True)
+
+    def _finish(self, reply: Reply, *, whole: bool) -> None:
+        """Charge, trace and record a reply."""
+        self._is_done = True
+        said = None if self._asked is None else reply_to(self._asked, _readable(reply))
+        is_answer = whole and is_recordable(self._call, reply.status) and not (said is not None and said.failed)
+        cost = self._spend(said, failed=reply.status >= 400, whole=whole)
+        try:
+            request, cassettes = self._request, self._cassettes
+            if is_answer and request is not None and cassettes is not None:
+                if cassettes.find(request) is None:  # else an identical stream was faster
+                    cassettes.record(request, to_record(reply) | ({} if said is None else {"cost_usd": cost}))
+                self._scope.meter.use(request.key)
+        finally:
+            self._unclaim()
+
+    def _spend(self, said: ModelReply | None, *, failed: bool, whole: bool) -> float | None:
+        """Charge the case and the budget; return the cost."""
+        if said is None or self._asked is None:
+            return None
+        if failed or (whole and said.failed):
+            self._charge(Calls(attempts=1))
+            self._settle(0.0)
+            return None
+        if not whole:  # its counts are those of its beginning
+            self._charge(Calls(1, 0, 1, on_their_way=1))
+            self._settle(None)
+            return None
+        cost = self._spending.prices.cost(self._asked, said, self._host)
+        self._settle(cost)
+        self._charge(Calls(1, 0, 1, said.prompt_tokens, said.completion_tokens, cost, cost))
+        self._trace(said, cost, replayed=False)
+        return cost
+
+    def _charge(self, calls: Calls) -> None:
+        is_embedding = self._asked is not None and self._asked.is_embedding
+        self._scope.meter.add(calls, "embedding" if is_embedding else "model")
+
+    def _settle(self, cost: float | None) -> None:
+        reserved, self._reserved = self._reserved, None
+        self._spending.settle(reserved, cost)
+
+    def _trace(self, said: ModelReply, cost: float | None, *, replayed: bool) -> None:
+        if self._collector is not None and self._asked is not None and not self._asked.is_embedding:
+            self._collector.add(completion_step(self._asked, said, cost, self._start, replayed=replayed))
+
+    def _unclaim(self) -> None:
+        if self._is_claimed and self._request is not None:
+            self._is_claimed = False
+            self._in_flight.release(self._request.key)
+
+
+def _readable(reply: Reply) -> bytes:
+    """Return a body without its compression, or as it is."""
+    body = plain_body(reply)
+    return reply.body if body is None else body

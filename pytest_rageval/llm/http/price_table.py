@@ -1,0 +1,98 @@
+"""Price the model calls of a user's system by the names in their requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens, entry
+from pytest_rageval.llm.http.model_usage import ModelCall, ModelReply
+
+__all__ = ["PriceTable"]
+
+_PROVIDERS = {
+    "api.deepseek.com": "deepseek",
+    "api.fireworks.ai": "fireworks_ai",
+    "api.groq.com": "groq",
+    "api.mistral.ai": "mistral",
+    "api.together.xyz": "together_ai",
+    "api.x.ai": "xai",
+    "generativelanguage.googleapis.com": "gemini",
+    "openrouter.ai": "openrouter",
+}
+"""Host -> its prefix in litellm's price map."""
+
+_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+_FRAMING = 16
+"""Tokens that a provider may add to a request."""
+
+
+class PriceTable:
+    """The prices of models by the names in their requests.
+
+    Args:
+        own: the user's ``input_cost_per_token`` and ``output_cost_per_token`` by name of model.
+    """
+
+    def __init__(self, own: Mapping[str, Mapping[str, object]]) -> None:
+        self._own = {name.rpartition("/")[2]: params for name, params in own.items()}
+        self._prices: dict[tuple[str, str], Prices] = {}
+
+    def cost(self, asked: ModelCall, reply: ModelReply, host: str) -> float | None:
+        """Return the price of a reply in US dollars; None if it is unknown."""
+        sent, received = reply.prompt_tokens, reply.completion_tokens
+        if sent is None or received is None:
+            return None
+        prices = self._of(asked.model, host)
+        cost = prices.cost(sent, received, reply.cached_tokens)
+        if cost is None or not reply.cache_writes or prices.given:
+            return cost
+        known = entry(prices.model)
+        write, plain = known.get("cache_creation_input_token_cost"), known.get("input_cost_per_token")
+        return cost if write is None or plain is None else cost + reply.cache_writes * (write - plain)
+
+    def most(self, asked: ModelCall, host: str) -> float:
+        """Return the maximum price of a call; raise `ModelError` of kind "budget" if it cannot be bounded."""
+        prices = self._of(asked.model, host)
+        text = "\n".join(_texts(asked.body))
+        tokens = count_tokens(asked.model, [{"role": "", "content": text}])[0] + _FRAMING
+        limit = 0 if asked.is_embedding else self.limit(asked) or UNSAID
+        if prices.most(1, 0) is None:
+            problem = f"the budget cannot be kept because the price of {asked.model or 'a model'} is unknown"
+            advice = "name it in rag_model and give input_cost_per_token and output_cost_per_token in rag_model_params"
+            raise ModelError("budget", f"{problem}; {advice}, or give --rag-budget-partial", attempts=0)
+        most = prices.most(tokens, limit)
+        if most is None:
+            problem = f"the budget cannot be kept because it is unknown how long a reply of {asked.model} may be"
+            raise ModelError("budget", f"{problem}; send max_tokens with the request", attempts=0)
+        return most * (_whole_number(asked.body.get("n")) or 1)
+
+    def limit(self, asked: ModelCall) -> int | None:
+        """Return the most tokens that a request asks for; None if it does not say."""
+        return next((limit for name in _LIMITS if (limit := _whole_number(asked.body.get(name)))), None)
+
+    def _of(self, model: str, host: str) -> Prices:
+        if (model, host) not in self._prices:
+            own = self._own.get(model.rpartition("/")[2])
+            provider = _PROVIDERS.get(host)
+            full = f"{provider}/{model}" if provider and entry(f"{provider}/{model}") else model
+            self._prices[model, host] = Prices(full, own)
+        return self._prices[model, host]
+
+
+def _whole_number(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a request; data such as an image is no text."""
+    if isinstance(value, str):
+        if not value.startswith("data:"):
+            yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from (name, *_texts(item)) if name != "data" else ()
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)

@@ -1,0 +1,15 @@
+"""Whether the running code blocks an event loop."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["on_event_loop"]
+
+
+def on_event_loop() -> bool:
+    """Return whether an event loop runs in this thread, so that waiting here would stop other requests."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return False
+    return asyncio._get_running_loop() is not None

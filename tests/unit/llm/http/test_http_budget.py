@@ -1,0 +1,109 @@
+"""The budget stops a system's own requests before they are sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.recording.http_session import case, recording
+from support.servers.provider_server import ProviderServer
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.llm.budget import Budget
+from pytest_rageval.llm.client.usage_meter import RefusedCallError
+
+ONE = 4 * 0.15e-6 + 4 * 0.6e-6
+"""The price of a call: four words to gpt-4o-mini and four back."""
+MOST = 52 * 0.15e-6 + 4 * 0.6e-6
+"""A little more than a call may cost: its names and frame count too."""
+
+
+@pytest.fixture
+def server() -> Iterator[ProviderServer]:
+    with ProviderServer() as running:
+        yield running
+
+
+def ask(server: ProviderServer, number: int = 0, **more: Any) -> str:
+    requests = pytest.importorskip("requests")
+    messages = [{"role": "user", "content": f"Does it open, {number}?"}]
+    body = {"model": "gpt-4o-mini", "max_tokens": 4, "messages": messages, **more}
+    reply = requests.post(f"{server.base_url}/chat/completions", json=body).json()
+    return str(reply["choices"][0]["message"]["content"])
+
+
+def refusal(server: ProviderServer, **more: Any) -> str:
+    with pytest.raises(RefusedCallError) as caught:
+        ask(server, 9, **more)
+    assert isinstance(caught.value.error, ModelError)
+    assert caught.value.error.kind == "budget"
+    return str(caught.value)
+
+
+def purse(path: Path) -> dict[str, float]:
+    stored: dict[str, float] = json.loads(path.read_text())
+    return stored
+
+
+def test_a_call_that_would_pass_the_budget_is_not_sent(server: ProviderServer, tmp_path: Path) -> None:
+    file = tmp_path / "budget.json"
+    with recording(tmp_path, None, budget=Budget(ONE + MOST, file)), case() as running:
+        ask(server, 1)
+        assert purse(file) == {"spent": pytest.approx(ONE), "reserved": 0}
+        ask(server, 2)
+        assert "would be passed by a call that may cost" in refusal(server)
+    assert len(server.requests) == 2
+    assert running.meter.refused is not None
+    assert purse(file) == {"spent": pytest.approx(2 * ONE), "reserved": 0}
+
+
+def test_many_at_once_stay_below_it(server: ProviderServer, tmp_path: Path) -> None:
+    file, limit = tmp_path / "budget.json", 4 * MOST
+
+    def one(number: int) -> bool:
+        try:
+            ask(server, number)
+        except RefusedCallError:
+            return False
+        return True
+
+    with recording(tmp_path, None, budget=Budget(limit, file)), ThreadPoolExecutor(16) as threads:
+        answered = sum(threads.map(one, range(16)))
+    assert 4 <= answered == len(server.requests) < 16
+    assert purse(file) == {"spent": pytest.approx(answered * ONE), "reserved": 0}
+    assert answered * ONE <= limit
+
+
+def test_a_replay_costs_nothing(server: ProviderServer, tmp_path: Path) -> None:
+    with recording(tmp_path / "cassettes", "new_episodes"):
+        ask(server)
+    with recording(tmp_path / "cassettes", "none", budget=Budget(0.0, tmp_path / "budget.json")):
+        assert ask(server) == "It opens at 9:00."
+
+
+def test_a_call_whose_cost_cannot_be_bounded_is_refused(server: ProviderServer, tmp_path: Path) -> None:
+    budget = Budget(1.0, tmp_path / "budget.json")
+    with recording(tmp_path, None, budget=budget):
+        assert "the price of my-own is unknown; name it in rag_model and give input_cost_per_token" in refusal(
+            server, model="my-own"
+        )
+    with recording(tmp_path, None, budget=budget, partial=True):
+        ask(server, model="my-own")
+    assert len(server.requests) == 1
+
+
+def test_without_max_tokens_the_longest_reply_counts(server: ProviderServer, tmp_path: Path) -> None:
+    with recording(tmp_path, None, budget=Budget(0.001, tmp_path / "budget.json")):
+        said = refusal(server, max_tokens=None)
+    assert "the longest reply of gpt-4o-mini was reckoned with; send a lower max_tokens" in said
+
+
+def test_a_failed_call_frees_what_it_reserved(server: ProviderServer, tmp_path: Path) -> None:
+    server.status = 500
+    with recording(tmp_path, None, budget=Budget(1.0, tmp_path / "budget.json")), pytest.raises(KeyError):
+        ask(server)
+    assert purse(tmp_path / "budget.json") == {"spent": 0, "reserved": 0}
