@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_rageval.hooks.config.parsing import text_by_language
 from pytest_rageval.hooks.config.setting import Place
 
 if TYPE_CHECKING:

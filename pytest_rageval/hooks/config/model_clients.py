@@ -248,11 +248,9 @@ class Models:
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.backends.named_model import NamedModel
 
-        if is_script(name):
-            return self._client(kind, fixture, self.scripts.model(name), name, {}, key=(fixture, name))
-        setting = self.setting(fixture)
+        backend, setting = self.scripts.model(name) if is_script(name) else NamedModel(name), self.setting(fixture)
         params = setting.params if self.http is None else self.http.past_proxy(setting, name)
-        return self._client(kind, fixture, NamedModel(name), name, params, key=(fixture, name))
+        return self._client(kind, fixture, backend, name, params, key=(fixture, name))
 
     def _wrap(self, kind: type[A], model: object, fixture: str) -> A:
         if isinstance(model, kind):
@@ -296,8 +294,6 @@ class Models:
 
     def _most(self, name: str, rates: Mapping[str, object]) -> MaxCost | None:
         """Return the function for the maximum cost of a call; None without a budget, to avoid loading a tokenizer."""
-        if self.budget is None:
-            return None
         from pytest_rageval.hooks.config.model_costs import free, max_cost
 
-        return free if name.startswith(LOCAL) else max_cost(name, rates)
+        return None if self.budget is None else free if name.startswith(LOCAL) else max_cost(name, rates)

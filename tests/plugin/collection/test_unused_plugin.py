@@ -15,7 +15,7 @@ ALLOWED = {
     "pytest_rageval.hooks", "pytest_rageval.hooks.collect", "pytest_rageval.hooks.collect.keys",
     "pytest_rageval.hooks.collect.markers", "pytest_rageval.hooks.collect.start",
     "pytest_rageval.hooks.collect.usage_errors",
-    "pytest_rageval.hooks.config", "pytest_rageval.hooks.config.invocation",
+    "pytest_rageval.hooks.config", "pytest_rageval.hooks.config.components", "pytest_rageval.hooks.config.invocation",
     "pytest_rageval.hooks.config.option_groups", "pytest_rageval.hooks.config.options",
     "pytest_rageval.hooks.config.parsing", "pytest_rageval.hooks.config.process", "pytest_rageval.hooks.config.setting",
     "pytest_rageval.hooks.prepare", "pytest_rageval.hooks.prepare.hooks", "pytest_rageval.hooks.reporting",
