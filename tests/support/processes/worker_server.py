@@ -6,19 +6,23 @@ modules of the plugin are rewritten as in any session. Whatever a worker does af
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import importlib.metadata
 import json
 import os
 import pkgutil
+import platform
 import random
 import socket
 import sys
 import tempfile
+import threading
 from types import ModuleType
 
 import pytest
+from _pytest.fixtures import FixtureManager
 
 BOOTSTRAP = "import sys;exec(eval(sys.stdin.readline()))"
 """What execnet makes a new Python run."""
@@ -62,6 +66,15 @@ def fork(message: bytes, received: list[int], control: socket.socket) -> bool:
     return True
 
 
+def leave() -> None:
+    """End a worker as Python does, but leave its memory to the system: it shares most of it with its parent."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
 def reap(flag: int) -> None:
     """Collect workers that have ended."""
     try:
@@ -89,12 +102,16 @@ if __name__ == "__main__":
         pytest.main(["-p", "xdist", "-p", "pytest_rageval.plugin", f"--rootdir={folder}", folder], plugins=[Imports()])
         sys.stdout = streams
     from support.processes.installed_packages import installed_packages
+    from support.processes.plugin_scans import parsefactories
 
     importlib.metadata.distributions = installed_packages  # type: ignore[assignment]
+    FixtureManager.parsefactories = parsefactories  # type: ignore[assignment]
     for package in installed_packages():
-        package.entry_points  # noqa: B018 - what each worker looks up
+        package.entry_points, package.metadata  # noqa: B018 - what each worker looks up
+    platform.platform()  # which starts a process to ask for the processor, and keeps its answer
     gc.collect()
     gc.freeze()
     if serve(socket.socket(fileno=int(sys.argv[1]))):
         worker = sys.modules["__main__"] = ModuleType("__main__")
         exec(BOOTSTRAP, vars(worker))  # noqa: S102 - what execnet's own workers do
+        leave()
