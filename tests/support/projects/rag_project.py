@@ -29,12 +29,14 @@ import pytest_rageval
 from pytest_rageval.cli import main
 from pytest_rageval.report.files.results_json import schema
 
+from ..processes.forked_workers import ForkedProcess, WorkerServer
+
 for module in pkgutil.walk_packages(pytest_rageval.__path__, "pytest_rageval."):
     import_module(module.name)
 for name in pytest_rageval.__all__:  # the package keeps what it has looked up, and has to keep the same classes
     getattr(pytest_rageval, name)
 
-Process = Popen[bytes]
+Process = ForkedProcess | Popen[bytes]
 Row = dict[str, Any]
 Mode = tuple[str, ...]
 
@@ -123,8 +125,9 @@ class Run:
 class Project:
     """A user's project in a temporary folder."""
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
+    def __init__(self, pytester: pytest.Pytester, server: WorkerServer) -> None:
         self.pytester = pytester
+        self._server = server
         self.path = pytester.path
 
     def file(self, name: str, text: str) -> Path:
@@ -182,9 +185,11 @@ class Project:
 
     def started(self, *args: str) -> Process:
         """Start pytest in a process group of its own; its output goes to output.txt."""
-        command = [sys.executable, "-m", "pytest", *args]
-        with Path(self.path / "output.txt").open("ab") as output:
-            return Process(command, cwd=self.path, stdout=output, stderr=STDOUT, start_new_session=True)
+        path = self.path / "output.txt"
+        if sys.platform == "linux":
+            return self._server.session(args, self.path, path)
+        with path.open("ab") as output:
+            return Popen([sys.executable, "-m", "pytest", *args], stdout=output, stderr=STDOUT, start_new_session=True)
 
     def read(self, json_path: str | None = "results.json") -> Any:
         """Return a valid results.json; the one in the run's folder has to be the same, where there is one."""
@@ -237,5 +242,5 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
+def project(pytester: pytest.Pytester, worker_server: WorkerServer) -> Project:
+    return Project(pytester, worker_server)
