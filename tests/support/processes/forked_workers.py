@@ -8,9 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from select import select
 from typing import Any
 
@@ -45,9 +44,12 @@ class ForkedProcess:
         return self.returncode
 
     def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def send_signal(self, number: int) -> None:
         if self.poll() is None:
             with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+                os.kill(self.pid, number)
 
 
 class WorkerServer:
@@ -61,24 +63,22 @@ class WorkerServer:
         """Return the connection to a new worker, as execnet's own class does that this replaces."""
         return ForkedWorker(self, execmodel)
 
-    def session(self, arguments: Sequence[str], folder: Path, output: Path) -> ForkedProcess:
-        """Start pytest in a process group of its own; its output is appended to a file."""
-        with open(os.devnull) as nothing, output.open("ab") as stream:
-            return self.fork(nothing.fileno(), stream.fileno(), stream.fileno(), folder, arguments)
-
     def fork(
-        self, stdin: int, stdout: int, stderr: int, folder: Path | None = None, arguments: Sequence[str] | None = None
+        self,
+        streams: Sequence[int],
+        arguments: Sequence[str] | None = None,
+        environment: Mapping[str, str] = os.environ,
     ) -> ForkedProcess:
-        """Return a new process with these streams: pytest with ``arguments``, or a worker."""
+        """Return a new process in this folder, with these three streams: pytest with ``arguments``, or a worker."""
         control = self._control or self._start()
         ended, alive = os.pipe()
         asked = {
             "arguments": arguments,
-            "folder": str(folder or os.getcwd()),
-            "environment": dict(os.environ),
-            "path": [str(folder or ""), *sys.path[1:]],
+            "folder": os.getcwd(),
+            "environment": dict(environment),
+            "path": ["" if arguments is None else os.getcwd(), *sys.path[1:]],
         }
-        socket.send_fds(control, [json.dumps(asked).encode()], [stdin, stdout, stderr, alive])
+        socket.send_fds(control, [json.dumps(asked).encode()], [*streams, alive])
         pid = int(control.recv(64))
         os.close(alive)
         return ForkedProcess(pid, ended)
@@ -112,7 +112,7 @@ class ForkedWorker(Popen2IO):
 
     def __init__(self, server: WorkerServer, execmodel: Any) -> None:
         (worker_in, to_worker), (from_worker, worker_out) = os.pipe(), os.pipe()
-        self.popen = server.fork(worker_in, worker_out, 2)
+        self.popen = server.fork((worker_in, worker_out, 2))
         for descriptor in (worker_in, worker_out):
             os.close(descriptor)
         super().__init__(os.fdopen(to_worker, "wb"), os.fdopen(from_worker, "rb"), execmodel=execmodel)

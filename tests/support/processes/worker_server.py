@@ -129,7 +129,7 @@ def work(asked: Asked) -> None:
     gateway = importlib.import_module("support.processes.forked_workers").WorkerServer(ours).gateway
     vars(importlib.import_module("execnet.gateway_io"))["Popen2IOMaster"] = gateway
     sys.argv = ["pytest", *asked["arguments"]]
-    leave(int(pytest.console_main()))
+    leave(int(pytest.main(asked["arguments"])))
 
 
 def leave(status: int) -> None:

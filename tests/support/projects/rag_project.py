@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pkgutil
 import re
 import shutil
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from subprocess import STDOUT, CompletedProcess, Popen
+from subprocess import CompletedProcess, Popen
 from textwrap import dedent
 from typing import Any
 
@@ -185,11 +186,20 @@ class Project:
 
     def started(self, *args: str) -> Process:
         """Start pytest in a process group of its own; its output goes to output.txt."""
-        path = self.path / "output.txt"
-        if sys.platform == "linux":
-            return self._server.session(args, self.path, path)
-        with path.open("ab") as output:
-            return Popen([sys.executable, "-m", "pytest", *args], stdout=output, stderr=STDOUT, start_new_session=True)
+        with open(os.devnull) as nothing, (self.path / "output.txt").open("ab") as output:
+            return self.process(args, (nothing.fileno(), output.fileno(), output.fileno()))
+
+    def process(
+        self, args: Sequence[str], streams: Sequence[int], environment: Mapping[str, str] = os.environ
+    ) -> Process:
+        """Start pytest in a process group of its own, with these three streams; on Linux it is forked if it can be."""
+        if sys.platform == "linux" and "PYTHONIOENCODING" not in environment:  # which Python reads as it starts
+            return self._server.fork(streams, args, environment)
+        stdin, stdout, stderr = streams
+        return Popen(
+            [sys.executable, "-m", "pytest", *args],
+            env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True,
+        )  # fmt: skip
 
     def read(self, json_path: str | None = "results.json") -> Any:
         """Return a valid results.json; the one in the run's folder has to be the same, where there is one."""
