@@ -30,9 +30,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
 
 
 def pytest_collection_finish() -> None:
-    """Keep what is imported and collected out of later collections of garbage; runs inside tests ask for many."""
+    """Keep what is imported and collected out of later collections of garbage, and collect more rarely."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -64,11 +65,13 @@ def pytester(
 ) -> pytest.Pytester:
     """Return pytest's own `pytester`, with runs that start quickly."""
     from support.processes.installed_packages import installed_packages
+    from support.processes.plugin_scans import parsefactories
 
     inside: pytest.Pytester = request.getfixturevalue("pytester")
     monkeypatch.setenv("PYTEST_ADDOPTS", _inside["PYTEST_ADDOPTS"])  # pytester removes it
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # a run inside is no part of this session
     monkeypatch.setattr(importlib.metadata, "distributions", installed_packages)
+    monkeypatch.setattr("_pytest.fixtures.FixtureManager.parsefactories", parsefactories)
     if sys.platform == "linux":
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", worker_server.gateway)
     return inside

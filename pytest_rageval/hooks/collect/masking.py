@@ -39,6 +39,8 @@ class Masking:
 
 def _mask_report(report: pytest.TestReport) -> None:
     """Mask the secrets in a report; a traceback becomes plain text if a secret spans several of its lines."""
+    if not report.sections and report.longrepr is None:
+        return
     from pytest_rageval.llm.secrets import redact
 
     report.sections = [(name, redact(content)) for name, content in report.sections]

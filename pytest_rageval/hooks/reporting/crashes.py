@@ -121,6 +121,8 @@ class Crashes:
     def _without_verdict(self, scheduler: Any, remove: Any, node: Any) -> str | None:
         """Remove a worker from xdist's scheduler; return the culprit, or None if it is not yet known."""
         units = getattr(scheduler, "assigned_work", {}).get(node, {})
+        for unit in units.values():  # the worker may die between a test's last report and the note that it is complete
+            unit.update((nodeid, True) for nodeid in unit if self._reported.get(nodeid) == "teardown")
         for ended in [scope for scope, unit in units.items() if all(unit.values())]:
             del units[ended]  # otherwise LoadScope assigns it again, and waits for tests that no worker runs
         culprit: str | None = remove(node)

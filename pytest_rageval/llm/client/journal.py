@@ -118,8 +118,9 @@ class Journal:
 
 def _stored(calls: Calls) -> Plain:
     """Return calls as plain JSON values, with the number of those cancelled in flight."""
-    plain = encode_calls(replace(calls, on_their_way=0))
-    return plain | {"on_their_way": calls.on_their_way} if calls.on_their_way else plain
+    if not calls.on_their_way:
+        return encode_calls(calls)
+    return encode_calls(replace(calls, on_their_way=0)) | {"on_their_way": calls.on_their_way}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class CaseJournal:
 
     def inside(self, number: int) -> CaseJournal:
         """Return the journal for calls inside a call."""
-        return replace(self, within=number, key="")
+        return CaseJournal(self.journal, self.nodeid, number)
 
     def asking(self, key: str) -> CaseJournal:
         """Return the journal for a question whose answer several cases may share."""

@@ -99,6 +99,6 @@ def test_once_holds_for_the_worker_that_takes_a_crashed_ones_place(
             if rag.case.id == "q03":
                 os._exit(1)
     """)  # fmt: skip
-    run = project.run("-n1", "--rag-concurrency", "1", subprocess=True)  # of which eight are asked ahead
+    run = project.run("-n1", "--rag-concurrency", "1")  # of which eight are asked ahead
     assert {o["error_type"] for o in run.results["outcomes"] if o["status"] == "error"} == {"worker_crashed"}
     assert list(run.statuses.values()).count("scored") == 23

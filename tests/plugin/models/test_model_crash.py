@@ -19,7 +19,7 @@ def test_a_case_of_a_model_that_dies_in_a_hook_is_paid_once(project: Project, op
             if "q05" in item.name:
                 os._exit(3)
     """)  # fmt: skip
-    run = project.run("-n2", "--dist", "worksteal", subprocess=True)
+    run = project.run("-n2", "--dist", "worksteal")
     assert {name for name, status in run.statuses.items() if status == "error"} == {"q05"}, run.text
     assert list(run.statuses.values()).count("scored") == 23
     paid = Counter(asked(openai_server))

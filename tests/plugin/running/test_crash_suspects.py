@@ -36,7 +36,7 @@ def test_the_progress_of_a_session_whose_worker_died_ends_at_100_percent(project
     """The worker that replaces a dead one must not make xdist forget the gates and the resumed cases."""
     project.says([*cases(*["one"] * 6), case("q7", "exit")], "gates=['accuracy >= 0.5']", conftest=SLEEPS)
     for more in ((), ("--rag-resume",)):
-        run = project.run("-n1", "-v", *more, subprocess=True, fresh=not more)
+        run = project.run("-n1", "-v", *more, fresh=not more)
         assert run.statuses["q7"] == "error", run.text
         progress = [int(percent) for percent in re.findall(r"\[ *(\d+)%\]", run.text)]
         assert (max(progress), progress[-1]) == (100, 100), run.text
@@ -44,7 +44,7 @@ def test_the_progress_of_a_session_whose_worker_died_ends_at_100_percent(project
 
 def test_a_suspect_that_hangs_is_stopped_and_reported(project: Project) -> None:
     project.says([*cases("one", "two"), case("q3", "hang")], conftest=SLEEPS.replace("LIMIT_S = 20", "LIMIT_S = 8"))
-    run = project.run("-n1", subprocess=True)
+    run = project.run("-n1")
     assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "error"}, run.text
     assert "reported nothing for 8 s and was stopped" in run.outcomes["q3"]["error"]
 
@@ -65,13 +65,13 @@ def test_an_ordinary_test_is_not_blamed_for_a_case_in_flight(project: Project) -
     """
     project.says(cases("one"), test=test, conftest=SLEEPS)
     project.data([case("late", "later"), *cases(*["two"] * 4)], "more.jsonl")
-    run = project.run("-n1", "--dist", "worksteal", "-v", subprocess=True)
+    run = project.run("-n1", "--dist", "worksteal", "-v")
     run.said("*PASSED test_it.py::test_plain*", "*6 passed, 1 error*")
     assert {name for name, status in run.statuses.items() if status == "error"} == {"late"}
 
 
 def test_the_first_failure_ends_the_session_also_among_those_that_run_alone(project: Project) -> None:
     project.says(cases("exit", "exit", *["one"] * 4), conftest=SLEEPS)
-    run = project.run("-n1", "--rag-concurrency=1", "-x", subprocess=True)
+    run = project.run("-n1", "--rag-concurrency=1", "-x")
     assert run.statuses == {"q1": "error", **{f"q{number}": "scored" for number in range(3, 7)}}, run.text
     run.said("*1 test in flight in 2 workers that died with exit code 3 did not run, as the session stopped: *q2*")

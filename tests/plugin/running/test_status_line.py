@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 import termios
 from collections.abc import Mapping, Sequence
 from fcntl import ioctl
@@ -67,32 +65,28 @@ def seen(
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows if sized else 0, columns if sized else 0, 0, 0))
     inherited = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    command = [sys.executable, "-m", "pytest", *args]
     screen = pyte.Screen(columns, rows)
     stream = pyte.ByteStream(screen)
     screens: list[list[str]] = []
     sent = b""
-    with subprocess.Popen(
-        command, cwd=project.path, env={**inherited, "TERM": "xterm-256color", **(env or {})},
-        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-    ) as child:  # fmt: skip
-        os.close(theirs)
-        while True:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:  # the other end is closed
-                break
-            sent += part
-            for piece in re.split(rb"(?=\x1b\[J)", part):
-                stream.feed(piece)
-                shown = [line.rstrip() for line in screen.display]
-                if not screens or shown != screens[-1]:
-                    screens.append(shown)
-            if interrupt and any(interrupt in line for line in screens[-1]):
-                child.send_signal(signal.SIGINT)
-                interrupt = ""
-        os.close(ours)
-    return Seen(screens, sent.decode(), child.returncode)
+    child = project.process(args, (theirs, theirs, theirs), {**inherited, "TERM": "xterm-256color", **(env or {})})
+    os.close(theirs)
+    while True:
+        try:
+            part = os.read(ours, 65_536)
+        except OSError:  # the other end is closed
+            break
+        sent += part
+        for piece in re.split(rb"(?=\x1b\[J)", part):
+            stream.feed(piece)
+            shown = [line.rstrip() for line in screen.display]
+            if not screens or shown != screens[-1]:
+                screens.append(shown)
+        if interrupt and any(interrupt in line for line in screens[-1]):
+            child.send_signal(signal.SIGINT)
+            interrupt = ""
+    os.close(ours)
+    return Seen(screens, sent.decode(), child.wait(30))
 
 
 def slow(project: Project, questions: Sequence[str], seconds: float = 0.0) -> Project:
@@ -107,7 +101,7 @@ QUESTIONS = [RIGHT, WRONG, RAISES, RIGHT] * 3
 
 def undrawn(screen: Sequence[str]) -> list[str]:
     """Return the lines of a screen as pytest alone leaves them, without times and the run's name."""
-    text = re.sub(r"(?<=rag-resume=)\d+T[\d\s]+(-\d+)?", "", "\n".join(screen))  # a line may end within the name
+    text = re.sub(r"(?<=rag-resume=)\d+T[\d\s]+(-\d+)?\s*", "", "\n".join(screen))  # a line may end within the name
     lines = text.split("\n")
     return [re.sub(r" in [\d.]+s( \([\d:]+\))?|=+|\d+T\d+(-\d+)?", "", line).strip() for line in lines if line]
 

@@ -71,7 +71,7 @@ def test_only_the_culprits_of_those_in_flight_are_errors(project: Project, dist:
     questions |= {name: "exit" if how == EXIT else "signal" for name, how in culprits.items()}
     gates = f"gates=['accuracy >= 1', 'n >= {24 - len(culprits)}']"
     project.says([case(name, question) for name, question in questions.items()], gates, conftest=ANSWERS)
-    run = project.run("-n2", "--dist", dist, "--rag-concurrency=4", "--junitxml=junit.xml", subprocess=True)
+    run = project.run("-n2", "--dist", dist, "--rag-concurrency=4", "--junitxml=junit.xml")
     assert run.status == 1, run.text
     assert {o["case_id"]: o["error"] for o in run.results["outcomes"] if o["status"] == "error"} == {
         name: f"its process died {how} when the case ran alone" for name, how in culprits.items()
@@ -89,7 +89,7 @@ def test_the_case_of_a_dead_worker_is_an_error(project: Project, at: int) -> Non
     questions = [RIGHT] * 6
     questions[at] = "crash"
     project.says(cases(*questions, topic="Funds"), GATES, conftest=CRASHES)
-    run = project.run("-n2", subprocess=True)
+    run = project.run("-n2")
     assert run.status == 1
     _crashed(run.outcomes.pop(f"q{at + 1}"))
     assert sorted(run.statuses.values()) == ["error", *["scored"] * 5]
@@ -101,7 +101,7 @@ def test_the_case_of_a_dead_worker_is_an_error(project: Project, at: int) -> Non
 @pytest.mark.parametrize("args", [("-n1",), ("-n1", "--max-worker-restart=0"), ("-n2", "--max-worker-restart=0")])
 def test_a_session_whose_only_case_crashes_reports_it(project: Project, args: Mode) -> None:
     project.says([case("q1", "crash", topic="Funds")], GATES, conftest=CRASHES)
-    run = project.run(*args, subprocess=True)
+    run = project.run(*args)
     assert run.status == 1
     _crashed(run.outcomes["q1"])
     assert run.gates["error_rate <= 0"]["status"] == "failed"
@@ -110,11 +110,26 @@ def test_a_session_whose_only_case_crashes_reports_it(project: Project, args: Mo
 
 def test_without_a_restart_the_tests_that_did_not_run_are_reported(project: Project) -> None:
     project.says(cases("crash", *[RIGHT] * 9, topic="Funds"), GATES, conftest=CRASHES)
-    run = project.run("-n1", "--max-worker-restart=0", "-rs", subprocess=True)
+    run = project.run("-n1", "--max-worker-restart=0", "-rs")
     assert run.status == 1
     _crashed(run.outcomes["q1"])
     assert {gate["status"] for gate in run.results["gates"]} == {"skipped"}
     run.said("*9 of its cases did not run*", "*9 not run*")
+
+
+DIES_BETWEEN = """
+    def pytest_runtest_logfinish(nodeid):
+        if "PYTEST_XDIST_WORKER" in os.environ and "q2" in nodeid and not os.path.exists("died"):
+            open("died", "w").close()
+            os._exit(3)
+"""
+
+
+def test_a_test_that_has_ended_does_not_run_again(project: Project) -> None:
+    project.says(cases(*[RIGHT] * 8), "gates=['n >= 8']", conftest=ANSWERS + DIES_BETWEEN)
+    run = project.run("-n1", "--dist=loadfile", "--rag-concurrency=4")
+    assert (project.path / "died").exists()
+    assert run.result.parseoutcomes()["passed"] == 9  # eight cases and a gate
 
 
 def test_a_crash_after_the_answer_leaves_the_case_scored(project: Project) -> None:
@@ -132,7 +147,7 @@ def test_a_crash_after_the_answer_leaves_the_case_scored(project: Project) -> No
         def test_it(rag, dies): ...
     """
     project.says(cases(RIGHT), test=test)
-    run = project.run("-n1", "--max-worker-restart=0", subprocess=True)
+    run = project.run("-n1", "--max-worker-restart=0")
     assert run.status == 1
     assert run.statuses == {"q1": "scored"}
 
@@ -142,12 +157,12 @@ def test_a_rerun_after_a_crash_replaces_the_crashed_outcome(project: Project) ->
         'if query.question == "crash":', 'if not os.path.exists("crashed"):\n            open("crashed", "w")'
     )
     project.says(cases("crash", RIGHT, topic="Funds"), GATES, conftest=once)
-    run = project.run("-n1", "--reruns", "2", subprocess=True)
+    run = project.run("-n1", "--reruns", "2")
     assert run.statuses == {"q1": "scored", "q2": "scored"}
 
 
 def test_a_crash_in_a_project_without_cases_leaves_no_folder(project: Project) -> None:
     project.file("test_plain.py", "import os\n\ndef test_dies():\n    os._exit(3)\n")
-    run = project.run("-n1", "--max-worker-restart=0", subprocess=True, json_path=None)
+    run = project.run("-n1", "--max-worker-restart=0", json_path=None)
     assert run.status == 1
     assert not (project.path / ".rageval").exists()

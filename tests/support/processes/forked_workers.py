@@ -1,4 +1,4 @@
-"""The other side of `worker_server`: xdist's workers, forked instead of started."""
+"""The other side of `worker_server`: xdist's workers and pytest sessions, forked instead of started."""
 
 from __future__ import annotations
 
@@ -8,38 +8,80 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from select import select
 from typing import Any
 
 from execnet.gateway_base import ExecModel, Popen2IO
 
-__all__ = ["WorkerServer"]
+__all__ = ["ForkedProcess", "WorkerServer"]
 
 MODULE = "support.processes.worker_server"
 
 
-class WorkerServer:
-    """A process that forks workers, started with the first one."""
+class ForkedProcess:
+    """A process of the server's, handled as `subprocess.Popen` handles one."""
 
-    def __init__(self) -> None:
+    def __init__(self, pid: int, ended: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._ended = ended
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the process runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until the process has ended, and return its exit code."""
+        if self.returncode is None:
+            if not select([self._ended], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+            self.returncode = int(os.read(self._ended, 16) or -signal.SIGKILL)  # nothing if the server was killed, too
+            os.close(self._ended)
+        return self.returncode
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+
+class WorkerServer:
+    """A process that forks others, started with the first one, or the one at the other end of ``control``."""
+
+    def __init__(self, control: socket.socket | None = None) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
+        self._control = control
 
     def gateway(self, args: list[str], execmodel: ExecModel) -> ForkedWorker:
         """Return the connection to a new worker, as execnet's own class does that this replaces."""
         return ForkedWorker(self, execmodel)
 
-    def fork(self) -> tuple[int, int, int, int]:
-        """Return a new worker's process id, the ends of its input and output, and one that closes when it ends."""
+    def fork(
+        self,
+        streams: Sequence[int],
+        arguments: Sequence[str] | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> ForkedProcess:
+        """Return a new process in this folder, with these three streams: pytest with ``arguments``, or a worker."""
         control = self._control or self._start()
-        (worker_in, to_worker), (from_worker, worker_out), (ended, alive) = os.pipe(), os.pipe(), os.pipe()
-        asked = {"folder": os.getcwd(), "environment": dict(os.environ), "path": ["", *sys.path[1:]]}
-        theirs = [worker_in, worker_out, 2, alive]
-        socket.send_fds(control, [json.dumps(asked).encode()], theirs)
-        process = int(control.recv(64))
-        for descriptor in (worker_in, worker_out, alive):
-            os.close(descriptor)
-        return process, to_worker, from_worker, ended
+        ended, alive = os.pipe()
+        asked = {
+            "arguments": arguments,
+            "folder": os.getcwd(),
+            "environment": dict(environment),
+            "path": ["" if arguments is None else os.getcwd(), *sys.path[1:]],
+        }
+        socket.send_fds(control, [json.dumps(asked).encode()], [*streams, alive])
+        pid = int(control.recv(64))
+        os.close(alive)
+        return ForkedProcess(pid, ended)
 
     def stop(self) -> None:
         """End the process and wait for it and for its workers."""
@@ -69,17 +111,15 @@ class ForkedWorker(Popen2IO):
     remoteaddress: str
 
     def __init__(self, server: WorkerServer, execmodel: Any) -> None:
-        self._process, to_worker, from_worker, self._ended = server.fork()
+        (worker_in, to_worker), (from_worker, worker_out) = os.pipe(), os.pipe()
+        self.popen = server.fork((worker_in, worker_out, 2))
+        for descriptor in (worker_in, worker_out):
+            os.close(descriptor)
         super().__init__(os.fdopen(to_worker, "wb"), os.fdopen(from_worker, "rb"), execmodel=execmodel)
 
     def wait(self) -> int | None:
         """Wait until the worker has ended."""
-        if self._ended >= 0:
-            os.read(self._ended, 1)
-            os.close(self._ended)
-            self._ended = -1
-        return None
+        return self.popen.wait()
 
     def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self._process, signal.SIGKILL)
+        self.popen.kill()

@@ -1,30 +1,39 @@
-"""Script that forks xdist workers on request; `forked_workers` starts it and asks it.
+"""Script that forks xdist workers and pytest sessions on request; `forked_workers` starts it and asks it.
 
-A worker spends most of its time on imports. They are made here once, by a pytest session that collects nothing, so that
-modules of the plugin are rewritten as in any session. Whatever a worker does after them is its own.
+Such a process spends most of its time on imports. They are made here once, by a pytest session that collects nothing,
+so that modules of the plugin are rewritten as in any session. Whatever a process does after them is its own.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import importlib.metadata
 import json
 import os
 import pkgutil
+import platform
 import random
+import signal
 import socket
 import sys
 import tempfile
+import threading
+from contextlib import suppress
 from types import ModuleType
+from typing import Any
 
 import pytest
+from _pytest.fixtures import FixtureManager
 
 BOOTSTRAP = "import sys;exec(eval(sys.stdin.readline()))"
 """What execnet makes a new Python run."""
 
 LARGE = ("pytest_rageval.retrieval.postings",)
 """Modules that import numpy: it starts threads, and few workers need it."""
+
+Asked = dict[str, Any]
 
 
 class Imports:
@@ -39,48 +48,97 @@ class Imports:
             importlib.import_module(name)
 
 
-def fork(message: bytes, received: list[int], control: socket.socket) -> bool:
-    """Return whether this is the worker: a fork with the environment, folder and streams that were asked for."""
-    child = os.fork()
-    if child:
-        for descriptor in received:
-            os.close(descriptor)
-        control.send(str(child).encode())
-        return False
-    control.close()
-    asked = json.loads(message)
+class Server:
+    """The loop that forks a process for each request, and reports how it ended."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._ends: dict[int, int] = {}
+
+    def serve(self) -> Asked | None:
+        """Fork until there are no more requests; return None then, and in a forked process what was asked of it."""
+        signal.signal(signal.SIGCHLD, lambda *_: self._reap(os.WNOHANG))
+        while True:
+            message, received, _, _ = socket.recv_fds(self._control, 1 << 20, 4)
+            if not message:
+                self._reap(0)
+                return None
+            asked: Asked = json.loads(message)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+            child = os.fork()
+            if not child:
+                self._control.close()
+                for end in self._ends.values():
+                    os.close(end)
+                settle(asked, received)
+                return asked
+            self._ends[child] = received.pop()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+            for descriptor in received:
+                os.close(descriptor)
+            self._control.send(str(child).encode())
+
+    def _reap(self, flag: int) -> None:
+        """Report the status of each process that has ended to whoever asked for it."""
+        with suppress(ChildProcessError):
+            while True:
+                child, status = os.waitpid(-1, flag)
+                if not child:
+                    return
+                end = self._ends.pop(child)
+                with suppress(BrokenPipeError):
+                    os.write(end, str(os.waitstatus_to_exitcode(status)).encode())
+                os.close(end)
+
+
+def settle(asked: Asked, received: list[int]) -> None:
+    """Take the streams, folder, environment and path that were asked for."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
     for stream, descriptor in enumerate(received[:3]):
         os.dup2(descriptor, stream)
+    for descriptor in received:
         os.close(descriptor)
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
     sys.path[:] = asked["path"]
-    sys.argv = ["-c"]
     random.seed()
     importlib.invalidate_caches()
-    return True
 
 
-def reap(flag: int) -> None:
-    """Collect workers that have ended."""
-    try:
-        while os.waitpid(-1, flag)[0]:
-            pass
-    except ChildProcessError:
-        pass
+def work(asked: Asked) -> None:
+    """Do what a forked process is for, and end it."""
+    sys.modules["__main__"] = main = ModuleType("__main__")
+    if asked["arguments"] is None:
+        sys.argv = ["-c"]
+        exec(BOOTSTRAP, vars(main))  # noqa: S102 - what execnet's own workers do
+        leave(0)
+    os.setsid()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    child = os.fork()  # forks the workers of this session, which belong to its group
+    if not child:
+        ours.close()
+        worker = Server(theirs).serve()
+        if worker is None:
+            os._exit(0)
+        work(worker)
+    theirs.close()
+    atexit.register(os.waitpid, child, 0)
+    atexit.register(ours.close)
+    gateway = importlib.import_module("support.processes.forked_workers").WorkerServer(ours).gateway
+    vars(importlib.import_module("execnet.gateway_io"))["Popen2IOMaster"] = gateway
+    sys.argv = ["pytest", *asked["arguments"]]
+    leave(int(pytest.main(asked["arguments"])))
 
 
-def serve(control: socket.socket) -> bool:
-    """Fork a worker for each request until there are no more; return whether this is a worker."""
-    while True:
-        message, received, _, _ = socket.recv_fds(control, 1 << 20, 4)
-        if not message:
-            reap(0)
-            return False
-        reap(os.WNOHANG)
-        if fork(message, received, control):
-            return True
+def leave(status: int) -> None:
+    """End a process as Python does, but leave its memory to the system: it shares most of it with its parent."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":
@@ -89,12 +147,15 @@ if __name__ == "__main__":
         pytest.main(["-p", "xdist", "-p", "pytest_rageval.plugin", f"--rootdir={folder}", folder], plugins=[Imports()])
         sys.stdout = streams
     from support.processes.installed_packages import installed_packages
+    from support.processes.plugin_scans import parsefactories
 
     importlib.metadata.distributions = installed_packages  # type: ignore[assignment]
+    FixtureManager.parsefactories = parsefactories  # type: ignore[assignment]
     for package in installed_packages():
-        package.entry_points  # noqa: B018 - what each worker looks up
+        package.entry_points, package.metadata  # noqa: B018 - what each worker looks up
+    platform.platform()  # which starts a process to ask for the processor, and keeps its answer
     gc.collect()
     gc.freeze()
-    if serve(socket.socket(fileno=int(sys.argv[1]))):
-        worker = sys.modules["__main__"] = ModuleType("__main__")
-        exec(BOOTSTRAP, vars(worker))  # noqa: S102 - what execnet's own workers do
+    request = Server(socket.socket(fileno=int(sys.argv[1]))).serve()
+    if request is not None:
+        work(request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pkgutil
 import re
 import shutil
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from subprocess import STDOUT, CompletedProcess, Popen
+from subprocess import CompletedProcess, Popen
 from textwrap import dedent
 from typing import Any
 
@@ -29,12 +30,14 @@ import pytest_rageval
 from pytest_rageval.cli import main
 from pytest_rageval.report.files.results_json import schema
 
+from ..processes.forked_workers import ForkedProcess, WorkerServer
+
 for module in pkgutil.walk_packages(pytest_rageval.__path__, "pytest_rageval."):
     import_module(module.name)
 for name in pytest_rageval.__all__:  # the package keeps what it has looked up, and has to keep the same classes
     getattr(pytest_rageval, name)
 
-Process = Popen[bytes]
+Process = ForkedProcess | Popen[bytes]
 Row = dict[str, Any]
 Mode = tuple[str, ...]
 
@@ -123,8 +126,9 @@ class Run:
 class Project:
     """A user's project in a temporary folder."""
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
+    def __init__(self, pytester: pytest.Pytester, server: WorkerServer) -> None:
         self.pytester = pytester
+        self._server = server
         self.path = pytester.path
 
     def file(self, name: str, text: str) -> Path:
@@ -182,9 +186,20 @@ class Project:
 
     def started(self, *args: str) -> Process:
         """Start pytest in a process group of its own; its output goes to output.txt."""
-        command = [sys.executable, "-m", "pytest", *args]
-        with Path(self.path / "output.txt").open("ab") as output:
-            return Process(command, cwd=self.path, stdout=output, stderr=STDOUT, start_new_session=True)
+        with open(os.devnull) as nothing, (self.path / "output.txt").open("ab") as output:
+            return self.process(args, (nothing.fileno(), output.fileno(), output.fileno()))
+
+    def process(
+        self, args: Sequence[str], streams: Sequence[int], environment: Mapping[str, str] = os.environ
+    ) -> Process:
+        """Start pytest in a process group of its own, with these three streams; on Linux it is forked if it can be."""
+        if sys.platform == "linux" and "PYTHONIOENCODING" not in environment:  # which Python reads as it starts
+            return self._server.fork(streams, args, environment)
+        stdin, stdout, stderr = streams
+        return Popen(
+            [sys.executable, "-m", "pytest", *args],
+            env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True,
+        )  # fmt: skip
 
     def read(self, json_path: str | None = "results.json") -> Any:
         """Return a valid results.json; the one in the run's folder has to be the same, where there is one."""
@@ -240,5 +255,5 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    return Project(pytester)
+def project(pytester: pytest.Pytester, worker_server: WorkerServer) -> Project:
+    return Project(pytester, worker_server)
