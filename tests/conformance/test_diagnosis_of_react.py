@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.rag_project import Project
+from support.projects.rag_project import Project, project  # noqa: F401
 
 from pytest_rageval.metrics.answers.squad import EXACT_MATCH
 from pytest_rageval.metrics.diagnosis.diagnose import diagnose
@@ -119,8 +119,7 @@ TEST = """
 """
 
 
-def test_the_command_counts_the_types_of_a_run(folder: Path, pytester: pytest.Pytester) -> None:
-    project = Project(pytester)
+def test_the_command_counts_the_types_of_a_run(folder: Path, project: Project) -> None:
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["dev"]
     rows = transcripts(folder)
     project.data([{"id": row["id"], "question": row["question"], "answers": [row["gold"]]} for row in rows])
