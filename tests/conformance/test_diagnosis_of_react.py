@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.rag_project import Project, project  # noqa: F401
+from support.projects.rag_project import Project
 
 from pytest_rageval.metrics.answers.squad import EXACT_MATCH
 from pytest_rageval.metrics.diagnosis.diagnose import diagnose

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.rag_project import Project, project  # noqa: F401
+from support.projects.rag_project import Project
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.matrix import macro_average
@@ -47,7 +47,7 @@ def test_a_missing_cell_withholds_the_average(tables: Any) -> None:
     assert macro_average([]) is None
 
 
-def test_the_command_averages_seconds_over_datasets(tables: Any, project: Project) -> None:  # noqa: F811
+def test_the_command_averages_seconds_over_datasets(tables: Any, project: Project) -> None:
     """Each set is one case with the printed seconds as its latency; the macro row is the printed average."""
     rows = tables["T9"]
     sets = tables["cols"]

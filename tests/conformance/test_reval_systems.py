@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.rag_project import Project, project  # noqa: F401
+from support.projects.rag_project import Project
 
 from pytest_rageval.analysis.systems.ranks import ordinal
 
@@ -34,7 +34,7 @@ def table(rageval_data: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def matching(table: list[dict[str, Any]], project: Project) -> Any:  # noqa: F811
+def matching(table: list[dict[str, Any]], project: Project) -> Any:
     """Run each task as one case whose score is the printed one, and return the command's JSON."""
     tasks = list(table[0]["scores"])
     project.data([

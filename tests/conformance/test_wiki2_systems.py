@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.rag_project import Project, project  # noqa: F401
+from support.projects.rag_project import Project
 
 SYSTEMS = ("vdb", "graph", "lightrag", "nano")
 
@@ -43,7 +43,7 @@ TOPICS = {
 
 
 @pytest.fixture
-def recorded(rageval_data: Path, project: Project) -> Project:  # noqa: F811
+def recorded(rageval_data: Path, project: Project) -> Project:
     folder = rageval_data / "systems" / "wiki2"
     if not folder.is_dir():
         pytest.skip(f"the rankings are not at {folder}")
@@ -64,7 +64,7 @@ def recorded(rageval_data: Path, project: Project) -> Project:  # noqa: F811
     return project
 
 
-def analyzed(project: Project, *args: str) -> Any:  # noqa: F811
+def analyzed(project: Project, *args: str) -> Any:
     ran = project.command("analyze", "matching", *args, "--json")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
