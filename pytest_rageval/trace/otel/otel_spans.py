@@ -11,6 +11,7 @@ from pytest_rageval.trace.otel.case_spans import CaseSpans
 from pytest_rageval.trace.otel.convert import step_spans
 from pytest_rageval.trace.otel.notes import LATE, NO_PROVIDER, NOT_SAMPLED, UNKNOWN, Notes
 from pytest_rageval.trace.otel.spans import Span, error_of
+from pytest_rageval.trace.recording import error_text
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
@@ -73,8 +74,9 @@ class OtelSpans:
         try:
             yield context
         except Exception as error:
-            span.record_exception(error)
-            span.set_status(StatusCode.ERROR, f"{type(error).__name__}: {error}")
+            text = error_text(error)  # the SDK's record_exception raises if the user's exception has a broken text
+            span.add_event("exception", {"exception.type": type(error).__qualname__, "exception.message": text})
+            span.set_status(StatusCode.ERROR, text)
             raise
         finally:
             contexts.detach(token)

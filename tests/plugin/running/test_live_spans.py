@@ -133,3 +133,19 @@ def test_nothing_of_opentelemetry_is_imported_for_a_system_without_it(project: P
     run = project.run("-s", subprocess=True)
     assert run.status == 0
     run.said("loaded: []")
+
+
+def test_an_exception_whose_text_raises_is_still_the_cause(project: Project) -> None:
+    raises = CONFTEST.replace(
+        "    async def answer(query):\n",
+        """    class Odd(Exception):
+        def __str__(self):
+            return None
+
+    async def answer(query):
+        raise Odd()
+""",
+    )
+    project.says(cases("question"), conftest=raises)
+    run = project.run()
+    assert "Odd: its message cannot be shown, as that raises TypeError" in run.outcomes["q1"]["error"]

@@ -28,7 +28,7 @@ def test_every_value_of_the_model_is_looked_at() -> None:
     assert {cls.__name__ for cls in CLASSES} == {
         "Answer", "Bounds", "Calls", "Case", "Chunk", "Completion", "Diagnosis", "Embeddings", "EvidencePlace",
         "EvidenceUnit", "Instance", "LocatedEvidence", "Markers", "Metric", "Outcome", "Passage", "Query",
-        "Ranking", "Rule", "Sample", "Score", "ScoredPassage", "Step", "Turn", "Usage", "Verdict",
+        "Ranking", "Rule", "Sample", "Score", "ScoredPassage", "Step", "ToolCall", "Turn", "Usage", "Verdict",
         "Vote",
     }  # fmt: skip
 
