@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.config.setting import Place
 
 if TYPE_CHECKING:
@@ -247,6 +247,16 @@ def record_mode(value: str, place: Place) -> str | None:
     from pytest_rageval.hooks.config.models import record_mode
 
     return record_mode(str(value), place.name)
+
+
+def sandbox(value: str, place: Place) -> str:
+    """Return the name of a sandbox."""
+    from pytest_rageval.sandbox import BUILTIN
+
+    name = value.strip()
+    if name not in BUILTIN:
+        raise UnknownNameError("sandbox", name, BUILTIN, place.name)
+    return name
 
 
 def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:
