@@ -43,7 +43,8 @@ class Conversation:
         started = time.monotonic()
         self.process.write(message)
         try:
-            return self.process.read(min(self.limits.seconds - self.seconds + GRACE, self.remaining))
+            total = GRACE if "stop" in message else self.remaining
+            return self.process.read(min(self.limits.seconds - self.seconds + GRACE, total))
         finally:
             self.seconds += time.monotonic() - started
 

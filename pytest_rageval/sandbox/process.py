@@ -38,6 +38,7 @@ class Process:
             start_new_session=True,  # Ctrl-C is ours, and one signal ends the whole group
         )
         self.pid = self._popen.pid
+        self._killed = False
 
     def read(self, seconds: float) -> Message | None:
         """Return the process's next message; kill the process and return None if none comes in time."""
@@ -49,7 +50,11 @@ class Process:
             line = self._popen.stdout.readline(LONGEST_LINE)
         finally:
             watch.cancel()
-        return json.loads(line) if line.endswith(b"\n") else None
+        return json.loads(line) if line.endswith(b"\n") and not self._killed else None
+
+    @property
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
 
     def write(self, message: Message) -> None:
         """Send a message; a process that has ended is seen by the next `read`."""
@@ -67,10 +72,14 @@ class Process:
             self._popen.wait(ENDING)
         self.kill()
 
-    def kill(self) -> None:
-        """Kill the process with all that it started, and wait for it."""
+    def stop(self) -> None:
+        """Kill the process with all that it started, and wait for it; a thread that reads from it sees its end."""
         self._kill_group()
         self._popen.wait()
+
+    def kill(self) -> None:
+        """Stop the process and close the pipes to it."""
+        self.stop()
         for pipe in (self._popen.stdin, self._popen.stdout):
             with contextlib.suppress(OSError):
                 if pipe is not None:
@@ -79,6 +88,7 @@ class Process:
     def _kill_group(self) -> None:
         if self._popen.returncode is not None:
             return  # its number may be another's now
+        self._killed = True
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self.pid, signal.SIGKILL)

@@ -72,7 +72,7 @@ class ProcessSandbox:
             conversation = Conversation(process, tools, limits)
             ran = conversation.hold(program)
             if ran is None:
-                self._drop(process)
+                self._forget(process)
                 return conversation.broken()
             return ran
 
@@ -83,6 +83,9 @@ class ProcessSandbox:
             if self._closed:
                 raise RuntimeError(f"the sandbox {self.name} is closed")
             process = self._idle.pop() if self._idle else None
+        if process is not None and not process.is_alive:  # someone else ended it
+            self._drop(process)
+            process = None
         process = process or self._start()
         try:
             yield process
@@ -90,8 +93,10 @@ class ProcessSandbox:
             self._drop(process)
             raise
         with self._lock:
-            if process in self._all:
+            if not self._closed and process in self._all:
                 self._idle.append(process)
+                return
+        self._drop(process)
 
     def _start(self) -> Process:
         process = Process(self._command)
@@ -102,15 +107,18 @@ class ProcessSandbox:
         except BaseException:
             self._drop(process)
             raise
-        if "failed" in message:
+        if "failed" in message or self._closed:
             self._drop(process)
-            raise SettingError(f"rag_sandbox {self.name} does not start: {message['failed']}", code="RAG106")
+            raise SettingError(f"rag_sandbox {self.name} does not start: {message.get('failed', 'it was closed')}", code="RAG106")
         return process
 
     def _drop(self, process: Process) -> None:
+        self._forget(process)
+        process.kill()
+
+    def _forget(self, process: Process) -> None:
         with self._lock:
             self._all.discard(process)
-        process.kill()
 
     def close(self) -> None:
         """See `Sandbox.close`."""
@@ -120,6 +128,6 @@ class ProcessSandbox:
             idle, busy = self._idle, self._all.difference(self._idle)
             self._idle, self._all = [], set()
         for process in busy:
-            process.kill()
+            process.stop()  # the thread that runs its program closes it
         for process in idle:
             process.end()
