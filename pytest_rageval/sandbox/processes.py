@@ -109,7 +109,8 @@ class ProcessSandbox:
             raise
         if "failed" in message or self._closed:
             self._drop(process)
-            raise SettingError(f"rag_sandbox {self.name} does not start: {message.get('failed', 'it was closed')}", code="RAG106")
+            problem = message.get("failed", "it was closed")
+            raise SettingError(f"rag_sandbox {self.name} does not start: {problem}", code="RAG106")
         return process
 
     def _drop(self, process: Process) -> None:
