@@ -18,6 +18,10 @@ GRACE = 3.0
 
 LONGEST_ERROR = 2_000
 
+CALL = {"call", "args", "kwargs"}
+END = {"value", "printed", "error"}
+"""The keys of a process's messages; one without them is broken, and its process is replaced."""
+
 
 class Conversation:
     """One program in one process: what it asks for and how it ends."""
@@ -29,14 +33,14 @@ class Conversation:
         self.started = time.monotonic()
 
     def hold(self, program: Message) -> Ran | None:
-        """Send the program, answer its calls, and return its end; None if the process ended before it."""
+        """Send the program, answer its calls, and return its end; None if the process ended or failed before it."""
         message = self.turn(program)
-        while message is not None and "call" in message:
+        while message is not None and message.keys() >= CALL:
             message = self.turn(self.answer(message))
-        if message is None:
+        if message is None or not message.keys() >= END:
             return None
-        error = ascii_safe(message["error"])
-        return Ran(message["value"], message["printed"], error, tuple(self.calls), self.seconds)
+        error = ascii_safe(str(message["error"]))
+        return Ran(message["value"], str(message["printed"]), error, tuple(self.calls), self.seconds)
 
     def turn(self, message: Message) -> Message | None:
         """Send a message and return the next one; the time between them is the program's own."""

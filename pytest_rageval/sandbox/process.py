@@ -50,7 +50,13 @@ class Process:
             line = self._popen.stdout.readline(LONGEST_LINE)
         finally:
             watch.cancel()
-        return json.loads(line) if line.endswith(b"\n") and not self._killed else None
+        if self._killed or not line.endswith(b"\n"):
+            return None
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        return message if isinstance(message, dict) else None
 
     @property
     def is_alive(self) -> bool:

@@ -93,7 +93,7 @@ class ProcessSandbox:
             self._drop(process)
             raise
         with self._lock:
-            if not self._closed and process in self._all:
+            if process in self._all:  # it has not ended, and the sandbox is not closed
                 self._idle.append(process)
                 return
         self._drop(process)

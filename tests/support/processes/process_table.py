@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["adopt_orphans", "descendants", "is_listed", "peak_memory", "reset_peak_memory", "wait_until_ended"]
+__all__ = ["adopting_orphans", "descendants", "is_listed", "peak_memory", "reset_peak_memory", "wait_until_ended"]
 
 PROC = Path("/proc")
 SET_CHILD_SUBREAPER = 36
@@ -18,13 +20,22 @@ def is_listed() -> bool:
     return (PROC / "self" / "stat").is_file()
 
 
-def adopt_orphans() -> None:
-    """Make a process whose parent has ended a child of this one, so that a detached one is found."""
-    ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+@contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """Make a process whose parent ends inside the block a child of this one, so that a detached one is found."""
+    if not is_listed():
+        yield
+        return
+    libc = ctypes.CDLL(None)
+    libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        libc.prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def descendants() -> dict[int, str]:
-    """Return the ids and names of all living processes below this one."""
+    """Return the ids and names of all living processes below this one; none where they are not listed."""
     parents: dict[int, int] = {}
     names: dict[int, str] = {}
     for folder in PROC.glob("[0-9]*"):

@@ -115,10 +115,12 @@ sandbox.run("started()\\nwhile True: pass", {"started": lambda: print("started",
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM], ids=lambda sent: sent.name)
 def test_a_program_ends_with_the_process_that_runs_it(sent: signal.Signals) -> None:
     opened("monty").close()
-    process_table.adopt_orphans()
     before = set(process_table.descendants())
     script = [sys.executable, "-c", RUNS_FOR_EVER]
-    with subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as popen:
+    with (
+        process_table.adopting_orphans(),
+        subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as popen,
+    ):
         assert popen.stdout is not None
         assert popen.stdout.readline() == "started\n"
         started = set(process_table.descendants()) - before

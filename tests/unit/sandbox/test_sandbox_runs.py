@@ -9,11 +9,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.processes import process_table
 from support.processes.sandboxes import BACKENDS, opened
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.sandbox.protocol import Limits, Sandbox
+
+PIECES = (
+    *("def ", "class ", "if ", "for x in ", "while ", "try:\n", "except:", "lambda x", "yield ", "await ", "match "),
+    *("case ", "del ", "import os", "print(", "x", "1", "=", "*", "**", "@", ":", ",", ".", "\n", "  ", "\t", "\\"),
+    *("(", ")", "[", "]", "{", "}", '"', "'", 'f"{', "#", "\x00", "\ud800", "\u202e", "\u6f22", "\U0001f600"),
+)
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
@@ -71,6 +79,14 @@ def test_a_program_that_fails_has_an_error_and_no_value(sandbox: Sandbox, code: 
 def test_any_text_is_a_program_that_ends(sandbox: Sandbox, code: str) -> None:
     sandbox.run(code)
     assert sandbox.run("1").value == 1
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text())
+@settings(max_examples=200)
+def test_no_text_breaks_the_sandbox(sandbox: Sandbox, code: str) -> None:
+    ran = sandbox.run(code, limits=Limits(seconds=1))
+    assert "the sandbox ended" not in ran.error
+    assert "\n" not in ran.error
 
 
 def test_what_it_prints_is_kept_also_before_an_error(sandbox: Sandbox) -> None:
