@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pydantic_monty import FunctionSnapshot, Monty, MontySession
 
-__all__ = ["main"]
+__all__ = ["Channel", "Printed", "Program", "main"]
 
 ADDRESS_SPACE = 2 << 30
 """Bytes of this process and of Monty's, if Monty's own limit fails."""

@@ -40,6 +40,7 @@ __all__ = [
     "record_mode",
     "report",
     "retriever_params",
+    "sandbox",
     "shard",
     "share",
     "store",
