@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_rageval.errors import UnknownNameError
 from pytest_rageval.hooks.config.parsing import text_by_language
 from pytest_rageval.hooks.config.setting import Place
 
@@ -25,6 +26,7 @@ __all__ = [
     "prompts",
     "record_mode",
     "retriever_params",
+    "sandbox",
 ]
 
 
@@ -90,3 +92,13 @@ def prompts(value: Sequence[str], place: Place) -> Mapping[str, Path]:
     """Return language -> file of prompts."""
     files = text_by_language(value, place, "en: prompts/en.toml")
     return {language: place.folder / file for language, file in files.items()}
+
+
+def sandbox(value: str, place: Place) -> str:
+    """Return the name of a sandbox."""
+    from pytest_rageval.sandbox import BUILTIN
+
+    name = value.strip()
+    if name not in BUILTIN:
+        raise UnknownNameError("sandbox", name, BUILTIN, place.name)
+    return name

@@ -64,6 +64,7 @@ def test_all_options(pytester: pytest.Pytester) -> None:
         (["-o", "rag_system=b\nb"], "rag_system names 'b' twice; name each system once"),
         (["-o", "rag_top_k=-1"], "rag_top_k is '-1'; write a whole number of 1 or more"),
         (["-o", "rag_partial_gates=warn"], "rag_partial_gates is 'warn'; write skip, decide or fail"),
+        (["-o", "rag_sandbox=mony"], "rag_sandbox: unknown sandbox 'mony'; did you mean 'monty'?"),
         (["-o", "rag_alpha_per=case"], "rag_alpha_per is 'case'; write session or gate"),
         (["-o", "rag_top_k=²"], "rag_top_k is '²'; write a whole number of 1 or more"),
         (["-o", "rag_error_markers=en:"], "rag_error_markers has the line 'en:'; write 'language: text', for instance"),

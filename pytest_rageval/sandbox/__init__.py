@@ -1,0 +1,34 @@
+"""Sandboxes: one module each, which runs programs that a model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_rageval.sandbox.protocol import Sandbox
+
+__all__ = ["BUILTIN", "SandboxFactory", "open_sandbox"]
+
+SandboxFactory = Callable[[str], "Sandbox"]
+"""Builds a sandbox; its argument names the system that needs it, for the message if the backend is missing."""
+
+BUILTIN: dict[str, str] = {"monty": "pytest_rageval.sandbox.monty:build"}
+"""Value of ``rag_sandbox`` -> ``"module:attribute"`` of its `SandboxFactory`, for a `Registry`."""
+
+
+def open_sandbox(name: str, needed_by: str) -> Sandbox:
+    """Return the sandbox of this name; close it at the end of the session.
+
+    There is no fall-back: if the backend is missing, nothing runs.
+
+    Args:
+        name: the value of ``rag_sandbox``.
+        needed_by: the system that needs it (``pal``), for the message.
+
+    Raises:
+        SettingError: the name is unknown or its backend is not installed.
+    """
+    from pytest_rageval.registry import Registry
+
+    return Registry[SandboxFactory]("sandbox", BUILTIN).get(name, "rag_sandbox")(needed_by)

@@ -1,0 +1,28 @@
+"""The sandbox ``monty``: Monty, a Python interpreter in Rust without files, network, environment or our modules.
+
+It knows a part of Python: no ``yield``, no ``del`` and no inheritance; ``json re math datetime collections itertools
+functools`` are there, ``statistics``, ``string``, ``operator`` and ``sys.exit`` are not.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.sandbox.processes import ProcessSandbox
+from pytest_rageval.sandbox.protocol import Sandbox
+
+__all__ = ["build"]
+
+
+def build(needed_by: str) -> Sandbox:
+    """Return the sandbox; its first process starts with the first program.
+
+    Raises:
+        SettingError: pydantic-monty is not installed.
+    """
+    if find_spec("pydantic_monty") is None:
+        raise SettingError(
+            f'{needed_by} needs a sandbox: pip install "pytest-rageval[agents]", or set rag_sandbox', code="RAG106"
+        )
+    return ProcessSandbox("monty", "pytest_rageval.sandbox.monty_process:main")

@@ -1,0 +1,53 @@
+"""Processes of a sandbox that a program has taken over: they break the protocol after their start."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+__all__ = ["calls_what_is_no_tool", "ends", "says_nothing", "writes_no_json", "writes_no_object", "writes_without_end"]
+
+
+def _start() -> None:
+    _write(json.dumps({"ready": True}))
+    sys.stdin.readline()
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def ends() -> None:
+    _start()
+
+
+def writes_no_json() -> None:
+    _start()
+    _write("}{")
+
+
+def writes_no_object() -> None:
+    _start()
+    _write("[" * 100_000 + "]" * 100_000)
+
+
+def writes_without_end() -> None:
+    _start()
+    while True:
+        sys.stdout.write("a" * (1 << 20))
+
+
+def says_nothing() -> None:
+    _start()
+    time.sleep(60)
+
+
+def calls_what_is_no_tool() -> None:
+    _start()
+    while True:
+        _write(json.dumps({"call": "secret", "args": [], "kwargs": {}}))
+        reply = sys.stdin.readline()
+        if "stop" in reply or "raised" not in reply:
+            _write(json.dumps({"value": None, "printed": "", "error": reply}))

@@ -1,0 +1,53 @@
+"""A process that breaks the protocol ends its program with an error; the next program has a new process."""
+
+from __future__ import annotations
+
+import pytest
+from support.processes import process_table, rogue_sandboxes
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.sandbox.process import LONGEST_LINE
+from pytest_rageval.sandbox.processes import ProcessSandbox
+from pytest_rageval.sandbox.protocol import Limits
+
+MODULE = rogue_sandboxes.__name__
+ENDED = "the sandbox ended while the program ran, as it used too much memory or was killed"
+
+
+@pytest.mark.parametrize("name", ["ends", "writes_no_json", "writes_no_object", "writes_without_end"])
+def test_a_process_that_breaks_the_protocol_ends_its_program(name: str) -> None:
+    linux = process_table.is_listed()
+    before = set(process_table.descendants()) if linux else set()
+    if linux:
+        process_table.reset_peak_memory()
+        memory = process_table.peak_memory()
+    sandbox = ProcessSandbox(name, f"{MODULE}:{name}")
+    for _ in range(2):
+        ran = sandbox.run("1 + 1")
+        assert (ran.value, ran.error) == (None, ENDED)
+    if linux:
+        assert process_table.wait_until_ended(set(process_table.descendants()) - before) == set()
+        assert process_table.peak_memory() - memory < 4 * LONGEST_LINE
+    sandbox.close()
+
+
+def test_a_process_that_says_nothing_is_killed() -> None:
+    sandbox = ProcessSandbox("silent", f"{MODULE}:says_nothing")
+    ran = sandbox.run("1 + 1", limits=Limits(seconds=0.1, total_seconds=0.3))
+    assert ran.error == "time limit: the program and its tools took more than 0.3 s"
+    sandbox.close()
+
+
+def test_a_process_can_call_the_given_tools_only() -> None:
+    sandbox = ProcessSandbox("caller", f"{MODULE}:calls_what_is_no_tool")
+    ran = sandbox.run("1 + 1", {"look": int}, Limits(tool_calls=3))
+    assert "tool call limit" in ran.error
+    assert [(call.name, call.error) for call in ran.tool_calls] == [("secret", "KeyError: secret")] * 3
+    sandbox.close()
+
+
+def test_a_process_that_does_not_start_is_one_sentence() -> None:
+    sandbox = ProcessSandbox("absent", "absent_module:main")
+    with pytest.raises(SettingError, match=r"^rag_sandbox absent does not start: its process ended$"):
+        sandbox.run("1 + 1")
+    sandbox.close()
