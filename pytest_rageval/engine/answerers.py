@@ -21,7 +21,7 @@ from pytest_rageval.model.case import Case
 from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
-from pytest_rageval.systems.threads import Bound, Threads
+from pytest_rageval.threads import Bound, Threads
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.budget import Budget

@@ -7,11 +7,27 @@ Writing any of them would end the session.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["Plain", "finite_number", "plain_count", "plain_number", "plain_scalar", "plain_text"]
+from pytest_rageval.errors import short_repr
+
+__all__ = ["Plain", "finite_number", "plain_count", "plain_json", "plain_number", "plain_scalar", "plain_text"]
 
 Plain = dict[str, Any]
+
+DEEPEST_VALUE = 50
+"""Levels of nesting of a value in a step."""
+
+LONGEST_REPR = 200
+"""Characters of the text that replaces a value that JSON cannot hold."""
+
+LARGEST_BITS = 1024
+"""Bits of an integer; Python refuses to write integers of many thousand digits."""
+
+_NO_MAPPINGS = (int, list, tuple)
+"""Types for which `isinstance` need not be asked; it is slow for abstract classes."""
 
 
 def plain_text(value: object) -> str:
@@ -49,3 +65,43 @@ def plain_scalar(value: object) -> str | int | float | bool | None:
     if isinstance(value, int):
         return int(value)
     return plain_number(value) if isinstance(value, float) else plain_text(value)
+
+
+def plain_json(value: object) -> Any:
+    """Return a value of JSON builtins.
+
+    What JSON cannot hold (an object, NaN, a cycle, a value nested deeper than `DEEPEST_VALUE` levels) becomes its
+    repr, cut to `LONGEST_REPR` characters. Half of a surrogate pair becomes its escape.
+    """
+    if value.__class__ is str and value.isascii():
+        return value
+    try:
+        return _plain_value(value, ())
+    except Exception:  # a user's mapping or number may raise anything
+        return short_repr(value, LONGEST_REPR)
+
+
+def _plain_value(value: Any, around: tuple[int, ...]) -> Any:
+    """Return a value of JSON builtins; ``around`` has the ids of the objects that contain it."""
+    kind = value.__class__
+    if kind is str:
+        return value if value.isascii() else plain_text(value)
+    if value is None or kind is bool or (kind is float and -math.inf < value < math.inf):
+        return value
+    is_mapping = kind is dict or (kind not in _NO_MAPPINGS and isinstance(value, Mapping))
+    if not is_mapping and not isinstance(value, list | tuple):
+        return plain_text(value) if isinstance(value, str) else _plain_number(value)
+    if len(around) == DEEPEST_VALUE or id(value) in around:
+        return short_repr(value, LONGEST_REPR)
+    around = (*around, id(value))
+    if is_mapping:
+        return {plain_text(key): _plain_value(item, around) for key, item in value.items()}
+    return [_plain_value(item, around) for item in value]
+
+
+def _plain_number(value: object) -> int | float | str:
+    if isinstance(value, Integral) and int(value).bit_length() <= LARGEST_BITS:
+        return int(value)
+    if isinstance(value, Real) and math.isfinite(number := float(value)):
+        return number
+    return short_repr(value, LONGEST_REPR)

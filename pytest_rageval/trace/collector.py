@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +12,16 @@ from typing import Any
 
 from pytest_rageval.model.answer import Step
 
-__all__ = ["Collector", "Event", "collecting", "current_collector"]
+__all__ = ["AROUND", "Collector", "Event", "collecting", "current_collector", "drop_step", "dropped_steps"]
 
 _CURRENT: ContextVar[Collector | None] = ContextVar("rageval_collector", default=None)
+
+AROUND: ContextVar[Event | None] = ContextVar("rageval_step", default=None)
+"""The step that the running code is inside of."""
+
+_LOCK = threading.Lock()
+_open_collectors = 0
+_dropped_steps = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -24,6 +32,7 @@ class Event:
         kind, detail: those of the `Step`.
         start, end: seconds since the epoch; ``end`` is None while it runs.
         parent: the step that it happened in.
+        source: who recorded it, such as "tracing"; two sources may record the same call.
     """
 
     kind: str
@@ -31,6 +40,7 @@ class Event:
     start: float = field(default_factory=time.time)
     end: float | None = None
     parent: Event | None = None
+    source: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -40,7 +50,9 @@ class Collector:
     events: list[Event] = field(default_factory=list)
 
     def add(self, event: Event) -> Event:
-        """Add an event and return it."""
+        """Add an event and return it; without a parent, it belongs to the step that runs in this context."""
+        if event.parent is None:
+            event.parent = AROUND.get()
         self.events.append(event)
         return event
 
@@ -65,9 +77,30 @@ def current_collector() -> Collector | None:
 @contextmanager
 def collecting() -> Iterator[Collector]:
     """Collect the steps of one answer inside the block."""
+    global _open_collectors
     collector = Collector()
     token = _CURRENT.set(collector)
+    with _LOCK:
+        _open_collectors += 1
     try:
         yield collector
     finally:
+        with _LOCK:
+            _open_collectors -= 1
         _CURRENT.reset(token)
+
+
+def drop_step() -> None:
+    """Count a step that no collector takes, if it comes from a thread without the context of a running case."""
+    global _dropped_steps
+    if _open_collectors and threading.current_thread() is not threading.main_thread():
+        with _LOCK:
+            _dropped_steps += 1
+
+
+def dropped_steps() -> int:
+    """Return how many steps came from threads without a case's context, and count anew."""
+    global _dropped_steps
+    with _LOCK:
+        dropped, _dropped_steps = _dropped_steps, 0
+    return dropped

@@ -29,7 +29,7 @@ from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
-from pytest_rageval.systems.threads import Bound
+from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
