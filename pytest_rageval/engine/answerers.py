@@ -18,7 +18,7 @@ from pytest_rageval.errors import CaseError, SystemContractError
 from pytest_rageval.llm.client.usage_meter import charge, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.current import CASE_IDS
+from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
 from pytest_rageval.threads import Bound, Threads
@@ -165,8 +165,9 @@ class SystemAnswerer:
 
     @contextmanager
     def _answering(self, case: Case) -> Iterator[None]:
-        """Set `CASE_IDS`, and turn the system's exceptions into a `CaseError` that names system and case."""
+        """Set the current case, and turn the system's exceptions into a `CaseError` that names system and case."""
         outer = CASE_IDS.set((case.id, case.instance.id))
+        around = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
         try:
             yield
         except (CaseError, SystemContractError):
@@ -179,6 +180,7 @@ class SystemAnswerer:
             raise CaseError("cancelled" if cancelled else "system_error", message) from error
         finally:
             CASE_IDS.reset(outer)
+            CASE_ENVIRONMENT.reset(around)
 
     def _answer(self, value: object, seconds: float) -> Answer:
         answer = checked(value, self.name)

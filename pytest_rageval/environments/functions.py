@@ -67,7 +67,8 @@ def _tools_of(value: object, where: str) -> Make:
     elif isinstance(value, Tool) or inspect.isroutine(value):
         tools = [_listed(value, where)]
     else:
-        tools = [_tool(getattr(value, name), name, f"{where}.{name}") for name in _public_methods(type(value))]
+        names = [] if type(value).__module__ == "builtins" else _public_methods(type(value))
+        tools = [_tool(getattr(value, name), name, f"{where}.{name}") for name in names]
     if not tools:
         raise SettingError(f"{where}: {short_repr(value)} has no tools; give {FORMS}")
     names = [tool.name for tool in tools]

@@ -35,7 +35,7 @@ class Tool:
     call: Callable[..., Any]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+        if not _NAME.fullmatch(str(self.name)):
             wanted = "a letter or _, then at most 63 letters, digits and _"
             raise SettingError(f"the tool {short_repr(self.name)} needs another name: {wanted}")
 

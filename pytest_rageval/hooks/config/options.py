@@ -110,6 +110,9 @@ class Options(Settings):
     user_dict = Setting("rag_user_dict", parse=parsing.lines, kind="linelist",
         help="extra words for segmenting Chinese: files in jieba's format",
         more="explanation/matching.md#chinese")
+    environments = Setting("rag_environments", parse=parsing.environments, kind="linelist",
+        help="tools of agents: 'name: kind; option=value', one environment per line",
+        decides="systems", reported=True, more="how-to/environments.md")
     rejection_markers = Setting("rag_rejection_markers", kind="linelist",
         parse=parsing.texts_by_language("en: no answer"), help="texts of a rejection: 'language: text', one per line",
         more="explanation/matching.md#when-is-an-answer-a-refusal")

@@ -11,6 +11,7 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.setting import Place
 
 if TYPE_CHECKING:
+    from pytest_rageval.hooks.config.environments import EnvironmentLine
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.judges.panel import Panel
     from pytest_rageval.report.files.pruning import Keep
@@ -24,6 +25,7 @@ __all__ = [
     "distinct",
     "dollars",
     "embedder_params",
+    "environments",
     "folder",
     "kappas",
     "keep",
@@ -254,6 +256,15 @@ def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:
     from pytest_rageval.hooks.config.judge_panels import panels
 
     return panels(value)
+
+
+def environments(value: Sequence[str], place: Place) -> Mapping[str, EnvironmentLine]:
+    """Return name -> environment."""
+    if not value:
+        return {}
+    from pytest_rageval.hooks.config.environments import environments
+
+    return environments(value)
 
 
 def kappas(value: Sequence[str], place: Place) -> Mapping[str, float]:

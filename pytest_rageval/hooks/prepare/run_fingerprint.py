@@ -16,7 +16,7 @@ import pytest
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, MODELS, PARTS, overridden
+from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS_FIXTURE, MODELS, PARTS, overridden
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.report.run.plan import DIGEST
@@ -132,10 +132,11 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
         seen.add(item.stash[ENTRY].testbed.nodeid)
         above = (folder / "conftest.py" for folder in item.path.parents if folder.is_relative_to(root))
         places.update([item.path, *(path for path in above if path.is_file())])
-        fixtures = (overridden(name, item) for name in ("rag_system", *PARTS, *MODELS, EMBEDDER))
+        fixtures = (overridden(name, item) for name in ("rag_system", ENVIRONMENTS_FIXTURE, *PARTS, *MODELS, EMBEDDER))
         codes = (getattr(inspect.unwrap(fixture.func), "__code__", None) for fixture in fixtures if fixture is not None)
         places.update(Path(code.co_filename) for code in codes if code is not None)
-    for name in {entry.responder.name for entry in collected.entries if entry.responder.named}:
+    named = {entry.responder.name for entry in collected.entries if entry.responder.named}
+    for name in named | {line.kind for line in collected.options.environments.values()}:
         module = sys.modules.get(name.partition(":")[0]) if ":" in name else None
         file = getattr(module, "__file__", None)  # built-in modules have none
         if file:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.folders import regular
+from pytest_rageval.hooks.config.environments import EnvironmentLine
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.judges.panel import Panel
@@ -83,6 +84,7 @@ def _reported(value: Any) -> Any:
         return Request("model", "", value.params, (), 1).params
     if isinstance(value, Mapping):
         public = {name: each for name, each in value.items() if name != "dsn"}
+        public = {name: str(each) if isinstance(each, EnvironmentLine) else each for name, each in public.items()}
         panels = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
         return panels or Request("retriever", "", public, (), 1).params
     return value.name if isinstance(value, Path) else value
