@@ -17,17 +17,16 @@ class Environments:
 
     Args:
         builders: name -> function that builds the environment.
+
+    Attributes:
+        names: in the order of their declaration.
     """
 
     def __init__(self, builders: Mapping[str, Callable[[], Environment]]) -> None:
-        self._builders = builders
+        self.names = tuple(builders)
+        self._builders = dict(builders)
         self._built: dict[str, Environment] = {}
         self._lock = threading.Lock()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names, in the order of their declaration."""
-        return tuple(self._builders)
 
     def get(self, name: str) -> Environment:
         """Return an environment, the same on each call; errors of its options propagate.
@@ -35,11 +34,12 @@ class Environments:
         Raises:
             UnknownNameError: there is none of this name.
         """
-        if name not in self._builders:
+        if name not in self.names:
             raise UnknownNameError("environment", name, self.names)
         with self._lock:
             if name not in self._built:
                 self._built[name] = self._builders[name]()
+                del self._builders[name]
             return self._built[name]
 
     def of_case(self, option: str = "") -> Environment:

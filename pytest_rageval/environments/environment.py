@@ -44,21 +44,22 @@ class Environment:
 
     Attributes:
         name: its name in ``rag_environments``.
-        loader: reads the data; returns a function that makes the tools of one case, with state of their own.
+        loader: reads the data; returns a function that makes the tools of one case, with state of their own. None
+            once the data is read: it may refer to the session, which knows the gold answers.
         timeout: seconds of one call.
     """
 
     name: str
-    loader: Callable[[], Callable[[], Sequence[Tool]]]
+    loader: Callable[[], Callable[[], Sequence[Tool]]] | None
     timeout: float = TIMEOUT_S
-    _make: Callable[[], Sequence[Tool]] | None = field(default=None, init=False, repr=False)
+    _make: Callable[[], Sequence[Tool]] = field(default=tuple, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def load(self) -> Callable[[], Sequence[Tool]]:
         """Read the data, once, and return the function that makes the tools; errors of the data propagate."""
         with self._lock:
-            if self._make is None:
-                self._make = self.loader()
+            if self.loader is not None:
+                self._make, self.loader = self.loader(), None
             return self._make
 
     def open(self, max_observation: int = MAX_OBSERVATION) -> OpenEnvironment:

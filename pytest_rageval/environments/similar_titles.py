@@ -17,14 +17,20 @@ __all__ = ["SimilarTitles", "Titled"]
 K1, B = 0.9, 0.4
 """Those of the retriever ``bm25``."""
 
+SUMMARY = 1
+"""Version of what a page's summary is; bump it to invalidate stored indexes."""
+
 FIELDS = ("title", "summary")
 
 
 class Titled(Protocol):
-    """A page with a title and a first paragraph."""
+    """A page with a title, and a text of which it knows the first paragraph."""
 
     @property
     def title(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
 
     @property
     def summary(self) -> str: ...
@@ -46,7 +52,8 @@ class SimilarTitles:
         if store is None or len(pages) < STORED_FROM:
             self._indexes = [self._index(field) for field in FIELDS]
             return
-        entry = store.get({"kind": "titles", "pages": self._digest(), "k1": K1, "b": B, **versions("none")}, self._save)
+        key = {"kind": "titles", "pages": self._digest(), "summary": SUMMARY, "k1": K1, "b": B, **versions("none")}
+        entry = store.get(key, self._save)
         self._indexes = [Bm25Index.load(entry.folder / field) for field in FIELDS]
 
     def near(self, title: str, most: int) -> list[str]:
@@ -75,7 +82,6 @@ class SimilarTitles:
 
     def _digest(self) -> str:
         digest = hashlib.sha256()
-        for field in FIELDS:
-            for text in self._texts(field):
-                digest.update(f"{text}\0".encode("utf-8", "surrogatepass"))
+        for page in self._pages:
+            digest.update(f"{page.title}\0{page.text}\0".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
