@@ -7,6 +7,12 @@ from collections.abc import Iterator, Mapping
 
 __all__ = ["reachable"]
 
+PARTS = (
+    "__closure__", "__defaults__", "__kwdefaults__", "__self__", "__func__", "__wrapped__", "cell_contents", "func",
+    "args", "keywords",
+)  # fmt: skip
+"""What functions, methods, cells and partials refer to."""
+
 
 def reachable(root: object) -> Iterator[object]:
     """Yield all that can be reached from ``root`` by attributes, slots, items, closures, defaults and bound objects."""
@@ -35,15 +41,7 @@ def _parts(value: object) -> Iterator[object]:
         for name in [slots] if isinstance(slots, str) else slots:
             if hasattr(value, name):
                 yield getattr(value, name)
-    for name in (
-        "__closure__",
-        "__defaults__",
-        "__kwdefaults__",
-        "__self__",
-        "__func__",
-        "__wrapped__",
-        "cell_contents",
-    ):
+    for name in PARTS:
         part = getattr(value, name, None)
-        if part is not None and not callable(part) | isinstance(part, types.BuiltinMethodType):
+        if part is not None and not isinstance(part, types.MethodWrapperType):
             yield part
