@@ -6,21 +6,26 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+import pytest
+
 from pytest_rageval.environments import BUILTIN, Environment, EnvironmentFactory, EnvironmentParts
-from pytest_rageval.environments.choice import Environments
+from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
 from pytest_rageval.environments.parts import EnvironmentOptions
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
+from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
+from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
 from pytest_rageval.model.case import Passage
 from pytest_rageval.registry import Registry
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
 
-__all__ = ["check_environments", "fixture_environments", "given_environments", "session_environments"]
+__all__ = ["check_environments", "fixture_environments", "given_environments", "load_used", "session_environments"]
 
 DEFAULT = "wiki"
 """The kind and the name of the environment over ``rag_corpus`` if none is declared."""
@@ -37,6 +42,43 @@ def check_environments(collected: Collected) -> None:
     declared = session_environments(collected)
     for name in collected.options.environments:
         declared.get(name)
+
+
+def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool) -> None:
+    """Choose the environments of all cases whose system uses one, and read their data.
+
+    The environments of an overridden fixture are known only when a test runs.
+
+    Args:
+        collected: the session.
+        items: its tests.
+        reads: False to read no data.
+
+    Raises:
+        RagEvalError: a case has no environment, or its data cannot be read.
+    """
+    known: set[object] = set()
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is None or not _uses_environments(collected, entry):
+            continue
+        facet = entry.case.facets.get("environment", "")
+        if (entry.testbed, entry.responder, facet) in known:
+            continue
+        known.add((entry.testbed, entry.responder, facet))
+        if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
+            continue
+        declared = session_environments(collected)
+        environment = declared.get(chosen(declared.names, facet, where=entry.testbed.nodeid))
+        if reads:
+            environment.load()
+
+
+def _uses_environments(collected: Collected, entry: Entry) -> bool:
+    name, systems = entry.responder.name, collected.catalog.systems
+    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
+        return False
+    return bool(getattr(systems.get(name), "uses_environments", False))
 
 
 def session_environments(collected: Collected) -> Environments:

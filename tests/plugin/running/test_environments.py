@@ -23,6 +23,8 @@ AGENT = """
             return environment.name + ": " + observation.text
         return answer
 
+    build.uses_environments = True
+
     def pytest_rageval_register(registry):
         registry.systems.register("agent", build)
 """
@@ -159,7 +161,25 @@ def test_a_line_that_cannot_be_used_ends_the_session(project: Project, lines: st
     assert "Traceback" not in text
 
 
-def test_several_environments_and_none_named_list_the_candidates(project: Project) -> None:
-    written(project, "rag_environments =\n    a: wiki; corpus=pages.jsonl\n    b: wiki; corpus=pages.jsonl")
-    run = project.run()
-    run.said("*there are several environments (a, b); name one with the facet environment of the case*")
+TWO = "rag_environments =\n    a: wiki; corpus=pages.jsonl\n    b: wiki; corpus=pages.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("lines", "row", "said"),
+    [
+        (TWO, {}, "there are several environments (a, b); name one with the facet environment of the case"),
+        (TWO, {"environment": "c"}, "unknown environment 'c'; known: a, b"),
+        ("", {}, "the system needs an environment; set rag_corpus or rag_environments in the ini"),
+        ("rag_environments =\n    a: wiki; corpus=jsonl:broken.txt", {}, "broken.txt:2: "),
+    ],
+)
+@pytest.mark.parametrize("mode", [(), ("-n2",)], ids=["plain", "n2"])
+def test_a_case_without_an_environment_ends_the_session_before_anything_runs(
+    project: Project, lines: str, row: dict[str, str], said: str, mode: Mode
+) -> None:
+    project.file("broken.txt", '{"id": "a", "text": "b"}\n{')
+    run = written(project, lines, case("q1", "Search Paris", **row)).run(*mode, json_path=None)
+    assert run.status == 4, run.text
+    text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
+    assert said in text
+    assert "Traceback" not in text

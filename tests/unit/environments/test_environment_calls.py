@@ -6,8 +6,9 @@ import asyncio
 import http.server
 import threading
 import time
-import urllib.request
+import urllib.error
 from collections.abc import Callable, Iterator
+from email.message import Message
 from types import SimpleNamespace
 from typing import Any
 
@@ -167,10 +168,10 @@ class Grouped(Exception):  # noqa: N818
         (type("ReadTimeout", (Timeout,), {})("x"), True),
         (HTTPStatusError(503), True),
         (HTTPStatusError(404), False),
-        (urllib.request.HTTPError("http://x", 500, "", None, None), True),  # type: ignore[attr-defined,arg-type]
-        (urllib.request.HTTPError("http://x", 404, "", None, None), False),  # type: ignore[attr-defined,arg-type]
-        (urllib.request.URLError(ConnectionRefusedError(111, "refused")), True),  # type: ignore[attr-defined]
-        (urllib.request.URLError("unknown url type"), False),  # type: ignore[attr-defined]
+        (urllib.error.HTTPError("http://x", 500, "", Message(), None), True),
+        (urllib.error.HTTPError("http://x", 404, "", Message(), None), False),
+        (urllib.error.URLError(ConnectionRefusedError(111, "refused")), True),
+        (urllib.error.URLError("unknown url type"), False),
         (Grouped(), True),
         (type("TransportError", (Exception,), {})("of another library"), False),
         (FileNotFoundError("x"), False),
