@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
 
-__all__ = ["check_environments", "fixture_environments", "given_environments", "load_used", "session_environments"]
+__all__ = ["check_environments", "environments_for", "fixture_environments", "load_used"]
 
 DEFAULT = "wiki"
 """The kind and the name of the environment over ``rag_corpus`` if none is declared."""
@@ -98,6 +98,15 @@ def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environ
     if passages is None or collected.corpus.holds(passages):
         return session_environments(collected)
     return _declared(collected, lambda: passages)
+
+
+def environments_for(collected: Collected, request: pytest.FixtureRequest) -> Environments:
+    """Return the environments of a test: its fixture's, or those of the ini over its corpus."""
+    if overridden(ENVIRONMENTS_FIXTURE, request.node) is not None:
+        return given_environments(request.getfixturevalue(ENVIRONMENTS_FIXTURE))
+    if overridden(CORPUS_FIXTURE, request.node) is not None:
+        return fixture_environments(collected, lambda: request.getfixturevalue(CORPUS_FIXTURE))
+    return session_environments(collected)
 
 
 def given_environments(value: object) -> Environments:

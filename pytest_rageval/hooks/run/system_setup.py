@@ -22,7 +22,6 @@ from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import (
-    CORPUS_FIXTURE,
     EMBEDDER,
     ENVIRONMENTS_FIXTURE,
     MODELS,
@@ -31,7 +30,7 @@ from pytest_rageval.hooks.config.fixture_overrides import (
     session_params,
 )
 from pytest_rageval.hooks.config.model_clients import ASYNC_DEFAULT
-from pytest_rageval.hooks.prepare.environments import fixture_environments, given_environments, session_environments
+from pytest_rageval.hooks.prepare.environments import environments_for
 from pytest_rageval.hooks.prepare.retriever import retriever_over
 from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.systems.adapters import adapted_system
@@ -41,7 +40,6 @@ from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:
-    from pytest_rageval.environments.choice import Environments
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.llm.client.clients import Client, Embedder
@@ -235,16 +233,9 @@ class Desks:
         if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
             self._collected.retrievers.append(retriever)
         embedder = self._embedder(request)
-        environments = self._environments(request)
+        environments = environments_for(self._collected, request)
         top_k, prompts = self._collected.options.top_k, self._models.prompts
         return SystemParts(retriever, generator, top_k, llm, prompts, embedder, environments)
-
-    def _environments(self, request: pytest.FixtureRequest) -> Environments:
-        if overridden(ENVIRONMENTS_FIXTURE, request.node) is not None:
-            return given_environments(request.getfixturevalue(ENVIRONMENTS_FIXTURE))
-        if overridden(CORPUS_FIXTURE, request.node) is not None:
-            return fixture_environments(self._collected, lambda: request.getfixturevalue(CORPUS_FIXTURE))
-        return session_environments(self._collected)
 
     def _generator(self, llm: Client | None) -> System:
         if llm is None:
