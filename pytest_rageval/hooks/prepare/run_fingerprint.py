@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_rageval.corpora.places import places
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.config.environments import ENVIRONMENTS
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS_FIXTURE, MODELS, PARTS, overridden
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.llm.recordings.request import Request
@@ -53,9 +55,15 @@ def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str,
 
 
 def _data(collected: Collected) -> dict[str, str]:
+    formats = collected.catalog.corpora
     digests = {source.name: _digest(source.digest) for source in collected.sources}
     if collected.corpus.digest:
         digests["rag_corpus"] = _digest(collected.corpus.digest)
+    for name, line in collected.options.environments.items():
+        files = places(tuple(filter(None, [line.options.get("corpus")])), collected.options.beside, formats)
+        contents = [_content(place.path) for place in files]
+        if contents:
+            digests[f"{ENVIRONMENTS}: {name}"] = _digest(contents)
     return {ascii_safe(name): digest for name, digest in digests.items()}
 
 

@@ -183,3 +183,20 @@ def test_a_case_without_an_environment_ends_the_session_before_anything_runs(
     text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
     assert said in text
     assert "Traceback" not in text
+
+
+def test_a_run_over_other_pages_is_not_resumed_and_changed_tools_are_reported(project: Project) -> None:
+    project.file("desk.py", "def opening(day: str) -> str:\n    raise ConnectionError\n")
+    lines = "rag_environments =\n    books: wiki; corpus=pages.jsonl\n    desk: desk:opening"
+    rows = [case("q1", "Search Paris", "city", environment="books"), case("q2", "opening x", environment="desk")]
+    written(project, lines, *rows)
+    assert project.run().status == 1
+    project.data(PAGES[1:], "pages.jsonl")
+    other = project.run("--rag-resume", fresh=False, json_path=None)
+    assert other.status == 4
+    assert "rag_environments: books" in f"{other.result.stdout.str()}{other.result.stderr.str()}"
+    project.data(PAGES, "pages.jsonl")
+    project.file("desk.py", "def opening(day: str) -> str:\n    return day\n")
+    fixed = project.run("--rag-resume", fresh=False)
+    assert set(fixed.statuses.values()) == {"scored"}
+    fixed.said("1 of 2 cases taken over *", "warning: desk.py changed since *")
