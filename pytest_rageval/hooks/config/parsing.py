@@ -11,7 +11,6 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.setting import Place
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.config.environments import EnvironmentLine
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.judges.panel import Panel
     from pytest_rageval.report.files.pruning import Keep
@@ -25,7 +24,6 @@ __all__ = [
     "distinct",
     "dollars",
     "embedder_params",
-    "environments",
     "folder",
     "kappas",
     "keep",
@@ -256,15 +254,6 @@ def panels(value: Sequence[str], place: Place) -> Mapping[str, Panel]:
     from pytest_rageval.hooks.config.judge_panels import panels
 
     return panels(value)
-
-
-def environments(value: Sequence[str], place: Place) -> Mapping[str, EnvironmentLine]:
-    """Return name -> environment."""
-    if not value:
-        return {}
-    from pytest_rageval.hooks.config.environments import environments
-
-    return environments(value)
 
 
 def kappas(value: Sequence[str], place: Place) -> Mapping[str, float]:

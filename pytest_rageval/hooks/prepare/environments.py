@@ -39,7 +39,7 @@ SessionCorpus = Callable[[], Iterable[object] | None]
 
 def check_environments(collected: Collected) -> None:
     """Raise `SettingError` for an environment of the ini that cannot be built; read no data."""
-    declared = session_environments(collected)
+    declared = _session_environments(collected)
     for name in collected.options.environments:
         declared.get(name)
 
@@ -68,7 +68,7 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         known.add((entry.testbed, entry.responder, facet))
         if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
             continue
-        declared = session_environments(collected)
+        declared = _session_environments(collected)
         environment = declared.get(chosen(declared.names, facet, where=entry.testbed.nodeid))
         if reads:
             environment.load()
@@ -81,7 +81,7 @@ def _uses_environments(collected: Collected, entry: Entry) -> bool:
     return bool(getattr(systems.get(name), "uses_environments", False))
 
 
-def session_environments(collected: Collected) -> Environments:
+def _session_environments(collected: Collected) -> Environments:
     """Return the environments of the ini; with none declared and ``rag_corpus`` set, ``wiki`` over it."""
     if collected.environments is None:
         has_corpus = bool(collected.options.corpus)
@@ -96,20 +96,20 @@ def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environ
     )
     passages = corpus() if needs else None
     if passages is None or collected.corpus.holds(passages):
-        return session_environments(collected)
+        return _session_environments(collected)
     return _declared(collected, lambda: passages)
 
 
 def environments_for(collected: Collected, request: pytest.FixtureRequest) -> Environments:
     """Return the environments of a test: its fixture's, or those of the ini over its corpus."""
     if overridden(ENVIRONMENTS_FIXTURE, request.node) is not None:
-        return given_environments(request.getfixturevalue(ENVIRONMENTS_FIXTURE))
+        return _given_environments(request.getfixturevalue(ENVIRONMENTS_FIXTURE))
     if overridden(CORPUS_FIXTURE, request.node) is not None:
         return fixture_environments(collected, lambda: request.getfixturevalue(CORPUS_FIXTURE))
-    return session_environments(collected)
+    return _session_environments(collected)
 
 
-def given_environments(value: object) -> Environments:
+def _given_environments(value: object) -> Environments:
     """Return the environments of a user's fixture: a dict of name -> `Environment`, or what ``module:attr`` may be.
 
     Raises:
