@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_rageval.corpora.document import Document
     from pytest_rageval.engine.catalog import Catalog
+    from pytest_rageval.environments.tool import Tool, ToolResult
     from pytest_rageval.errors import CaseError, DataError, ModelError, RagEvalError, SettingError
     from pytest_rageval.hooks.collect.markers import rag_case
     from pytest_rageval.hooks.run.result import RagResult
@@ -63,7 +64,9 @@ __all__ = [
     "SettingError",
     "Step",
     "System",
+    "Tool",
     "ToolCall",
+    "ToolResult",
     "Turn",
     "Usage",
     "Verdict",
@@ -75,6 +78,7 @@ __all__ = [
 _HOME = {
     "corpora.document": ("Document",),
     "engine.catalog": ("Catalog",),
+    "environments.tool": ("Tool", "ToolResult"),
     "errors": ("CaseError", "DataError", "ModelError", "RagEvalError", "SettingError"),
     "hooks.collect.markers": ("rag_case",),
     "hooks.run.result": ("RagResult",),

@@ -20,10 +20,10 @@ from pytest_rageval.llm.client.running_cases import running_case
 from pytest_rageval.llm.client.usage_meter import Meter, RefusedCallError, charge, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.current import CASE_IDS
+from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
-from pytest_rageval.systems.threads import Bound, Threads
+from pytest_rageval.threads import Bound, Threads
 from pytest_rageval.trace.collector import Collector, collecting
 from pytest_rageval.trace.completing import completed, usage_of_trace
 from pytest_rageval.trace.otel.live import case_span, late_spans
@@ -171,8 +171,9 @@ class SystemAnswerer:
 
     @contextmanager
     def _answering(self, case: Case) -> Iterator[Collector]:
-        """Set `CASE_IDS`, collect steps, and turn the system's exceptions into a `CaseError` with system and case."""
+        """Set the current case, collect steps, and turn the system's exceptions into a `CaseError` that names both."""
         outer = CASE_IDS.set((case.id, case.instance.id))
+        around = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
         meter = current().meter
         try:
             with collecting() as collector, case_span(case.id, self.name, collector), running_case():
@@ -192,6 +193,7 @@ class SystemAnswerer:
             raise CaseError("cancelled" if cancelled else "system_error", message) from error
         finally:
             CASE_IDS.reset(outer)
+            CASE_ENVIRONMENT.reset(around)
 
     def _answer(self, value: object, seconds: float, collector: Collector) -> Answer:
         answer = checked(value, self.name)

@@ -10,7 +10,11 @@ from pytest_rageval.systems.parts import SystemParts
 __all__ = ["BUILTIN", "WORKFLOWS", "SystemFactory", "SystemParts"]
 
 SystemFactory = Callable[[SystemParts], System]
-"""Builds a named system from the session's parts."""
+"""Builds a named system from the session's parts.
+
+If it has an attribute ``uses_environments`` that is True, the environment of each case is chosen and loaded before
+anything runs.
+"""
 
 BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:build",

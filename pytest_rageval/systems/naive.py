@@ -17,7 +17,7 @@ from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, S
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.systems.calling import checked, is_async, system_name
 from pytest_rageval.systems.parts import SystemParts, no_passages
-from pytest_rageval.systems.threads import Bound
+from pytest_rageval.threads import Bound
 
 __all__ = ["AsyncRetrieveThenGenerate", "RetrieveThenGenerate", "naive"]
 

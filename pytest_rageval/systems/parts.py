@@ -9,6 +9,7 @@ from pytest_rageval.errors import CaseError
 from pytest_rageval.model.protocols import Retriever, System
 
 if TYPE_CHECKING:
+    from pytest_rageval.environments.choice import Environments
     from pytest_rageval.model.chat import ChatModel, EmbeddingModel
     from pytest_rageval.systems.prompting import Prompts
 
@@ -26,6 +27,7 @@ class SystemParts:
         llm: the session's model, or None.
         prompts: the prompts of the systems; None for the built-in ones.
         embedder: the session's embedding model, or None.
+        environments: the tools of agents; None outside a session.
     """
 
     retriever: Retriever | None = None
@@ -34,6 +36,7 @@ class SystemParts:
     llm: ChatModel | None = None
     prompts: Prompts | None = None
     embedder: EmbeddingModel | None = None
+    environments: Environments | None = None
 
 
 def no_passages() -> CaseError:

@@ -37,7 +37,7 @@ class NamedSystems:
             if ":" not in name:
                 hint = f"(one of your own is module:attribute); {did_you_mean(name, {*known, *aliases})}"
                 raise SettingError(f"unknown system {short_repr(name)} {hint}")
-            self._extend_path()
+            self.extend_path()
             self._loaded[name] = load_system(name)
 
     def get(self, name: str) -> System | None:
@@ -51,7 +51,8 @@ class NamedSystems:
                 sys.path.remove(folder)
         self._added.clear()
 
-    def _extend_path(self) -> None:
+    def extend_path(self) -> None:
+        """Add the folders to the end of ``sys.path``, until `close`."""
         for folder in dict.fromkeys(map(str, self._folders)):
             if folder not in sys.path:
                 sys.path.append(folder)

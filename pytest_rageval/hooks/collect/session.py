@@ -37,6 +37,7 @@ from pytest_rageval.text.dictionary import user_dictionary
 if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.measured import Snapshot
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
+    from pytest_rageval.environments.choice import Environments
     from pytest_rageval.hooks.collect.runtime import Runtime
     from pytest_rageval.hooks.config.model_clients import Models
     from pytest_rageval.model.case import Case
@@ -66,6 +67,7 @@ class Collected:
         panels: judge -> the panel that replaces the session's judge.
         notes: warnings for the summary.
         retrievers: the retrievers of this process's systems.
+        environments: those of the ini; None until `prepare.environments` declares them.
         trust: the labels and kappas that judges must reach; set after collection.
         versions: other inputs of scores: the user dictionary, and the embedding model after its first use.
         identity: fingerprint of everything that decides the scores; set after collection.
@@ -109,6 +111,7 @@ class Collected:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
+        self.environments: Environments | None = None
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = RequiredTrust()
         self.faults: list[str] = []

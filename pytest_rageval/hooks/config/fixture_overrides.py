@@ -13,6 +13,7 @@ import pytest
 __all__ = [
     "CORPUS_FIXTURE",
     "EMBEDDER",
+    "ENVIRONMENTS_FIXTURE",
     "MODELS",
     "PARTS",
     "foreign_fixtures",
@@ -33,6 +34,9 @@ MODELS = ("rag_llm", "rag_judge")
 
 EMBEDDER = "rag_embedder"
 """The fixture of the embedding model; registered systems may use it."""
+
+ENVIRONMENTS_FIXTURE = "rag_environments"
+"""The fixture of the environments; registered systems may use it."""
 
 _OWN = "pytest_rageval.hooks.run.fixtures"
 
@@ -81,7 +85,7 @@ def foreign_fixtures(info: Any) -> list[pytest.FixtureDef[Any]]:
     Leave out a user's systems, parts and models: an answer waits for them anyway. Include pytest's ``monkeypatch``:
     its changes apply to one test only.
     """
-    known = {*PARTS, *MODELS, EMBEDDER, "rag_system"}
+    known = {*PARTS, *MODELS, EMBEDDER, ENVIRONMENTS_FIXTURE, "rag_system"}
     return [
         definition
         for name, definitions in info.name2fixturedefs.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,25 @@ import pytest
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.config import components, invocation, option_groups, parsing
 from pytest_rageval.hooks.config.option_groups import BaselineSetting, ReportTargets, TrustSetting
-from pytest_rageval.hooks.config.setting import Fact, Group, Setting, Settings, declared
+from pytest_rageval.hooks.config.setting import Fact, Group, Place, Setting, Settings, declared
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.decisions.partial import PartPolicy
+    from pytest_rageval.hooks.config.environments import EnvironmentLine
     from pytest_rageval.hooks.config.models import ModelSetting
     from pytest_rageval.model.phrases import Markers
     from pytest_rageval.trace.otel.live import Mode
 
 __all__ = ["Options", "add_options"]
+
+
+def _environments(value: Sequence[str], place: Place) -> Mapping[str, EnvironmentLine]:
+    """Return name -> environment."""
+    if not value:
+        return {}
+    from pytest_rageval.hooks.config.environments import environments
+
+    return environments(value)
 
 
 class Options(Settings):
@@ -118,6 +128,9 @@ class Options(Settings):
     user_dict = Setting("rag_user_dict", parse=parsing.lines, kind="linelist",
         help="extra words for segmenting Chinese: files in jieba's format",
         more="explanation/matching.md#chinese")
+    environments = Setting("rag_environments", parse=_environments, kind="linelist",
+        help="tools of agents: 'name: kind; option=value', one environment per line",
+        decides="systems", reported=True, more="how-to/environments.md")
     rejection_markers = Setting("rag_rejection_markers", kind="linelist",
         parse=parsing.texts_by_language("en: no answer"), help="texts of a rejection: 'language: text', one per line",
         more="explanation/matching.md#when-is-an-answer-a-refusal")

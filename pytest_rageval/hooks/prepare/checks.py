@@ -8,6 +8,7 @@ from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, no_such_cl
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
 from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.prepare.environments import check_environments
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
 from pytest_rageval.model.facets import DIALOGUE, matches
@@ -30,6 +31,7 @@ def check_session(collected: Collected) -> None:
     _check_cluster(collected)
     systems = (entry.responder.kind for entry in collected.entries if entry.responder.named)
     collected.named.load(systems, collected.catalog.systems, options.named_systems)
+    check_environments(collected)
     for gate, where in collected.session_gates:
         _compute_for(collected, gate, where)
     facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))

@@ -14,6 +14,7 @@ from pytest_rageval.hooks.collect.session_corpus import corpus_of
 from pytest_rageval.hooks.config.fixture_overrides import (
     CORPUS_FIXTURE,
     EMBEDDER,
+    ENVIRONMENTS_FIXTURE,
     MODELS,
     PARTS,
     overridden,
@@ -129,7 +130,8 @@ def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
 def _fixtures_of(collected: Collected, entry: Entry, item: pytest.Item) -> list[str]:
     """Return the fixtures that answering a case sets up and that may use the corpus."""
     name = entry.responder.kind
-    theirs = [fixture for fixture in (*PARTS, *MODELS, EMBEDDER, "rag_system") if overridden(fixture, item) is not None]
+    fixtures = (*PARTS, *MODELS, EMBEDDER, ENVIRONMENTS_FIXTURE, "rag_system")
+    theirs = [fixture for fixture in fixtures if overridden(fixture, item) is not None]
     models = [fixture for fixture in theirs if fixture in MODELS]
     if entry.testbed.recorded is not None or collected.named.get(name) is not None:
         return models

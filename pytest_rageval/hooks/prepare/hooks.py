@@ -150,6 +150,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     if REFUSED not in config.stash and not config.option.collectonly:
         _check_before_run(session, items)
     _load_embedder(session, items)
+    _load_environments(session, items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
@@ -197,6 +198,16 @@ def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
     if all(overridden(EMBEDDER, item) is not None for testbed, item in first.items() if testbed.embeds):
         return
     _or_refuse(session, lambda: config.stash[COLLECTED].models.own_embedder())
+
+
+def _load_environments(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Choose the environment of each case that an agent answers, and read its data before anything runs."""
+    from pytest_rageval.hooks.prepare.environments import load_used
+
+    config = session.config
+    if REFUSED not in config.stash:
+        reads = not config.option.collectonly and not config.option.rag_dry_run
+        _or_refuse(session, lambda: load_used(config.stash[COLLECTED], items, reads=reads))
 
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_rageval.corpora.places import places
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, MODELS, PARTS, overridden
+from pytest_rageval.hooks.config.environments import ENVIRONMENTS
+from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS_FIXTURE, MODELS, PARTS, overridden
 from pytest_rageval.hooks.config.model_scripts import is_script
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.llm.recordings.request import Request
@@ -54,9 +56,15 @@ def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str,
 
 
 def _data(collected: Collected) -> dict[str, str]:
+    formats = collected.catalog.corpora
     digests = {source.name: _digest(source.digest) for source in collected.sources}
     if collected.corpus.digest:
         digests["rag_corpus"] = _digest(collected.corpus.digest)
+    for name, line in collected.options.environments.items():
+        files = places(tuple(filter(None, [line.options.get("corpus")])), collected.options.beside, formats)
+        contents = [_content(place.path) for place in files]
+        if contents:
+            digests[f"{ENVIRONMENTS}: {name}"] = _digest(contents)
     return {ascii_safe(name): digest for name, digest in digests.items()}
 
 
@@ -137,10 +145,11 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
         seen.add(item.stash[ENTRY].testbed.nodeid)
         above = (folder / "conftest.py" for folder in item.path.parents if folder.is_relative_to(root))
         places.update([item.path, *(path for path in above if path.is_file())])
-        fixtures = (overridden(name, item) for name in ("rag_system", *PARTS, *MODELS, EMBEDDER))
+        fixtures = (overridden(name, item) for name in ("rag_system", ENVIRONMENTS_FIXTURE, *PARTS, *MODELS, EMBEDDER))
         codes = (getattr(inspect.unwrap(fixture.func), "__code__", None) for fixture in fixtures if fixture is not None)
         places.update(Path(code.co_filename) for code in codes if code is not None)
-    for name in {entry.responder.kind for entry in collected.entries if entry.responder.named}:
+    named = {entry.responder.kind for entry in collected.entries if entry.responder.named}
+    for name in named | {line.kind for line in collected.options.environments.values()}:
         module = sys.modules.get(name.partition(":")[0]) if ":" in name else None
         file = getattr(module, "__file__", None)  # built-in modules have none
         if file:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.config.diagnosis_rule import DiagnosisRule
+from pytest_rageval.hooks.config.environments import EnvironmentLine
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.system_names import SystemName
@@ -85,6 +86,7 @@ def _reported(value: Any) -> Any:
         return Request("model", "", value.params, (), 1).params
     if isinstance(value, Mapping):
         public = {name: each for name, each in value.items() if name != "dsn"}
+        public = {name: str(each) if isinstance(each, EnvironmentLine) else each for name, each in public.items()}
         named = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
         named |= {name: str(each) for name, each in public.items() if isinstance(each, SystemName)}
         return named or Request("retriever", "", public, (), 1).params

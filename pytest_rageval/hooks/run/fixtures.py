@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import pytest
 from pytest_rageval.errors import SettingError, coded
 
 if TYPE_CHECKING:
+    from pytest_rageval.environments import Environment
     from pytest_rageval.hooks.run.result import RagResult
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.chat import ChatModel, EmbeddingModel
@@ -22,6 +23,7 @@ __all__ = [
     "rag",
     "rag_corpus",
     "rag_embedder",
+    "rag_environments",
     "rag_generator",
     "rag_judge",
     "rag_llm",
@@ -103,6 +105,19 @@ def rag_proxy(pytestconfig: pytest.Config) -> str | None:
 
     http = collected_of(pytestconfig).models.http
     return None if http is None else http.address
+
+
+@pytest.fixture(scope="session")
+def rag_environments(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Mapping[str, Environment]:
+    """The tools of agents by the name of their environment: the ini's, or ``wiki`` over ``rag_corpus``.
+
+    Override it with a dict of your own. Its values are functions, lists of functions, objects or classes.
+    """
+    from pytest_rageval.hooks.collect.start import collected_of
+    from pytest_rageval.hooks.prepare.environments import fixture_environments
+
+    declared = fixture_environments(collected_of(pytestconfig), lambda: request.getfixturevalue("rag_corpus"))
+    return {name: declared.get(name) for name in declared.names}
 
 
 @pytest.fixture(scope="session")

@@ -21,15 +21,23 @@ from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, MODELS, PARTS, overridden, session_params
+from pytest_rageval.hooks.config.fixture_overrides import (
+    EMBEDDER,
+    ENVIRONMENTS_FIXTURE,
+    MODELS,
+    PARTS,
+    overridden,
+    session_params,
+)
 from pytest_rageval.hooks.config.model_clients import ASYNC_DEFAULT
+from pytest_rageval.hooks.prepare.environments import environments_for
 from pytest_rageval.hooks.prepare.retriever import retriever_over
 from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
-from pytest_rageval.systems.threads import Bound
+from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -118,7 +126,7 @@ class Desks:
         system = None if entry.responder.named else overridden("rag_system", item)
         if system is not None:
             return (system, *models)
-        return (name, *(overridden(part, item) for part in (*PARTS, EMBEDDER)), *models)
+        return (name, *(overridden(part, item) for part in (*PARTS, EMBEDDER, ENVIRONMENTS_FIXTURE)), *models)
 
     def _desk(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
         llm, judge = (self._model(request, fixture) for fixture in MODELS)
@@ -230,7 +238,9 @@ class Desks:
         if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
             self._collected.retrievers.append(retriever)
         embedder = self._embedder(request)
-        return SystemParts(retriever, generator, self._collected.options.top_k, llm, self._models.prompts, embedder)
+        environments = environments_for(self._collected, request)
+        top_k, prompts = self._collected.options.top_k, self._models.prompts
+        return SystemParts(retriever, generator, top_k, llm, prompts, embedder, environments)
 
     def _generator(self, llm: Client | None) -> System:
         if llm is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from support.projects.rag_project import Project
+from support.projects.rag_project import case as record
+from support.reachable import reachable
 
 from pytest_rageval.datasets import jsonl, rgb
 from pytest_rageval.model.case import Case, Instance, Passage, Query
@@ -22,47 +23,6 @@ RGB = {
     "en_fact": ("counterfactual_robustness",),
     "zh_fact": ("counterfactual_robustness",),
 }
-
-
-def reachable(root: object) -> Iterator[object]:
-    """Yield all that can be reached from ``root`` by attributes, slots, items, closures, defaults and bound objects."""
-    seen: dict[int, object] = {}
-    waiting = [root]
-    while waiting:
-        value = waiting.pop()
-        if id(value) in seen or isinstance(value, (types.ModuleType, type)):
-            continue
-        seen[id(value)] = value
-        yield value
-        if isinstance(value, (str, bytes, int, float, bool, type(None))):
-            continue
-        waiting.extend(_parts(value))
-
-
-def _parts(value: object) -> Iterator[object]:
-    if isinstance(value, Mapping):
-        yield from value.keys()
-        yield from value.values()
-    elif isinstance(value, (tuple, list, set, frozenset)):
-        yield from value
-    yield from getattr(value, "__dict__", {}).values()
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in [slots] if isinstance(slots, str) else slots:
-            if hasattr(value, name):
-                yield getattr(value, name)
-    for name in (
-        "__closure__",
-        "__defaults__",
-        "__kwdefaults__",
-        "__self__",
-        "__func__",
-        "__wrapped__",
-        "cell_contents",
-    ):
-        part = getattr(value, name, None)
-        if part is not None and not callable(part) | isinstance(part, types.BuiltinMethodType):
-            yield part
 
 
 def _check(case: Case) -> None:
@@ -130,3 +90,54 @@ def test_no_query_of_jsonl_holds_its_gold(fixtures_dir: Path) -> None:
 def test_a_query_has_these_fields_alone() -> None:
     assert set(Query.__slots__) == {"question", "passages", "history", "language", "instructions"}
     assert not hasattr(Query("q"), "__dict__")
+
+
+CANARY = "canary-4711"
+
+AGENT = """
+    from support.reachable import reachable
+
+    def tick(word: str) -> str:
+        return word
+
+    def build(parts):
+        async def answer(query):
+            values = []
+            for name in parts.environments.names:
+                tools = parts.environments.get(name).open()
+                for tool in tools.tools:
+                    await tools.run(tool.name, {key: "Algiers" for key in tool.parameters["properties"]})
+                values += reachable(tools)
+            values += reachable(parts.environments)
+            texts = [value for value in values if isinstance(value, str)]
+            return f"{len(texts)} {'a film' in ''.join(texts)} {sum('canary-4711' in text for text in texts)}"
+        return answer
+
+    def pytest_rageval_register(registry):
+        registry.systems.register("agent", build)
+"""
+
+
+def test_no_environment_holds_gold(project: Project) -> None:
+    evidence = [{"page": "Algiers", "quote": "a film"}]
+    fields = {"evidence": evidence, "qrels": {"Algiers": 1}, "environment": "wiki"}
+    project.data([record("q1", "When?", CANARY, **fields), record("q2", "Who?", f"{CANARY} too", **fields)])
+    project.data([{"id": "Algiers", "title": "Algiers", "text": "Algiers is a film."}], "pages.jsonl")
+    project.file("conftest.py", AGENT)
+    project.file(
+        "test_it.py",
+        """
+        from pytest_rageval import rag_case
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy", "R@5"], passages="retrieved")
+        def test_it(rag):
+            count, reaches, found = rag.answer.text.split()
+            assert int(count) > 20 and reaches == "True" and found == "0"
+    """,
+    )
+    declared = "    wiki: wiki\n    own: wiki; corpus=jsonl:pages.jsonl\n    desk: conftest:tick"
+    for lines in ("", f"rag_environments =\n{declared}\n"):
+        project.file("pytest.ini", f"[pytest]\nrag_system = agent\nrag_corpus = pages.jsonl\n{lines}")
+        run = project.run()
+        assert set(run.statuses.values()) == {"scored"}
+        assert run.status == 0, run.text

@@ -17,7 +17,7 @@ from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope, current
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance, Query
-from pytest_rageval.systems.threads import Bound, Threads
+from pytest_rageval.threads import Bound, Threads
 
 CASES = [Case(f"q{n}", Instance(f"q{n}", f"{n}?", (("Paris",),)), None, {}) for n in range(12)]
 

@@ -31,7 +31,7 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.phrases import RGB_MARKERS
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict
-from pytest_rageval.systems.threads import Bound
+from pytest_rageval.threads import Bound
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {"repeat": "3"})
 LENGTH = Metric("length", lambda sample: Score(0.5))

@@ -46,8 +46,8 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.report.files.journals import journal_path, read_journal
 from pytest_rageval.report.files.paid_answers import paid_of
 from pytest_rageval.systems.prompting import Prompts, load_prompts
-from pytest_rageval.systems.threads import Bound
 from pytest_rageval.testbeds.settings import parse_settings
+from pytest_rageval.threads import Bound
 
 CASE = Case("q1", Instance("q1", "Where?", (("Paris",),)), None, {})
 

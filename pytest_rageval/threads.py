@@ -1,4 +1,4 @@
-"""Threads for sync systems and retrievers; a cancelled call abandons its thread."""
+"""Threads for sync systems, retrievers and tools; a cancelled call abandons its thread."""
 
 from __future__ import annotations
 

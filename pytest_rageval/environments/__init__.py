@@ -1,0 +1,16 @@
+"""Environments: the tools that an agent may call. They never contain gold answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_rageval.environments.environment import Environment
+from pytest_rageval.environments.parts import EnvironmentParts
+
+__all__ = ["BUILTIN", "Environment", "EnvironmentFactory", "EnvironmentParts"]
+
+EnvironmentFactory = Callable[[EnvironmentParts], Environment]
+"""Builds an environment of one kind from its options. It reads no data; the environment does, when it is loaded."""
+
+BUILTIN: dict[str, str] = {"wiki": "pytest_rageval.environments.wiki:build"}
+"""Kind -> ``"module:attribute"`` of its `EnvironmentFactory`, for a `Registry`; ``module:attr`` is a user's own."""

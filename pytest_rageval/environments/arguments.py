@@ -1,0 +1,147 @@
+"""Check the arguments of a tool call against a JSON schema.
+
+The subset: ``type enum const anyOf required properties additionalProperties items``. Other keywords are ignored, so
+the schema of a foreign tool never refuses what its server would take.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pytest_rageval.environments.tool import InvalidArgumentsError
+from pytest_rageval.errors import short_repr
+from pytest_rageval.model.plain import plain_json
+from pytest_rageval.model.stored_json import parse_json
+
+__all__ = ["fitted", "parsed"]
+
+Schema = Mapping[str, Any]
+
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,4000}\s*", re.ASCII)
+
+_IS: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: _is_number(value) and value == value // 1,
+    "number": lambda value: _is_number(value),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list | tuple),
+    "object": lambda value: isinstance(value, Mapping),
+    "null": lambda value: value is None,
+}
+
+_NAMES = {
+    "string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+    "array": "a list", "object": "an object", "null": "null",
+}  # fmt: skip
+
+
+def parsed(arguments: object) -> Mapping[str, Any]:
+    """Return arguments as an object; text is read as JSON, and no text as no arguments.
+
+    Raises:
+        InvalidArgumentsError: they are no JSON object.
+    """
+    if isinstance(arguments, str):
+        try:
+            arguments = parse_json(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError):
+            raise InvalidArgumentsError("The arguments are not a JSON object.") from None
+    if not isinstance(arguments, Mapping):
+        raise InvalidArgumentsError("The arguments are not a JSON object.")
+    return arguments
+
+
+def fitted(arguments: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return arguments that fit a tool's schema. The text "3" becomes 3 where a whole number is wanted.
+
+    Raises:
+        InvalidArgumentsError: they do not fit; the message says which one, and what is wanted.
+    """
+    properties = _mapping(schema.get("properties"))
+    unknown = [name for name in arguments if name not in properties]
+    if unknown and not schema.get("additionalProperties", False):
+        names = ", ".join(properties) or "none"
+        raise InvalidArgumentsError(f"There is no parameter {_shown(unknown[0])}; there are: {names}.")
+    value: dict[str, Any] = _object(arguments, schema, "")
+    return value
+
+
+def _value(value: Any, schema: object, where: str) -> Any:
+    """Return a value that fits; ``where`` names it."""
+    if not isinstance(schema, Mapping):
+        return value
+    variants = schema.get("anyOf")
+    if isinstance(variants, Sequence):
+        return _any_of(value, variants, where)
+    value = _typed(value, schema.get("type"), where)
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if allowed is not None and not any(_equal(value, each) for each in allowed):
+        raise InvalidArgumentsError(f"{where} is {_shown(value)}; write one of {', '.join(map(_shown, allowed))}.")
+    if isinstance(value, Mapping):
+        return _object(value, schema, where)
+    if isinstance(value, list | tuple):
+        return [_value(each, schema.get("items"), f"{where}[{at}]") for at, each in enumerate(value)]
+    return value
+
+
+def _any_of(value: Any, variants: Sequence[Any], where: str) -> Any:
+    """Return the value as the first variant takes it; a variant that keeps its type comes before others."""
+    tried = [_tried(value, variant, where) for variant in variants]
+    fits = [found for found, fault in tried if fault is None]
+    faults = [fault for _, fault in tried if fault is not None]
+    if not fits:
+        raise faults[-1] if faults else InvalidArgumentsError(f"{where} has no valid value.")
+    return next((found for found in fits if type(found) is type(value)), fits[0])
+
+
+def _tried(value: Any, schema: object, where: str) -> tuple[Any, InvalidArgumentsError | None]:
+    try:
+        return _value(value, schema, where), None
+    except InvalidArgumentsError as fault:
+        return None, fault
+
+
+def _typed(value: Any, wanted: object, where: str) -> Any:
+    names = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Sequence) else []
+    known = [name for name in names if name in _IS]
+    if not known or len(known) < len(names):
+        return value
+    if any(_IS[name](value) for name in known):
+        return int(value) if isinstance(value, float) and "integer" in known and "number" not in known else value
+    if isinstance(value, str) and "integer" in known and _WHOLE.fullmatch(value):
+        return int(value)
+    raise InvalidArgumentsError(f"{where} is {_shown(value)}; write {' or '.join(_NAMES[name] for name in known)}.")
+
+
+def _object(value: Mapping[str, Any], schema: Schema, where: str) -> dict[str, Any]:
+    for name in schema.get("required", ()):
+        if name not in value:
+            raise InvalidArgumentsError(f"{where or 'The call'} needs {name}.")
+    properties, prefix = _mapping(schema.get("properties")), f"{where}." if where else ""
+    return {str(name): _value(each, properties.get(name), f"{prefix}{name}") for name, each in value.items()}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _equal(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or value - value == 0  # neither NaN nor infinite
+
+
+def _shown(value: object) -> str:
+    """Return a value as JSON, short and on one line."""
+    try:
+        text = json.dumps(plain_json(value), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return short_repr(value)
+    return text if len(text) <= 60 and text.isprintable() else short_repr(value)

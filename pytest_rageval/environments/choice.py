@@ -1,0 +1,83 @@
+"""The environments of a session, and which one a case uses."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+
+from pytest_rageval.environments.environment import Environment
+from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.model.current import CASE_ENVIRONMENT
+
+__all__ = ["Environments", "chosen"]
+
+
+class Environments:
+    """The environments of a session by name, each built on first use.
+
+    Args:
+        builders: name -> function that builds the environment.
+
+    Attributes:
+        names: in the order of their declaration.
+    """
+
+    def __init__(self, builders: Mapping[str, Callable[[], Environment]]) -> None:
+        self.names = tuple(builders)
+        self._builders = dict(builders)
+        self._built: dict[str, Environment] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> Environment:
+        """Return an environment, the same on each call; errors of its options propagate.
+
+        Raises:
+            UnknownNameError: there is none of this name.
+        """
+        if name not in self.names:
+            raise UnknownNameError("environment", name, self.names)
+        with self._lock:
+            if name not in self._built:
+                self._built[name] = self._builders[name]()
+                del self._builders[name]
+            return self._built[name]
+
+    def of_case(self, option: str = "") -> Environment:
+        """Return the environment of the case that is being answered.
+
+        Args:
+            option: the system's option ``environment``; the case's facet has priority.
+
+        Raises:
+            SettingError: none is named, and there is not exactly one; or the named one is unknown.
+        """
+        return self.get(chosen(self.names, CASE_ENVIRONMENT.get(), option))
+
+
+def chosen(names: Collection[str], facet: str, option: str = "", where: str = "") -> str:
+    """Return the name of the environment that a case uses: its facet's, else the option's, else the only one.
+
+    Args:
+        names: the environments of the session.
+        facet: the case's facet ``environment``; "" if it has none.
+        option: the system's option ``environment``; "" if it has none.
+        where: the begin of messages, for instance the case.
+
+    Raises:
+        SettingError: no name is given, and there is not exactly one; or the name is unknown.
+    """
+    name = facet or option
+    if name:
+        if name not in names:
+            raise UnknownNameError("environment", name, names, where)
+        return name
+    if len(names) == 1:
+        return next(iter(names))
+    prefix = f"{where}: " if where else ""
+    if not names:
+        raise SettingError(f"{prefix}the system needs an environment; set rag_corpus or rag_environments in the ini")
+    listed = ", ".join(names)
+    raise SettingError(
+        f"{prefix}there are several environments ({listed}); name one with the facet environment of the case, or with "
+        "environment= of the system"
+    )

@@ -1,0 +1,196 @@
+"""An environment, and its tools while one case runs.
+
+An agent opens the environment of its case and calls tools::
+
+    environment = parts.environments.of_case()
+    with environment.open() as tools:
+        observation = await tools.run("Search", {"title": "Algiers"})
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any
+
+from pytest_rageval.environments.arguments import fitted, parsed
+from pytest_rageval.environments.outages import ToolUnavailableError, is_outage
+from pytest_rageval.environments.results import plain_result, text_of
+from pytest_rageval.environments.shortening import shortened
+from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
+from pytest_rageval.environments.tool_step import recorded
+from pytest_rageval.errors import CaseError, short_repr
+from pytest_rageval.importing import cause_text
+from pytest_rageval.model.plain import plain_text
+from pytest_rageval.threads import Threads
+
+__all__ = ["MAX_OBSERVATION", "TIMEOUT_S", "Environment", "OpenEnvironment"]
+
+TIMEOUT_S = 30.0
+MAX_OBSERVATION = 4_000
+
+Outcome = tuple[Any, BaseException | None]
+"""What a tool returned and what it raised."""
+
+
+@dataclass(eq=False, slots=True)
+class Environment:
+    """A set of named tools over data. It lasts for the session and never contains gold answers.
+
+    Attributes:
+        name: its name in ``rag_environments``.
+        loader: reads the data; returns a function that makes the tools of one case, with state of their own. None
+            once the data is read: it may refer to the session, which knows the gold answers.
+        timeout: seconds of one call.
+    """
+
+    name: str
+    loader: Callable[[], Callable[[], Sequence[Tool]]] | None
+    timeout: float = TIMEOUT_S
+    _make: Callable[[], Sequence[Tool]] = field(default=tuple, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def load(self) -> Callable[[], Sequence[Tool]]:
+        """Read the data, once, and return the function that makes the tools; errors of the data propagate."""
+        with self._lock:
+            if self.loader is not None:
+                self._make, self.loader = self.loader(), None
+            return self._make
+
+    def open(self, max_observation: int = MAX_OBSERVATION) -> OpenEnvironment:
+        """Return the tools for one case, with state that no other case sees; read the data if nobody did.
+
+        Args:
+            max_observation: characters of an observation's text; the trace has the whole result.
+        """
+        return OpenEnvironment(self.name, self.load()(), self.timeout, max_observation)
+
+
+class OpenEnvironment:
+    """The tools of an environment for one case. It belongs to one agent, which calls one tool at a time.
+
+    Attributes:
+        name: that of the environment.
+        tools: in the order in which they are shown to a model.
+    """
+
+    def __init__(self, name: str, tools: Sequence[Tool], timeout: float, max_observation: int) -> None:
+        self.name = name
+        self.tools = tuple(tools)
+        self._timeout = timeout
+        self._max_observation = max_observation
+        self._by_name = {tool.name: tool for tool in self.tools}
+        self._threads = Threads()  # one thread, so objects that are bound to a thread work
+
+    def __enter__(self) -> OpenEnvironment:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the thread of the tools."""
+        self._threads.close()
+
+    async def run(self, tool: str, arguments: Mapping[str, Any] | str) -> Observation:
+        """Call a tool, record the call as a step "tool" of the case, and return what the agent observes.
+
+        An unknown tool, arguments that do not fit and what the tool raises are observations.
+
+        Args:
+            tool: its name.
+            arguments: by name; text is read as a JSON object.
+
+        Raises:
+            ToolUnavailableError: the tool's service cannot be reached, or the call takes longer than the timeout.
+            CaseError: the tool raised it.
+        """
+        with recorded(tool, arguments) as step:
+            start = time.perf_counter()
+            try:
+                observation = await self._observe(tool, arguments)
+            except InvalidArgumentsError as fault:
+                observation = Observation(plain_text(fault), invalid=True)
+            observation = replace(
+                observation,
+                text=shortened(observation.text, self._max_observation),
+                seconds=time.perf_counter() - start,
+            )
+            step.observe(observation)
+        return observation
+
+    async def _observe(self, name: str, arguments: Mapping[str, Any] | str) -> Observation:
+        tool = self._by_name.get(name)
+        if tool is None:
+            raise InvalidArgumentsError(f"There is no tool {_shown(name)}; there {_listed(list(self._by_name))}.")
+        values = fitted(parsed(arguments), tool.parameters)
+        returned, error = await self._outcome(tool, values)
+        if error is not None:
+            return self._failed(tool, error)
+        result = plain_result(returned, tool.name)
+        return Observation(text_of(result.result), result.result, result.passages, found=result.found)
+
+    def _failed(self, tool: Tool, error: BaseException) -> Observation:
+        """Return the observation of an error, or raise what must not become one."""
+        if isinstance(error, InvalidArgumentsError | CaseError) or not isinstance(error, Exception):
+            raise error
+        cause = plain_text(cause_text(error))
+        if is_outage(error):
+            raise ToolUnavailableError(
+                f"the tool {tool.name} of environment {self.name!r} cannot be reached: {cause}"
+            ) from error
+        return Observation(f"Error: {cause}", error=cause)
+
+    async def _outcome(self, tool: Tool, values: Mapping[str, Any]) -> Outcome:
+        """Return what a call returned and what it raised; a call without an end within the timeout is an outage."""
+        call = asyncio.ensure_future(self._call(tool, values))
+        try:
+            done, _ = await asyncio.wait({call}, timeout=self._timeout)
+        finally:
+            call.cancel()  # the agent was stopped, or the time is over; nothing happens to a call that is done
+        if done:
+            return call.result()
+        raise ToolUnavailableError(
+            f"the tool {tool.name} of environment {self.name!r} did not answer within {self._timeout:g} s"
+        )
+
+    async def _call(self, tool: Tool, values: Mapping[str, Any]) -> Outcome:
+        """Call a tool, in a thread unless it is async; what it raises must not end the event loop."""
+        if inspect.iscoroutinefunction(tool.call):
+            return await _awaited(tool.call(**values))
+        returned, error = await self._threads.run(lambda: _called(tool, values))
+        return await _awaited(returned) if inspect.isawaitable(returned) else (returned, error)
+
+
+def _called(tool: Tool, values: Mapping[str, Any]) -> Outcome:
+    try:
+        return tool.call(**values), None
+    except BaseException as error:
+        return None, error
+
+
+async def _awaited(coroutine: Awaitable[Any]) -> Outcome:
+    try:
+        return await coroutine, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:
+        return None, error
+
+
+def _shown(name: object) -> str:
+    """Return the name of an unknown tool as the model wrote it, if it is a name."""
+    return name if isinstance(name, str) and name.isidentifier() and len(name) <= 64 else short_repr(name)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return ``are Search and Lookup``."""
+    *first, last = names or ["none"]
+    return f"are {', '.join(first)} and {last}" if first else f"is only {last}" if names else "is none"

@@ -1,0 +1,87 @@
+"""Find the titles of pages that are near a title, by BM25."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from pytest_rageval.retrieval.bm25 import STORED_FROM
+from pytest_rageval.retrieval.bm25_index import Bm25Index
+from pytest_rageval.retrieval.index_store import IndexStore
+from pytest_rageval.retrieval.terms import terms_by, versions
+
+__all__ = ["SimilarTitles", "Titled"]
+
+K1, B = 0.9, 0.4
+"""Those of the retriever ``bm25``."""
+
+SUMMARY = 1
+"""Version of what a page's summary is; bump it to invalidate stored indexes."""
+
+FIELDS = ("title", "summary")
+
+
+class Titled(Protocol):
+    """A page with a title, and a text of which it knows the first paragraph."""
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+
+class SimilarTitles:
+    """The sum of two BM25 scores: of a page's title and of its first paragraph.
+
+    One index over both would rank a page whose long paragraph has a rare word above the page that it names.
+
+    Args:
+        pages: all pages.
+        store: where the indexes of many pages are stored; None keeps them in memory.
+    """
+
+    def __init__(self, pages: Sequence[Titled], store: IndexStore | None = None) -> None:
+        self._pages = sorted(pages, key=lambda page: page.title)  # equal scores keep the order of the indexes
+        self._terms = terms_by("none")
+        if store is None or len(pages) < STORED_FROM:
+            self._indexes = [self._index(field) for field in FIELDS]
+            return
+        key = {"kind": "titles", "pages": self._digest(), "summary": SUMMARY, "k1": K1, "b": B, **versions("none")}
+        entry = store.get(key, self._save)
+        self._indexes = [Bm25Index.load(entry.folder / field) for field in FIELDS]
+
+    def near(self, title: str, most: int) -> list[str]:
+        """Return the titles of the nearest pages, best first, ties by title; none for a title without a known word."""
+        import numpy as np
+
+        terms = self._terms(title)
+        if not terms or not self._pages:
+            return []
+        scores = sum((index.scores(terms) for index in self._indexes), np.zeros(len(self._pages), dtype=np.float32))
+        least = np.partition(scores, -most)[-most] if most < len(scores) else 0.0
+        near = (scores >= least).nonzero()[0] if least > 0 else scores.nonzero()[0]
+        best = near[(-scores[near]).argsort(kind="stable")][:most]
+        return [self._pages[at].title for at in best.tolist()]
+
+    def _index(self, field: str) -> Bm25Index:
+        return Bm25Index((self._terms(text) for text in self._texts(field)), K1, B)
+
+    def _texts(self, field: str) -> Iterator[str]:
+        return (page.title if field == "title" else page.summary for page in self._pages)
+
+    def _save(self, folder: Path) -> Mapping[str, object]:
+        for field in FIELDS:
+            self._index(field).save(folder / field)
+        return {"pages": len(self._pages)}
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for page in self._pages:
+            digest.update(f"{page.title}\0{page.text}\0".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()

@@ -1,0 +1,66 @@
+"""Record a call of a tool as a step of the case's trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_rageval.environments.tool import Observation
+from pytest_rageval.importing import cause_text
+from pytest_rageval.model.plain import plain_json, plain_text
+from pytest_rageval.trace.collector import AROUND, Event, current_collector
+from pytest_rageval.trace.passages import passage_detail
+from pytest_rageval.trace.steps import TOOL
+
+__all__ = ["ToolStep", "recorded"]
+
+SOURCE = "environment"
+"""Tells these steps from those of `pytest_rageval.tracing`, which may record the same call."""
+
+
+@dataclass(eq=False, slots=True)
+class ToolStep:
+    """The step of one call.
+
+    Attributes:
+        detail: its values, in the form of a trace.
+    """
+
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    def observe(self, observation: Observation) -> None:
+        """Add what the agent observed, with the whole result."""
+        if observation.passages:
+            self.detail["passages"] = [passage_detail(passage) for passage in observation.passages]
+        if observation.error is not None:
+            self.detail["error"] = observation.error
+        else:
+            self.detail["result"] = observation.text if observation.invalid else observation.result
+        if observation.invalid:
+            self.detail["invalid"] = True
+        if observation.found is not None:
+            self.detail["found"] = observation.found
+
+
+@contextmanager
+def recorded(tool: str, arguments: Mapping[str, Any] | str) -> Iterator[ToolStep]:
+    """Add a step "tool" that lasts as long as the block; steps inside the block get it as their parent."""
+    step = ToolStep({"name": plain_text(tool), "arguments": plain_json(arguments)})
+    collector = current_collector()
+    if collector is None:
+        yield step
+        return
+    event = collector.add(Event(TOOL, step.detail, source=SOURCE))
+    outer, start = AROUND.set(event), time.perf_counter()
+    try:
+        yield step
+    except BaseException as error:
+        step.detail["error"] = plain_text(cause_text(error))
+        raise
+    finally:
+        seconds = step.detail["seconds"] = time.perf_counter() - start
+        event.end = event.start + seconds
+        AROUND.reset(outer)

@@ -1,0 +1,179 @@
+"""Build the environments of a session from ``rag_environments`` and ``rag_corpus``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from pytest_rageval.environments import BUILTIN, Environment, EnvironmentFactory, EnvironmentParts
+from pytest_rageval.environments.choice import Environments, chosen
+from pytest_rageval.environments.functions import build, environment_of, is_reference
+from pytest_rageval.environments.parts import EnvironmentOptions
+from pytest_rageval.errors import RagEvalError, SettingError, short_repr
+from pytest_rageval.hooks.collect.corpus import Corpus
+from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
+from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
+from pytest_rageval.hooks.prepare.retriever import store_in
+from pytest_rageval.model.case import Passage
+from pytest_rageval.registry import Registry
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
+
+__all__ = ["check_environments", "environments_for", "fixture_environments", "load_used"]
+
+DEFAULT = "wiki"
+"""The kind and the name of the environment over ``rag_corpus`` if none is declared."""
+
+CORPUS_OPTION = "corpus"
+"""The option of a kind that names its own corpus."""
+
+SessionCorpus = Callable[[], Iterable[object] | None]
+"""Returns the corpus of the session, or None."""
+
+
+def check_environments(collected: Collected) -> None:
+    """Raise `SettingError` for an environment of the ini that cannot be built; read no data."""
+    declared = _session_environments(collected)
+    for name in collected.options.environments:
+        declared.get(name)
+
+
+def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool) -> None:
+    """Choose the environments of all cases whose system uses one, and read their data.
+
+    The environments of an overridden fixture are known only when a test runs.
+
+    Args:
+        collected: the session.
+        items: its tests.
+        reads: False to read no data.
+
+    Raises:
+        RagEvalError: a case has no environment, or its data cannot be read.
+    """
+    known: set[object] = set()
+    for item in items:
+        entry = item.stash.get(ENTRY, None)
+        if entry is None or not _uses_environments(collected, entry):
+            continue
+        facet = entry.case.facets.get("environment", "")
+        if (entry.testbed, entry.responder, facet) in known:
+            continue
+        known.add((entry.testbed, entry.responder, facet))
+        if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
+            continue
+        declared = _session_environments(collected)
+        environment = declared.get(chosen(declared.names, facet, where=entry.testbed.nodeid))
+        if reads:
+            environment.load()
+
+
+def _uses_environments(collected: Collected, entry: Entry) -> bool:
+    name, systems = entry.responder.kind, collected.catalog.systems
+    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
+        return False
+    return bool(getattr(systems.get(name), "uses_environments", False))
+
+
+def _session_environments(collected: Collected) -> Environments:
+    """Return the environments of the ini; with none declared and ``rag_corpus`` set, ``wiki`` over it."""
+    if collected.environments is None:
+        has_corpus = bool(collected.options.corpus)
+        collected.environments = _declared(collected, (lambda: collected.corpus.passages) if has_corpus else None)
+    return collected.environments
+
+
+def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environments:
+    """Return the environments of the ini if the corpus is that of the fixture ``rag_corpus``."""
+    needs = not collected.options.environments or any(
+        line.kind in BUILTIN and CORPUS_OPTION not in line.options for line in collected.options.environments.values()
+    )
+    passages = corpus() if needs else None
+    if passages is None or collected.corpus.holds(passages):
+        return _session_environments(collected)
+    return _declared(collected, lambda: passages)
+
+
+def environments_for(collected: Collected, request: pytest.FixtureRequest) -> Environments:
+    """Return the environments of a test: its fixture's, or those of the ini over its corpus."""
+    if overridden(ENVIRONMENTS_FIXTURE, request.node) is not None:
+        return _given_environments(request.getfixturevalue(ENVIRONMENTS_FIXTURE))
+    if overridden(CORPUS_FIXTURE, request.node) is not None:
+        return fixture_environments(collected, lambda: request.getfixturevalue(CORPUS_FIXTURE))
+    return _session_environments(collected)
+
+
+def _given_environments(value: object) -> Environments:
+    """Return the environments of a user's fixture: a dict of name -> `Environment`, or what ``module:attr`` may be.
+
+    Raises:
+        SettingError: the value is no dict of names, or an environment cannot be described.
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise SettingError(
+            f"the fixture {ENVIRONMENTS} returned {short_repr(value)}; return a dict of name -> environment"
+        )
+    made = {name: environment_of(name, each, f"the fixture {ENVIRONMENTS}: {name}") for name, each in value.items()}
+    return Environments({name: partial(_same, each) for name, each in made.items()})
+
+
+def _same(environment: Environment) -> Environment:
+    return environment
+
+
+def _declared(collected: Collected, corpus: SessionCorpus | None) -> Environments:
+    """Return the declared environments, or the default one over ``corpus``."""
+    lines = collected.options.environments
+    if not lines and corpus is not None:
+        lines = {DEFAULT: EnvironmentLine(DEFAULT, DEFAULT)}
+    return Environments({name: partial(_built, collected, line, corpus) for name, line in lines.items()})
+
+
+def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | None) -> Environment:
+    kinds: Registry[EnvironmentFactory] = Registry("environment kind", BUILTIN)
+    if is_reference(line.kind):
+        collected.named.extend_path()
+        factory: EnvironmentFactory = build
+    else:
+        factory = kinds.get(line.kind, line.where)
+    options = EnvironmentOptions(line.options, line.where)
+    corpora = _Corpora(collected, corpus, line.where)
+    return factory(EnvironmentParts(line.name, line.kind, line.where, options, corpora, store_in(collected.rootdir)))
+
+
+class _Corpora:
+    """Reads the corpora that one environment names."""
+
+    def __init__(self, collected: Collected, session: SessionCorpus | None, where: str) -> None:
+        self._collected = collected
+        self._session = session
+        self._where = where
+
+    def check(self, line: str) -> None:
+        if not line and self._session is None:
+            raise SettingError(f"{self._where} has no corpus; add corpus=FILE, or set rag_corpus")
+        if line:
+            try:
+                self._corpus(line).look()
+            except RagEvalError as error:
+                problem = str(error).removeprefix("rag_corpus: ")
+                raise SettingError(f"{self._where} has corpus={line}: {problem}", code=error.code) from None
+
+    def read(self, line: str) -> tuple[Passage, ...]:
+        if line:
+            return self._corpus(line).passages or ()
+        passages = tuple((self._session() if self._session is not None else None) or ())
+        for passage in passages:
+            if not isinstance(passage, Passage):
+                raise SettingError(f"rag_corpus holds {short_repr(passage)}; give a list of Passage(id=..., text=...)")
+        return cast("tuple[Passage, ...]", passages)
+
+    def _corpus(self, line: str) -> Corpus:
+        options, formats = self._collected.options, self._collected.catalog.corpora
+        return Corpus([line], "none", options.beside, formats, self._collected.corpus.watch)

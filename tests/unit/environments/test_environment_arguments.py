@@ -1,0 +1,119 @@
+"""Arguments of a tool call against a JSON schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rageval.environments.arguments import fitted, parsed
+from pytest_rageval.environments.tool import InvalidArgumentsError
+
+
+def of(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+PERSON = of(name={"type": "string"}, age={"type": "integer"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fits"),
+    [
+        ({"type": "integer"}, "3", 3),
+        ({"type": "integer"}, " -12 ", -12),
+        ({"type": "integer"}, 3.0, 3),
+        ({"type": "number"}, 3, 3),
+        ({"type": ["integer", "null"]}, "3", 3),
+        ({"type": "string"}, "3", "3"),
+        ({"type": ["string", "integer"]}, "3", "3"),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "3", 3),
+        ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, "3", "3"),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, None, None),
+        ({"enum": ["a", 2]}, 2, 2),
+        ({"type": "array", "items": {"type": "integer"}}, [1, "2"], [1, 2]),
+        (PERSON, {"name": "Li", "age": "3", "more": 1}, {"name": "Li", "age": 3, "more": 1}),
+        ({}, {"any": [1]}, {"any": [1]}),
+        ({"type": "unheard of"}, "x", "x"),
+        ({"$ref": "#/x"}, 1, 1),
+    ],
+)
+def test_values_that_fit(schema: dict[str, Any], value: Any, fits: Any) -> None:
+    found = fitted({"x": value}, of(x=schema))["x"]
+    assert (found, type(found)) == (fits, type(fits))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "problem"),
+    [
+        ({"type": "integer"}, "three", 'x is "three"; write a whole number.'),
+        ({"type": "integer"}, "3.0", 'x is "3.0"; write a whole number.'),
+        ({"type": "integer"}, 3.5, "x is 3.5; write a whole number."),
+        ({"type": "integer"}, True, "x is true; write a whole number."),
+        ({"type": "number"}, "3", 'x is "3"; write a number.'),
+        ({"type": "boolean"}, "true", 'x is "true"; write true or false.'),
+        ({"type": "string"}, 3, "x is 3; write a text."),
+        ({"type": ["string", "null"]}, 3, "x is 3; write a text or null."),
+        ({"type": "array", "items": {"type": "integer"}}, [1, "b"], 'x[1] is "b"; write a whole number.'),
+        ({"enum": ["a", "b"]}, "c", 'x is "c"; write one of "a", "b".'),
+        ({"enum": [1]}, True, "x is true; write one of 1."),
+        ({"const": 1}, 2, "x is 2; write one of 1."),
+        (PERSON, {"name": "Li"}, "x needs age."),
+        (PERSON, {"name": "Li", "age": []}, "x.age is []; write a whole number."),
+    ],
+)
+def test_values_that_do_not_fit_say_what_is_wanted(schema: dict[str, Any], value: Any, problem: str) -> None:
+    with pytest.raises(InvalidArgumentsError) as raised:
+        fitted({"x": value}, of(x=schema))
+    assert str(raised.value) == problem
+
+
+def test_a_missing_and_an_unknown_parameter_are_named() -> None:
+    with pytest.raises(InvalidArgumentsError, match=r"^The call needs age\.$"):
+        fitted({"name": "Li"}, PERSON)
+    with pytest.raises(InvalidArgumentsError, match=r'^There is no parameter "nmae"; there are: name, age\.$'):
+        fitted({"nmae": "Li"}, PERSON)
+    assert fitted({"b": 1}, {"type": "object", "additionalProperties": True}) == {"b": 1}
+
+
+def test_text_is_read_as_a_json_object() -> None:
+    assert parsed('{"a": [1]}') == {"a": [1]}
+    assert parsed("") == {}
+    for text in ("[1]", "a", "{", "null", "[" * 100_000, "3"):
+        with pytest.raises(InvalidArgumentsError, match="not a JSON object"):
+            parsed(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+SCHEMAS = st.sampled_from(
+    [{}, {"type": "integer"}, {"type": ["number", "null"]}, {"enum": [1, "a"]}, PERSON, {"anyOf": []},
+     {"type": "array", "items": {"type": "string"}}, {"anyOf": [{"type": "boolean"}, {"type": "integer"}]}]
+)  # fmt: skip
+
+
+@given(JSON, SCHEMAS)
+def test_any_value_fits_or_is_refused_in_one_sentence(value: Any, schema: dict[str, Any]) -> None:
+    fault = ""
+    try:
+        found = fitted({"x": value}, of(x=schema))
+        assert fitted(found, of(x=schema)).keys() == {"x"}
+    except InvalidArgumentsError as error:
+        fault = str(error)
+    assert fault == "" or (fault.endswith(".") and fault.isprintable())
+
+
+@given(st.text())
+def test_any_text_is_an_object_or_invalid(text: str) -> None:
+    try:
+        assert isinstance(parsed(text), dict)
+    except InvalidArgumentsError as error:
+        fault = str(error)
+    else:
+        fault = "The arguments are not a JSON object."
+    assert fault == "The arguments are not a JSON object."

@@ -1,0 +1,167 @@
+"""The schema of a function: from its signature, its type hints and its docstring."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Optional, TypedDict
+
+import pytest
+
+from pytest_rageval.environments.docstrings import documented
+from pytest_rageval.environments.signatures import described
+from pytest_rageval.errors import SettingError
+
+
+class Person(TypedDict):
+    name: str
+    age: int
+
+
+def typed(
+    text: str,
+    count: int,
+    share: float,
+    exact: bool,
+    words: list[str],
+    rows: tuple[int, ...],
+    table: dict[str, int],
+    kind: Literal["a", "b"],
+    person: Person,
+    anything: Any,
+    place: Annotated[str, "A city."],
+    year: int | None = None,
+    limit: Optional[int] = 3,  # noqa: UP045 - people write it
+) -> str:
+    return text
+
+
+def google(city: str, days: int = 1) -> str:
+    """Return the weather.
+
+    Rain is told, too.
+
+    Args:
+        city (str): the name of a city,
+            in any spelling.
+        days: how many days ahead.
+
+    Returns:
+        One line: a text.
+    """
+    return f"{city}{days}"
+
+
+def numpy_style(city: str, days: int = 1) -> str:
+    """Return the weather.
+
+    Rain is told, too.
+
+    Parameters
+    ----------
+    city : str
+        the name of a city,
+        in any spelling.
+    days : int, optional
+        how many days ahead.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    return f"{city}{days}"
+
+
+def sphinx(city: str, days: int = 1) -> str:
+    """Return the weather.
+
+    Rain is told, too.
+
+    :param str city: the name of a city,
+        in any spelling.
+    :param days: how many days ahead.
+    :returns: One line.
+    """
+    return f"{city}{days}"
+
+
+def test_type_hints_become_json_types() -> None:
+    _, schema = described(typed, "here")
+    assert schema["properties"] == {
+        "text": {"type": "string"},
+        "count": {"type": "integer"},
+        "share": {"type": "number"},
+        "exact": {"type": "boolean"},
+        "words": {"type": "array", "items": {"type": "string"}},
+        "rows": {"type": "array", "items": {"type": "integer"}},
+        "table": {"type": "object"},
+        "kind": {"enum": ["a", "b"]},
+        "person": {
+            "type": "object",
+            "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+            "required": ["age", "name"],
+        },
+        "anything": {},
+        "place": {"type": "string", "description": "A city."},
+        "year": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    }
+    assert schema["required"] == [name for name in schema["properties"] if name not in ("year", "limit")]
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("function", [google, numpy_style, sphinx])
+def test_each_style_of_docstring_describes_the_tool_and_its_parameters(function: Callable[..., str]) -> None:
+    description, schema = described(function, "here")
+    assert description == "Return the weather.\n\nRain is told, too."
+    assert schema["properties"]["city"]["description"] == "the name of a city, in any spelling."
+    assert schema["properties"]["days"]["description"] == "how many days ahead."
+    assert schema["required"] == ["city"]
+
+
+def test_a_docstring_without_sections_is_the_description() -> None:
+    assert documented("Return it.\n\n    Note: this is a sentence.\n    ") == (
+        "Return it.\n\nNote: this is a sentence.",
+        {},
+    )
+    assert documented(None) == ("", {})
+
+
+def test_a_decorated_function_a_partial_and_an_object_have_the_schema_of_what_they_call() -> None:
+    @functools.wraps(google)
+    def wrapped(*args: Any, **kwargs: Any) -> str:
+        return google(*args, **kwargs)
+
+    class Weather:
+        def __call__(self, city: str) -> str:
+            return city
+
+    assert described(wrapped, "here") == described(google, "here")
+    assert list(described(functools.partial(google, days=2), "here")[1]["properties"]) == ["city", "days"]
+    assert described(Weather(), "here")[1]["required"] == ["city"]
+
+
+def starred(*words: str) -> None: ...
+def keywords(**words: str) -> None: ...
+def positional(word: str, /) -> None: ...
+def bare(word) -> None: ...  # type: ignore[no-untyped-def]
+def complicated(word: complex) -> None: ...
+def unresolved(word: Missing) -> None: ...  # type: ignore[name-defined] # noqa: F821
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        (starred, "here takes *words, which a model cannot name; write each parameter, or one list"),
+        (keywords, "here takes **words, which has no schema; write each parameter"),
+        (positional, "here takes word only by position, and a model names it; remove the / after it"),
+        (bare, "here has the parameter word without a type hint; write for example word: str"),
+        (complicated, "here: the parameter word has the type <class 'complex'>, which has no JSON schema here"),
+        (unresolved, "here: its signature cannot be read (NameError: name 'Missing' is not defined)"),
+    ],
+)
+def test_a_parameter_that_a_model_cannot_give_is_refused(function: Callable[..., None], problem: str) -> None:
+    with pytest.raises(SettingError) as raised:
+        described(function, "here")
+    assert str(raised.value).startswith(problem)
