@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.trace.steps import END_REASONS, end_reason
 
 __all__ = ["check_parts"]
 
@@ -29,6 +30,8 @@ def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
     trace: object = answer.trace
     if not (isinstance(trace, Sequence) and all(isinstance(s, Step) and isinstance(s.detail, Mapping) for s in trace)):
         yield "trace", trace, "a tuple of Step"
+    elif (reason := end_reason(answer.trace)) not in END_REASONS:
+        yield "trace's end.reason", reason, f"one of {', '.join(END_REASONS)},"
     usage: object = answer.usage
     if isinstance(usage, Usage):
         if usage.fault:
