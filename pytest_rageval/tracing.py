@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
@@ -39,7 +39,7 @@ def tool(function: F | None = None, /, *, name: str = "") -> F | Callable[[F], F
     """Record each call of a function as a step "tool": its arguments, its result or error, and its seconds.
 
     Documents that it returns (of LangChain or LlamaIndex, dicts with a text, `ScoredPassage`, a `Ranking`) become
-    the step's passages.
+    the step's passages. What a generator yields is not recorded.
 
     Args:
         function: a sync or async function.
@@ -200,6 +200,8 @@ def _set_result(recorded: RecordedStep, result: object, name: str) -> None:
         with suppress(Exception):  # a recording must not break the tool
             recorded.detail["passages"] = _passages(result, name)
             return
+    if isinstance(result, Awaitable | Iterator | AsyncIterator):  # the caller reads it; what it holds is unknown
+        return
     recorded.detail["result"] = plain_json(result)
 
 

@@ -97,8 +97,8 @@ def is_replayed(outcome: Outcome) -> bool:
 def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:
     """Return the sum of the model calls; an unknown part makes the sum unknown, not smaller.
 
-    If an outcome's calls were not counted, its answer counts as one call of one attempt, unless it took zero tokens
-    (the embedded reader's).
+    If an outcome's calls were not counted, its answer counts as the calls in its trace. Without them it is one call of
+    one attempt, unless it took zero tokens (the embedded reader's).
 
     Args:
         outcomes: the outcomes.
@@ -109,11 +109,12 @@ def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:
         if outcome.calls is not None:
             total += outcome.calls
         elif outcome.answer is not None:
-            total += _estimated_calls(outcome.answer.usage or Usage())
+            total += _estimated_calls(outcome.answer)
     return total
 
 
-def _estimated_calls(usage: Usage) -> Calls:
-    calls = 0 if usage.prompt_tokens == usage.completion_tokens == 0 else 1
+def _estimated_calls(answer: Answer) -> Calls:
+    usage = answer.usage or Usage()
+    calls = len(model_calls(answer.trace)) or (0 if usage.prompt_tokens == usage.completion_tokens == 0 else 1)
     cost = usage.cost_usd
     return Calls(calls, 0, calls, usage.prompt_tokens, usage.completion_tokens, cost, cost)

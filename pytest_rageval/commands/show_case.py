@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
 from pytest_rageval.errors import UnknownNameError, ascii_safe
+from pytest_rageval.metrics.diagnosis.diagnose import WORDS
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.text.lines import number
 from pytest_rageval.report.text.steps import step_lines
@@ -16,7 +17,7 @@ __all__ = ["outcomes_of_case", "show_case"]
 
 
 def show_case(run: str | None, case: str) -> Iterator[str]:
-    """Yield the lines of a case: question, gold, answer, scores and steps, for each system and setting.
+    """Yield the lines of a case: question, gold, answer, scores, diagnosis and steps, for each system and setting.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
@@ -54,6 +55,9 @@ def _lines(outcome: Outcome, instance: Mapping[str, Any]) -> Iterator[str]:
         yield f"answer: {_line(outcome.answer.text)}"
     for name, score in outcome.scores.items():
         yield f"{ascii_safe(name)}: {number(score.value) if score.reason is None else _line(score.reason)}"
+    if outcome.diagnosis is not None:
+        kind, why = outcome.diagnosis.type, outcome.diagnosis.why
+        yield f"diagnosis: {kind} {WORDS[kind]} ({ascii_safe(why)})"
     if outcome.answer is None or not outcome.answer.trace:
         yield "steps: none recorded"
         return

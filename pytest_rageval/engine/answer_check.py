@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.trace.steps import END_REASONS, end_of
 
 __all__ = ["check_parts"]
 
@@ -29,12 +30,23 @@ def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
     trace: object = answer.trace
     if not (isinstance(trace, Sequence) and all(isinstance(s, Step) and isinstance(s.detail, Mapping) for s in trace)):
         yield "trace", trace, "a tuple of Step"
+    elif isinstance(reason := _end_reason(answer.trace), str) and reason not in END_REASONS:
+        yield "trace's end.reason", reason, f"one of {', '.join(END_REASONS)},"
     usage: object = answer.usage
     if isinstance(usage, Usage):
         if usage.fault:
             yield f"usage.{usage.fault}", getattr(usage, usage.fault), "a finite number of 0 or more"
     elif usage is not None:
         yield "usage", usage, "a Usage"
+
+
+def _end_reason(trace: Sequence[Step]) -> object:
+    """Return why the run ended, as the system wrote it."""
+    end = end_of(trace)
+    try:
+        return None if end is None else end.detail.get("reason")
+    except Exception:  # a user's mapping may raise anything
+        return None
 
 
 def _is_scored(item: object) -> bool:

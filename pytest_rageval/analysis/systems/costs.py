@@ -12,7 +12,7 @@ from pytest_rageval.analysis.matrix import macro_average
 from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.analysis.systems.board import Board, Candidate
 from pytest_rageval.analysis.systems.pareto import Point, fronts
-from pytest_rageval.analysis.usage import answered, is_replayed, used
+from pytest_rageval.analysis.usage import answered, calls_in_trace, is_replayed, used
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.trace.steps import (
@@ -25,8 +25,6 @@ from pytest_rageval.trace.steps import (
     RETRIEVE,
     TOOL,
     end_reason,
-    model_calls,
-    tool_calls,
 )
 
 __all__ = ["PARTS", "REST", "SHARES", "Deployed", "deployed", "macro_of"]
@@ -54,7 +52,7 @@ class Deployed:
         quality: the metric; None if no case has it.
         p50_s, p95_s, mean_s: seconds of an answer, over the measured ones; None if none was measured.
         n_replayed: number of answers that were replayed; their time is not measured.
-        model_calls, tool_calls, steps: means over the answers with a trace; None without one.
+        model_calls, tool_calls, steps: means over the answers whose trace tells them; None without one.
         prompt_tokens, completion_tokens, cost_usd: means of an answer; None if an answer does not report it.
         cost_per_right: the whole cost divided by the number of right answers; None if there is none.
         shares: part -> its share of the seconds of the measured answers with a trace; empty without one.
@@ -154,8 +152,8 @@ def _deployed(board: Board, system: Candidate, outcomes: Sequence[Outcome], qual
         p95_s=quantile(seconds, 0.95),
         mean_s=fmean(seconds) if seconds else None,
         n_replayed=sum(map(is_replayed, answers)),
-        model_calls=_mean(len(model_calls(trace)) for trace in traces),
-        tool_calls=_mean(len(tool_calls(trace)) for trace in traces),
+        model_calls=_calls("model_calls", answers),
+        tool_calls=_calls("tool_calls", answers),
         steps=_mean(sum(step.kind != END for step in trace) for trace in traces),
         prompt_tokens=_per_answer([_used(outcome, "prompt_tokens") for outcome in answers]),
         completion_tokens=_per_answer([_used(outcome, "completion_tokens") for outcome in answers]),
@@ -166,6 +164,11 @@ def _deployed(board: Board, system: Candidate, outcomes: Sequence[Outcome], qual
         outages=sum(outcome.error_type in FAULTS for outcome in failed),
         limits=sum(end_reason(trace) in LIMITS for trace in traces),
     )
+
+
+def _calls(name: str, answers: Sequence[Outcome]) -> float | None:
+    known = (calls_in_trace(name, outcome.answer) for outcome in answers)
+    return _mean(number for number in known if number is not None)
 
 
 def _shares(answers: Iterable[Answer]) -> dict[str, float]:
@@ -225,6 +228,6 @@ def _per_answer(values: Sequence[float | None]) -> float | None:
     return None if total is None else total / len(values)
 
 
-def _mean(values: Iterable[int]) -> float | None:
+def _mean(values: Iterable[float]) -> float | None:
     known = list(values)
     return fmean(known) if known else None

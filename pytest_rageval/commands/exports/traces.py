@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["add_to", "export_traces"]
 
 DESCRIPTION = """\
-Write one JSON file for each answer of a run that has a trace: question, gold answers, answer, scores and steps.
+Write one JSON file for each answer of a run that has a trace: question, gold answers, answer, scores, diagnosis and
+steps.
 """
 
 LONGEST_NAME = 80
@@ -85,6 +86,7 @@ def _content(outcome: Mapping[str, Any], instance: Mapping[str, Any], run: str) 
         "gold": instance.get("gold"),
         "answer": answer["text"],
         "scores": outcome["scores"],
+        "diagnosis": outcome.get("diagnosis"),
         **{key: answer[key] for key in ("ranking", "usage", "trace")},
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
@@ -25,7 +25,7 @@ class NamedSystems:
         self._added: list[str] = []
         self._loaded: dict[str, System] = {}
 
-    def load(self, names: Iterable[str], registered: Iterable[str], aliases: Iterable[str] = ()) -> None:
+    def load(self, names: Iterable[str], registered: Iterable[str], aliases: Collection[str] = ()) -> None:
         """Load each of ``names`` that is not ``registered``; raise `SettingError` if one cannot be loaded.
 
         An error suggests registered names and ``aliases``.
@@ -34,6 +34,9 @@ class NamedSystems:
         for name in dict.fromkeys(names):
             if name in known or name in self._loaded:
                 continue
+            if name in aliases:  # `NAME@MODEL` was split into both; an alias alone has been resolved
+                instead = "name it without @MODEL, or add a line with the other model"
+                raise SettingError(f"rag_systems sets the model of {name!r}; {instead}")
             if ":" not in name:
                 hint = f"(one of your own is module:attribute); {did_you_mean(name, {*known, *aliases})}"
                 raise SettingError(f"unknown system {short_repr(name)} {hint}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.gate_results import ungated
 from pytest_rageval.report.run.plan import Plan
+from pytest_rageval.report.text.lines import counted
 from pytest_rageval.trace.steps import has_failed, tool_calls
 
 __all__ = ["unrecorded_results", "warnings_of"]
@@ -36,6 +37,7 @@ def unrecorded_results(outcomes: Iterable[Outcome]) -> list[str]:
     """
     traces = [outcome.answer.trace for outcome in outcomes if outcome.answer is not None]
     number = sum(
-        any("result" not in step.detail and not has_failed(step) for step in tool_calls(trace)) for trace in traces
+        any(not {"result", "passages"} & step.detail.keys() and not has_failed(step) for step in tool_calls(trace))
+        for trace in traces
     )
-    return [f"{number} answers: tool results were not recorded"] if number else []
+    return [f"the results of tools were not recorded in {counted(number, 'answer')}"] if number else []

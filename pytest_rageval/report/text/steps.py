@@ -62,9 +62,10 @@ def _head(step: Step) -> str:
     if step.kind in _HEADS:
         return "  ".join(_short(detail[key]) for key in _HEADS[step.kind] if detail.get(key) not in (None, ""))
     if step.kind == TOOL:
-        arguments = detail.get("arguments")
-        inner = _pairs(arguments) if isinstance(arguments, Mapping) else "" if arguments is None else _json(arguments)
-        return f"{_short(detail.get('name', '?'))}({inner})"
+        name, arguments = _short(detail.get("name", "?")), detail.get("arguments")
+        if arguments is None:  # not recorded, or left out for privacy
+            return name
+        return f"{name}({_pairs(arguments) if isinstance(arguments, Mapping) else _json(arguments)})"
     if step.kind == RETRIEVE:
         query = _json(detail["query"]) if "query" in detail else ""
         return " ".join(part for part in (_short(detail.get("retriever", "")), query) if part)

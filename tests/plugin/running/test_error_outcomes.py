@@ -144,6 +144,10 @@ WRONG_TYPES = {
     "ranking": ("Answer('a', ranking=[('d1', 1.0)])", "*Answer whose ranking is *('d1', 1.0)*must be a Ranking*"),
     "score": ("Answer('a', ranking=Ranking((ScoredPassage('d', 'high'),)))", "*Answer whose ranking is *"),
     "trace": ("Answer('a', trace=({'kind': 'x'},))", "*Answer whose trace is *must be a tuple of Step*"),
+    "end": (
+        "Answer('a', trace=(Step('end', {'reason': 'tool_unavailble'}),))",
+        "*Answer whose trace's end.reason is 'tool_unavailble'*must be one of finished, *tool_unavailable*",
+    ),
     "usage": ("Answer('a', usage={'cost_usd': 1})", "*Answer whose usage is *must be a Usage*"),
     "cost": ("Answer('a', usage=Usage(cost_usd=-100))", "*Answer whose usage.cost_usd is -100*0 or more*"),
     "nan": ("Answer('a', usage=Usage(cost_usd=float('nan')))", "*Answer whose usage.cost_usd is nan*finite number*"),
@@ -157,7 +161,7 @@ def test_a_system_that_always_returns_the_wrong_type_stops_after_three_cases(pro
     value, said = WRONG_TYPES[kind]
     conftest = f"""
         import pytest
-        from pytest_rageval import Answer, Ranking, ScoredPassage, Usage
+        from pytest_rageval import Answer, Ranking, ScoredPassage, Step, Usage
 
         @pytest.fixture(scope="session")
         def rag_system():

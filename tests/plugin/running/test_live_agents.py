@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from support.libraries import missing
 from support.projects.rag_project import Project, case
 
 COMMON = """
@@ -161,16 +161,6 @@ LIBRARIES: dict[str, tuple[tuple[str, ...], str, str, int]] = {
     "langgraph-callbacks": (GRAPH, LANGGRAPH.format(instrument=CALLBACKS, config=CONFIG), "", 1),
     "openai-agents": (("agents",), AGENTS, "", 0),
 }  # fmt: skip
-
-
-def missing(names: tuple[str, ...]) -> list[str]:
-    def is_missing(name: str) -> bool:
-        try:
-            return find_spec(name) is None
-        except ImportError:
-            return True
-
-    return [name for name in names if is_missing(name)]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -114,9 +114,26 @@ def test_the_users_provider_gets_the_spans_and_loses_none(project: Project) -> N
 def test_results_that_were_not_recorded_are_one_warning(project: Project) -> None:
     project.says(cases("a", "b", "c"), conftest=CONFTEST.replace(", tool__call__result=found", ""))
     run = project.run()
-    run.said("warning: 3 answers: tool results were not recorded")
+    run.said("warning: the results of tools were not recorded in 3 answers")
     assert "result" not in run.outcomes["q1"]["answer"]["trace"][0]["detail"]
     project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    assert "were not recorded" not in project.run().text
+
+
+def test_a_tool_that_returns_documents_has_a_result(project: Project) -> None:
+    conftest = """
+        import pytest
+        from pytest_rageval import tracing
+
+        @tracing.tool
+        def search(question):
+            return [{"id": "capital", "text": "Paris is the capital."}]
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return lambda query: search(query.question)[0]["text"]
+    """
+    project.says(cases("a"), conftest=conftest)
     assert "were not recorded" not in project.run().text
 
 

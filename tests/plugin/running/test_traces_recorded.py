@@ -96,6 +96,7 @@ def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode
             "gold: Paris",
             "answer: Paris",
             "accuracy: 1",
+            "diagnosis: EM right, retrieved (the answer was retrieved)",
             "steps:",
             '  1 tool  search(title="Paris")  * s',
             "      -> Paris is the capital....",
@@ -186,6 +187,8 @@ def test_traces_are_exported_one_file_a_case(project: Project) -> None:
     assert [name.partition("-")[0] for name in names] == ["A_1", "a", "a_1", "q1.json", "q2.json", "x.json"]
     content = json.loads((project.path / "out" / "q1.json").read_text(encoding="utf-8"))
     assert content["trace"] == run.outcomes["q1"]["answer"]["trace"]
+    assert content["diagnosis"] == run.outcomes["q1"]["diagnosis"]
+    assert content["diagnosis"]["type"] == "EM"
     assert (content["question"], content["gold"], content["answer"]) == ("say Paris", [["Paris"]], "Paris")
     again = project.command("export", "traces", "--out", "out")
     assert (again.returncode, again.stderr) == (

@@ -165,6 +165,12 @@ def test_calls_that_were_not_counted_are_estimated_from_usage() -> None:
     assert calls_of([counted], Calls()) == LIVE  # counted once
 
 
+def test_calls_in_a_trace_are_counted_instead_of_estimated() -> None:
+    answer = Answer("x", trace=(Step("completion"), Step("tool", {"name": "s"}), Step("completion")))
+    traced = Outcome("t[a]", "a", "t", {}, "s", "scored", replace(answer, usage=Usage(30, 4, 0.5)))
+    assert calls_of([traced], Calls()) == Calls(2, 0, 2, 30, 4, 0.5, 0.5)
+
+
 def both(name: str, with_it: Score, without: Score, **facets: str) -> Outcome:
     scores = {"accuracy": with_it, "closed_book_accuracy": without}
     return Outcome(f"t[{name}]", name, "t", facets, "s", "scored", scores=scores)

@@ -195,6 +195,20 @@ def test_costs_are_of_an_answer_and_of_a_right_one() -> None:
     assert (a.front, b.front, b.dominated_by) == (True, False, ("a",))
 
 
+def test_calls_that_the_trace_does_not_tell_are_unknown() -> None:
+    tool, timed = Step("tool", {"name": "s"}), Step("retrieve", {"seconds": 0.1})
+    table = board_of(
+        [
+            answered("agent", "c1", 1.0, steps=(tool, Step("thought", {"text": "x"}), tool)),
+            answered("rag", "c1", 1.0, steps=(timed,)),
+        ],
+        "accuracy",
+        BINARY,
+    )
+    calls = {row.system.name: (row.model_calls, row.tool_calls) for row in deployed(table)}
+    assert calls == {"agent": (None, 2), "rag": (None, None)}
+
+
 def test_a_replayed_answer_has_no_time() -> None:
     from dataclasses import replace
 

@@ -45,6 +45,14 @@ def test_the_folders_are_last_on_sys_path_until_close(folders: tuple[Path, Path]
     assert sys.path == before
 
 
+def test_an_alias_with_a_model_is_refused(folders: tuple[Path, Path]) -> None:
+    systems = NamedSystems(folders)
+    with pytest.raises(SettingError) as caught:
+        systems.load(["agent"], ["extractive"], ["agent"])
+    sentence = "rag_systems sets the model of 'agent'; name it without @MODEL, or add a line with the other model"
+    assert str(caught.value).startswith(sentence)
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [

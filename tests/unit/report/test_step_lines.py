@@ -14,6 +14,7 @@ def test_each_kind_says_what_happened() -> None:
         ),
         Step("retrieve", {"parent": 1, "retriever": "bm25", "query": "a", "passages": [{"id": "d1"}, {"id": "d2"}]}),
         Step("tool", {"name": "clock", "error": "LookupError: no zone\nx"}),
+        Step("tool", {"name": "now", "arguments": {}}),
         Step("tool", {"name": "klock", "arguments": "{broken", "invalid": True}),
         Step("completion", {"model": "m", "prompt_tokens": 1200, "completion_tokens": 3, "text": "Paris"}),
         Step("program", {"code": "x = 1\ny = 2", "seconds": 2}),
@@ -28,17 +29,18 @@ def test_each_kind_says_what_happened() -> None:
         '      -> {"n": 1}',
         '  3   retrieve  bm25 "a"',
         "        -> 2 passages: d1, d2",
-        "  4 tool  clock()",
+        "  4 tool  clock",
         "      error: LookupError: no zone...",
-        '  5 tool  klock("{broken")',
+        "  5 tool  now()",
+        '  6 tool  klock("{broken")',
         "      invalid call",
-        "  6 completion  m  1,200 + 3 tokens",
+        "  7 completion  m  1,200 + 3 tokens",
         "      -> Paris",
-        "  7 program  2 s",
+        "  8 program  2 s",
         "      -> x = 1...",
-        "  8 branch  0.1  dead_end  <0.001 s",
-        '  9 mine  goal="x"',
-        " 10 end  gave_up  no\\u202e hope",
+        "  9 branch  0.1  dead_end  <0.001 s",
+        ' 10 mine  goal="x"',
+        " 11 end  gave_up  no\\u202e hope",
     ]
 
 
@@ -51,5 +53,5 @@ def test_a_parent_that_is_none_is_ignored() -> None:
 
 def test_long_values_are_cut() -> None:
     (line, below) = step_lines([Step("tool", {"name": "x" * 999, "result": "y" * 999})])
-    assert line == f"  1 tool  {'x' * 197}...()"
+    assert line == f"  1 tool  {'x' * 197}..."
     assert below == f"      -> {'y' * 197}..."

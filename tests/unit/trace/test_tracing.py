@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import subprocess
 import sys
+from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import pytest
@@ -115,6 +116,30 @@ def test_other_results_stay_what_they_are(result: object) -> None:
     with collecting() as collector:
         search()
     assert only(collector)["result"] == result
+
+
+def test_a_result_that_is_still_to_come_is_not_recorded() -> None:
+    @tracing.tool
+    def stream() -> Iterator[str]:
+        yield "The museum opens at 9:00."
+
+    async def read() -> str:
+        return "The museum opens at 9:00."
+
+    @tracing.tool
+    def later() -> Awaitable[str]:
+        return read()
+
+    with collecting() as collector:
+        assert list(stream()) == ["The museum opens at 9:00."]
+    assert only(collector) == {"name": "stream", "arguments": {}}
+    with collecting() as collector:
+        assert asyncio.run(awaited(later())) == "The museum opens at 9:00."
+    assert only(collector) == {"name": "later", "arguments": {}}
+
+
+async def awaited(value: Awaitable[str]) -> str:
+    return await value
 
 
 def test_steps_nest_also_in_tasks_and_after_errors() -> None:
