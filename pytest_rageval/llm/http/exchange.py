@@ -178,7 +178,8 @@ class Exchange:
             request, cassettes = self._request, self._cassettes
             if is_answer and request is not None and cassettes is not None:
                 if cassettes.find(request) is None:  # else an identical stream was faster
-                    cassettes.record(request, to_record(reply) | ({} if said is None else {"cost_usd": cost}))
+                    stored = to_record(reply, of_model=said is not None)
+                    cassettes.record(request, stored | ({} if said is None else {"cost_usd": cost}))
                 self._scope.meter.use(request.key)
         finally:
             self._unclaim()
