@@ -23,6 +23,7 @@ from pytest_rageval.hooks.reporting.case_reports import (
     pytest_runtest_makereport,
 )
 from pytest_rageval.hooks.reporting.hooks import pytest_sessionfinish
+from pytest_rageval.hooks.run.current_test import pytest_runtest_teardown
 from pytest_rageval.hooks.run.fixtures import (
     pytest_fixture_setup,
     rag,
@@ -57,6 +58,7 @@ __all__ = [
     "pytest_report_collectionfinish",
     "pytest_report_teststatus",
     "pytest_runtest_makereport",
+    "pytest_runtest_teardown",
     "pytest_sessionfinish",
     "rag",
     "rag_corpus",

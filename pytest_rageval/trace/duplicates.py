@@ -13,28 +13,38 @@ from pytest_rageval.trace.steps import COMPLETION, RETRIEVE, TOOL
 
 __all__ = ["without_duplicates"]
 
+LATE_S = 0.05
+"""Seconds that a stream may end after the model call that read it."""
+
 
 def without_duplicates(collector: Collector) -> Collector:
     """Return the events with each call once.
 
     Two events are one call if they come from different sources, overlap in time, and have the same tool and arguments,
-    the same query, or the same numbers of tokens. The one that began first stays and gets the values that only the
-    other has.
+    the same query, or the same numbers of tokens. So are a model call and one around it if either does not know its
+    tokens. The one that began first stays and gets the values that only the other has.
     """
     events = list(collector.events)
     if len({event.source for event in events}) < 2:
         return Collector(events)
     calls: dict[tuple[str, str], list[Event]] = {}
+    completions: list[Event] = []
+    joined: set[tuple[int, str]] = set()
     same: dict[int, Event] = {}
     for event in sorted(events, key=lambda each: each.start):
         key = _key(event)
-        if key is None:
-            continue
-        earlier = next((each for each in calls.get(key, ()) if _is_same(each, event)), None)
+        earlier = None if key is None else next((each for each in calls.get(key, ()) if _is_same(each, event)), None)
+        if earlier is None and event.kind == COMPLETION:
+            free = (each for each in completions if (id(each), event.source) not in joined)
+            earlier = next((each for each in free if _is_inside(event, each)), None)
         if earlier is None:
-            calls.setdefault(key, []).append(event)
+            if key is not None:
+                calls.setdefault(key, []).append(event)
+            if event.kind == COMPLETION:
+                completions.append(event)
         else:
             same[id(event)] = earlier
+            joined.add((id(earlier), event.source))
             earlier.detail = {**event.detail, **earlier.detail}
     rest = [event for event in events if id(event) not in same]
     for event in rest:
@@ -46,6 +56,18 @@ def without_duplicates(collector: Collector) -> Collector:
 def _is_same(one: Event, other: Event) -> bool:
     ends = (math.inf if event.end is None else event.end for event in (one, other))
     return one.source != other.source and max(one.start, other.start) <= min(ends)
+
+
+def _is_inside(event: Event, around: Event) -> bool:
+    """Return whether a model call is the one that another source recorded around it, with unknown tokens."""
+    if event.source == around.source or (_key(event) is not None and _key(around) is not None):
+        return False
+    inner, outer = (str(each.detail.get("model") or "") for each in (event, around))
+    if not (inner.startswith(outer) or outer.startswith(inner)):
+        return False
+    if around.end is None:
+        return True
+    return event.end is not None and event.start <= around.end and event.end <= around.end + LATE_S
 
 
 def _key(event: Event) -> tuple[str, str] | None:

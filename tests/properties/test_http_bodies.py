@@ -40,7 +40,7 @@ def bodies(value: Any, raw: bytes) -> list[bytes]:
 def test_a_reply_is_replayed_byte_by_byte(value: Any, raw: bytes, kind: str) -> None:
     request = request_of(Call("POST", "https://host/v1/x", b"{}"), "host", 1)
     for body in bodies(value, raw):
-        record = to_record(Reply(200, {"content-type": kind}, (body,)))
+        record = to_record(Reply(200, {"content-type": kind}, (body,)), of_model=True)
         stored = json.loads(to_line(request, record))["response"]
         reply = reply_of(stored)
         assert reply.body == body

@@ -274,7 +274,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     from dataclasses import asdict
 
+    from pytest_rageval.hooks.run.current_test import remove_variable
+
     meter = collected.close()
+    remove_variable()
     unclaimed = (asdict(meter.calls), meter.keys) if meter.calls.calls else None
     if is_worker(config):
         output = {"rag_faults": collected.faults, "rag_dropped_steps": collected.dropped_steps}

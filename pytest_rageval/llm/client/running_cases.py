@@ -6,10 +6,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pytest_rageval.errors import RagEvalError
 from pytest_rageval.llm.client.usage_meter import Scope, current
 from pytest_rageval.trace.collector import Collector, current_collector
 
-__all__ = ["RunningCase", "running_case", "running_cases"]
+__all__ = ["RunningCase", "refuse_running_cases", "running_case", "running_cases"]
 
 RunningCase = tuple[Scope, Collector | None]
 
@@ -34,3 +35,13 @@ def running_cases() -> list[RunningCase]:
     """Return the running cases."""
     with _lock:
         return list(_running.values())
+
+
+def refuse_running_cases(error: RagEvalError) -> None:
+    """Note in each running case that a request of a thread without a case was refused, as it may be that case's.
+
+    What the main thread asks without a case, such as a plain test, is no case's.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        for scope, _ in running_cases():
+            scope.meter.refuse(error)

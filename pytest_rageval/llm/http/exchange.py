@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import ModelError, RagEvalError
+from pytest_rageval.llm.client.running_cases import refuse_running_cases
 from pytest_rageval.llm.client.usage_meter import RefusedCallError, Scope
 from pytest_rageval.llm.http.completion_step import completion_step
 from pytest_rageval.llm.http.exchange_values import Call, Reply
@@ -39,6 +40,7 @@ class Exchange:
 
     Attributes:
         reply: the recorded reply; None if the request must be sent.
+        has_case: whether it is known which case sends the request.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Exchange:
         in_flight: InFlight,
     ) -> None:
         self.reply: Reply | None = None
+        self.has_case = True
         self._call = call
         self._host = host
         self._scope = scope
@@ -82,6 +85,8 @@ class Exchange:
         except RagEvalError as error:
             self._unclaim()
             self._scope.meter.refuse(error)
+            if not self.has_case:
+                refuse_running_cases(error)
             raise RefusedCallError(error) from None
         except BaseException:
             self._unclaim()
@@ -178,7 +183,8 @@ class Exchange:
             request, cassettes = self._request, self._cassettes
             if is_answer and request is not None and cassettes is not None:
                 if cassettes.find(request) is None:  # else an identical stream was faster
-                    cassettes.record(request, to_record(reply) | ({} if said is None else {"cost_usd": cost}))
+                    stored = to_record(reply, of_model=said is not None)
+                    cassettes.record(request, stored | ({} if said is None else {"cost_usd": cost}))
                 self._scope.meter.use(request.key)
         finally:
             self._unclaim()

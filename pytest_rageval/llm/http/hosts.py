@@ -16,6 +16,7 @@ _PATTERN = re.compile(r"(?P<host>\[[0-9a-f:.*]+\]|[a-z0-9*._-]+)(?::(?P<port>\d{
 _LOCAL = re.compile(r"localhost|\[.*\]|[\d.*]*\d[\d.*]*")
 """Hosts whose services seldom listen on the ports of HTTP."""
 
+LAST_PORT = 65_535
 _DEFAULT_PORTS = ("80", "443")
 
 
@@ -66,10 +67,14 @@ class Hosts:
 
 def _pattern(text: str, where: str) -> _Pattern:
     match = _PATTERN.fullmatch(text)
-    if match is None:
+    if match is None or not _is_port(match["port"]):
         problem = f"{where} has {short_repr(text)}; write a host and its port without scheme and path"
         raise SettingError(f"{problem}, for instance api.openai.com, *.anthropic.com or localhost:8000")
     host, port = match["host"], match["port"] or ""
     if not port and _LOCAL.fullmatch(host):
         raise SettingError(f"{where} has {host} without a port; write {host}:8000, or {host}:* for any port")
     return _Pattern(host.strip("[]"), port)
+
+
+def _is_port(text: str | None) -> bool:
+    return text is None or text == ANY or 0 < int(text) <= LAST_PORT

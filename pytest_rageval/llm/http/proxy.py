@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.llm.client.own_calls import own_call
 from pytest_rageval.llm.client.running_cases import running_cases
-from pytest_rageval.llm.client.usage_meter import RefusedCallError
+from pytest_rageval.llm.client.usage_meter import SCOPE, RefusedCallError
 from pytest_rageval.llm.http.exchange import Exchange
 from pytest_rageval.llm.http.exchange_values import Call, Reply
 from pytest_rageval.llm.http.recorder import Recorder
@@ -77,7 +77,9 @@ class Proxy:
         cases = running_cases()
         self.shared += len(cases) > 1
         host = urlsplit(self.upstream).hostname or ""
-        return self.recorder.exchange_for(cases[0] if len(cases) == 1 else None, call, host)
+        case = cases[0] if len(cases) == 1 else None
+        SCOPE.set(None if case is None else case[0])  # recordings ask whether the case is recorded anew
+        return self.recorder.exchange_for(case, call, host)
 
     def send(self, call: Call, headers: Mapping[str, str]) -> Any:
         """Return the upstream's response, opened by a ``with`` block."""

@@ -58,7 +58,9 @@ class Recorder:
         """Start a request of a case, or of none; ``host`` is its name in recordings if no setting lists it."""
         scope, collector = case or (Scope(self._outside), None)
         host = self._host(call.url) or host
-        return Exchange(call, host, scope, collector, self._cassettes, self._spending, self._in_flight)
+        exchange = Exchange(call, host, scope, collector, self._cassettes, self._spending, self._in_flight)
+        exchange.has_case = scope.meter is not self._outside
+        return exchange
 
     def leave_out(self, address: str) -> None:
         """Leave the requests to an address alone: the proxy there records them."""

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pytest_rageval.llm.http.exchange_values import Call
 from pytest_rageval.llm.recordings.request import Request
 
-__all__ = ["KIND", "request_of"]
+__all__ = ["KIND", "request_of", "without_secrets"]
 
 KIND = "http"
 """The kind of these calls in recordings."""
@@ -23,6 +23,11 @@ _SECRET = re.compile(
 _SECRET_QUERY = re.compile(r"^(?:key|token|sig(?:nature)?|x-(?:amz|goog)-.*)$", re.IGNORECASE)
 """Names in an address that are secrets there, although they may be plain data in a body."""
 
+_LOOKED_UP = re.compile(r"^(?:key|token)$", re.IGNORECASE)
+"""Those of them that also name what is looked up or the next page, as in ``GET /pages?key=prices``."""
+
+_LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w.~+/=:-]{16,}")
+
 _ID_NAME = re.compile(
     r"^(?:(?:tool_)?call|tool_use|run|trace|span|request|message|idempotency|correlation)_?(?:id|key)$"
 )
@@ -33,6 +38,9 @@ _GENERATED = re.compile(
 )
 _PARTS_WITH_ID = frozenset({"function", "function_call", "function_call_output", "message", "tool_call", "tool_use"})
 """Types of the parts of a conversation whose ``id`` a client or a provider makes up."""
+
+_GOOGLE = ".googleapis.com"
+"""Hosts that take an API key in an address."""
 
 _MASK = "<masked>"
 _BOUNDARY = re.compile(r'boundary="?([^";,]+)"?', re.IGNORECASE)
@@ -46,13 +54,26 @@ def request_of(call: Call, host: str, repeat: int) -> Request:
     """
     parts = urlsplit(call.url)
     params: dict[str, Any] = {"method": call.method, "path": parts.path or "/"}
+    may_look_up = call.method != "POST" and not host.endswith(_GOOGLE)
     query = sorted(
-        [name, _MASK if _SECRET.search(name) or _SECRET_QUERY.match(name) else value]
+        [name, _shown(name, value, may_look_up=may_look_up)]
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
     )
     if query:
         params["query"] = query
     return Request(KIND, host, params, _content(call), repeat)
+
+
+def _shown(name: str, value: str, *, may_look_up: bool) -> str:
+    """Return a value of an address, masked if it is a secret.
+
+    What may be looked up gets a digest: another value gets another reply, and a short key is not stored.
+    """
+    if not _SECRET.search(name) and not _SECRET_QUERY.match(name):
+        return value
+    if not may_look_up or not _LOOKED_UP.match(name) or _LIKE_A_KEY.fullmatch(value):
+        return _MASK
+    return f"<masked {hashlib.sha256(value.encode()).hexdigest()[:8]}>"
 
 
 def _content(call: Call) -> Any:
@@ -61,9 +82,9 @@ def _content(call: Call) -> Any:
         return None
     value = call.json
     if value is not None:
-        return _StableIds().applied(_without_secrets(value))
+        return _StableIds().applied(without_secrets(value))
     kind = call.content_type.partition(";")[0].strip().lower()
-    body = call.body
+    body = call.content
     if kind == "application/x-www-form-urlencoded":
         fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
         return {"form": [[name, _MASK if _SECRET.search(name) else value] for name, value in fields]}
@@ -76,14 +97,14 @@ def _content(call: Call) -> Any:
         return {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
 
 
-def _without_secrets(value: Any) -> Any:
+def without_secrets(value: Any) -> Any:
     """Return a JSON value with each text under the name of a secret masked."""
     if isinstance(value, dict):
         return {
-            name: _MASK if isinstance(item, str) and _SECRET.search(name) else _without_secrets(item)
+            name: _MASK if isinstance(item, str) and _SECRET.search(name) else without_secrets(item)
             for name, item in value.items()
         }
-    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
+    return [without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
 class _StableIds:

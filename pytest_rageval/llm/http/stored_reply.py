@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.llm.http.exchange_values import Call, Reply, decoded, json_of
+from pytest_rageval.llm.http.request_identity import without_secrets
 from pytest_rageval.llm.secrets import masked, redact
 
 __all__ = ["is_recordable", "plain_body", "reply_of", "to_record"]
@@ -28,8 +29,11 @@ def is_recordable(call: Call, status: int) -> bool:
     return status < 400 or (status in _FOUND_NOTHING and call.method in ("GET", "HEAD"))
 
 
-def to_record(reply: Reply) -> dict[str, Any]:
-    """Return a reply as plain JSON values, decompressed if possible."""
+def to_record(reply: Reply, *, of_model: bool) -> dict[str, Any]:
+    """Return a reply as plain JSON values, decompressed if possible.
+
+    Secrets such as ``access_token`` are masked in JSON, but not in what a model says.
+    """
     headers = {name: redact(reply.headers[name]) for name in KEPT if name in reply.headers}
     body = plain_body(reply)
     if body is None:
@@ -44,8 +48,9 @@ def to_record(reply: Reply) -> dict[str, Any]:
     if "ndjson" in reply.content_type or "jsonl" in reply.content_type:
         return {"status": reply.status, "headers": headers, "events": _pieces(text, _LINE_END)}
     value = json_of(body) if reply.is_json else None
-    if value is not None and masked(value) != value:  # a secret may be spelled with JSON's escapes
-        text = json.dumps(masked(value), ensure_ascii=False)
+    shown = masked(value if of_model else without_secrets(value))
+    if shown != value:  # a secret may be spelled with JSON's escapes
+        text = json.dumps(shown, ensure_ascii=False)
     return {"status": reply.status, "headers": headers, "body": text}
 
 

@@ -20,7 +20,8 @@ ALLOWED = {
     "pytest_rageval.hooks.config.parsing", "pytest_rageval.hooks.config.process", "pytest_rageval.hooks.config.setting",
     "pytest_rageval.hooks.prepare", "pytest_rageval.hooks.prepare.hooks", "pytest_rageval.hooks.reporting",
     "pytest_rageval.hooks.reporting.case_reports", "pytest_rageval.hooks.reporting.hooks",
-    "pytest_rageval.hooks.reporting.keys", "pytest_rageval.hooks.run", "pytest_rageval.hooks.run.fixtures",
+    "pytest_rageval.hooks.reporting.keys", "pytest_rageval.hooks.run", "pytest_rageval.hooks.run.current_test",
+    "pytest_rageval.hooks.run.fixtures",
     "pytest_rageval.hooks.run.keys", "pytest_rageval.hooks.setup", "pytest_rageval.hookspecs",
     "pytest_rageval.model", "pytest_rageval.model.facets", "pytest_rageval.plugin", "pytest_rageval.registry",
 }  # fmt: skip

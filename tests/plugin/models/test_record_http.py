@@ -167,6 +167,40 @@ def test_a_system_that_swallows_the_refusal_is_an_error_all_the_same(project: Pr
     assert server.requests == []
 
 
+IN_A_THREAD = """
+    import threading
+    import httpx
+    import pytest
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        def answer(query):
+            found = ["Paris"]
+
+            def ask():
+                try:
+                    found[0] = httpx.post("{address}/chat/completions", json={{"messages": [query.question]}}).text
+                except BaseException:
+                    pass
+
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join()
+            return found[0]
+
+        return answer
+"""
+
+
+def test_a_refusal_that_a_thread_without_the_cases_context_swallows_is_an_error(
+    project: Project, server: ProviderServer
+) -> None:
+    own(project, server, "rag_record_mode = none", system=IN_A_THREAD)
+    run = project.run()
+    assert {outcome["error_type"] for outcome in run.outcomes.values()} == {"not_recorded"}
+    assert server.requests == []
+
+
 def test_the_budget_skips_what_it_does_not_pay_for(project: Project, server: ProviderServer) -> None:
     own(project, server, "rag_concurrency = 1")
     run = project.run("--rag-budget-usd", "0.00002")

@@ -120,6 +120,24 @@ def test_a_miss_is_an_error_of_the_case(project: Project, server: ProviderServer
     assert server.requests == []
 
 
+def test_a_case_is_recorded_anew(project: Project, server: ProviderServer) -> None:
+    own(project, "rag_record_mode = once")
+    assert project.run().status == 0
+    server.say = "It moved to Paris."
+    anew = project.run("--rag-record-mode", "none", "--rag-record-case", "q01")
+    assert (anew.status, len(server.requests)) == (0, 4), anew.text
+    assert ["moved" in anew.outcomes[name]["answer"]["text"] for name in ("q00", "q01", "q02")] == [False, True, False]
+
+
+def test_a_miss_that_the_system_swallows_while_several_cases_run_is_an_error(
+    project: Project, server: ProviderServer
+) -> None:
+    own(project, "rag_record_mode = none", way=MANY)
+    run = project.run()
+    assert {outcome["error_type"] for outcome in run.outcomes.values()} == {"not_recorded"}
+    assert server.requests == []
+
+
 def test_the_sessions_own_model_goes_past_the_proxy(
     project: Project, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,3 +140,36 @@ def test_a_session_in_this_process_leaves_no_thread(project: Project) -> None:
     forget(project)
     assert project.run("--rag-concurrency", "4").status == 0  # and another can follow
     assert set(questions(project).values()) == {1}
+
+
+def test_the_environment_can_be_copied_while_tests_end(project: Project) -> None:
+    project.file(
+        "conftest.py",
+        """
+        import os
+        import pytest
+        held = []
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            return lambda query: "Paris"
+
+        def pytest_runtest_logfinish():
+            held.append("PYTEST_CURRENT_TEST" in os.environ)
+
+        def pytest_unconfigure():
+            print("held", set(held), "PYTEST_CURRENT_TEST" in os.environ)
+        """,
+    )
+    project.data(paris(2))
+    project.file(
+        "test_it.py",
+        """
+        from pytest_rageval import rag_case
+
+        @rag_case("jsonl:cases.jsonl", metrics=["accuracy"])
+        def test_it(rag): ...
+        """,
+    )
+    run = project.run("-s")
+    assert "held {True} False" in run.text

@@ -4,7 +4,7 @@
         ...  # ask server.base_url
 
 ``POST /v1/chat/completions``, ``/v1/responses``, ``/v1/embeddings`` (OpenAI), ``/v1/messages`` (Anthropic),
-``GET /pages/...`` and ``POST /upload``. Tokens are words.
+``GET /pages/...``, ``POST /upload`` and ``POST /oauth/token``. Tokens are words.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class ProviderServer:
         hold_s: seconds before each reply.
         cut: a stream ends without its end after this many events.
         status: of each reply; an error if it is no 200.
+        issues: the access token of ``/oauth/token``.
         compresses: whether it compresses with gzip where the client takes that.
         requests: path, headers (names in lower case) and body of each request.
         base_url: its address, with ``/v1``.
@@ -46,6 +47,7 @@ class ProviderServer:
     hold_s: float = 0.0
     cut: int | None = None
     status: int = 200
+    issues: str = ""
     compresses: bool = False
     requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     base_url: str = ""
@@ -103,6 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
         if server.status != 200:
             error = {"error": {"message": "failed on plan", "type": "error"}}
             self._send(server.status, json.dumps(error).encode())
+            return
+        if path == "/oauth/token":
+            self._json({"access_token": server.issues, "expires_in": 60})
             return
         if path == "/upload":
             self._send(200, json.dumps({"bytes": len(content)}).encode())

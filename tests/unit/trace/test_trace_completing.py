@@ -113,6 +113,25 @@ def test_one_call_that_two_sources_recorded_is_one_step() -> None:
     )
 
 
+def test_a_model_call_inside_one_with_unknown_tokens_is_one_step() -> None:
+    known = {"model": "m-2025", "prompt_tokens": 3, "completion_tokens": 1}
+    spans = [Event("completion", {"model": "m"}, start, 2.0, source="otel") for start in (1.0, 1.1)]
+    http = [Event("completion", known, start, 2.01) for start in (1.2, 1.3)]
+    assert completed(Answer("x"), collected(*spans, *http)).trace == (
+        *(Step("completion", {**known, "model": "m"}) for _ in spans),
+        END,
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "start", "end"), [("other", 1.1, 1.9), ("m", 2.01, 2.02), ("m", 1.9, 2.5), ("m", 0.9, 1.9)]
+)
+def test_another_model_call_near_one_with_unknown_tokens_stays_a_step(model: str, start: float, end: float) -> None:
+    span = Event("completion", {"model": "m"}, 1.0, 2.0, source="otel")
+    http = Event("completion", {"model": model, "prompt_tokens": 3, "completion_tokens": 1}, start, end)
+    assert len(completed(Answer("x"), collected(span, http)).trace) == 3
+
+
 def test_equal_calls_at_once_from_one_source_stay_two() -> None:
     first, second = (Event("tool", {"name": "search"}, 1.0, 2.0, source="tracing") for _ in range(2))
     assert len(completed(Answer("x"), collected(first, second)).trace) == 3

@@ -34,6 +34,8 @@ def test_a_pattern_covers_a_host_and_its_ports(pattern: str, host: str, port: in
         ("api.openai.com/v1", "write a host and its port without scheme and path"),
         ("localhost", r"has localhost without a port; write localhost:8000, or localhost:\* for any port"),
         ("127.0.0.1", r"127.0.0.1:\* for any port"),
+        ("localhost:80000", "write a host and its port"),
+        ("localhost:0", "write a host and its port"),
     ],
 )
 def test_a_malformed_host_is_refused(text: str, problem: str) -> None:

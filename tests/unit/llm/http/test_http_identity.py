@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import Any
 
@@ -88,6 +89,27 @@ def test_the_address_counts_without_secrets_and_order() -> None:
     assert key(url=f"{URL}?a=1") != key(url=f"{URL}?a=2")
     assert key(url=f"{URL}s") != key(url=URL)
     assert key(method="GET") != key()
+
+
+def test_a_key_that_is_looked_up_is_another_request() -> None:
+    def looked_up(name: str, text: str, host: str = "db.example") -> str:
+        return request_of(Call("GET", f"http://{host}/pages?{name}={text}"), host, 1).key
+
+    assert looked_up("key", "opening+hours") != looked_up("key", "prices")
+    assert looked_up("token", "page2") != looked_up("token", "page3")
+    assert looked_up("key", "sk-geheim0123456789") == looked_up("key", "AIzaOther9876543210")
+    assert looked_up("key", "none", "www.googleapis.com") == looked_up("key", "other", "www.googleapis.com")
+    request = request_of(Call("GET", "http://db.example/pages?key=geheim"), "db.example", 1)
+    assert "geheim" not in repr(request)
+
+
+def test_the_time_at_which_a_body_was_compressed_makes_no_difference() -> None:
+    def packed(text: str, mtime: int) -> str:
+        return key(gzip.compress(json.dumps(chat(text)).encode(), mtime=mtime))
+
+    assert packed("hi", 1) == packed("hi", 2) == key(chat("hi"))
+    assert packed("hi", 1) != packed("bye", 1)
+    assert key(b"\x1f\x8bcut") != key(b"\x1f\x8bother")
 
 
 def test_the_boundary_of_a_form_makes_no_difference() -> None:

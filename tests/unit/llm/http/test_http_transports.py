@@ -164,6 +164,17 @@ def test_pages_are_recorded_and_cost_nothing(send: Send, server: ProviderServer,
     assert len(server.requests) == 2
 
 
+def test_a_token_in_a_reply_is_passed_on_and_not_recorded(send: Send, server: ProviderServer, tmp_path: Path) -> None:
+    server.issues = "geheim-0123456789"
+    with recording(tmp_path, "new_episodes"), case():
+        _, _, live = send(f"{server.root}/oauth/token", {"client_secret": "geheim", "scope": "search"})
+    with recording(tmp_path, "none"), case():
+        _, _, replayed = send(f"{server.root}/oauth/token", {"client_secret": "geheim", "scope": "search"})
+    assert json.loads(live) == {"access_token": "geheim-0123456789", "expires_in": 60}
+    assert json.loads(replayed) == {"access_token": "<masked>", "expires_in": 60}
+    assert "geheim" not in texts_in(tmp_path)
+
+
 def test_a_compressed_reply_is_recorded_as_text(send: Send, server: ProviderServer, tmp_path: Path) -> None:
     server.compresses = True
     for mode in ("new_episodes", "none"):
