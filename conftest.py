@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpcore  # noqa: F401 - for the same reason as numpy: httpx keeps a table of its exceptions
 import numpy as np  # noqa: F401 - pytester forgets what a run inside imports first, and numpy loads once a process
 import pytest
 from hypothesis import settings
