@@ -13,7 +13,7 @@ from pytest_rageval.engine.answer_check import check_parts
 from pytest_rageval.engine.blocking import Blocking, Timed
 from pytest_rageval.engine.journaled_calls import SystemCall
 from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.outages import check_outage
+from pytest_rageval.engine.outages import check_outage, unanswered
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError
 from pytest_rageval.llm.client.running_cases import running_case
@@ -174,7 +174,7 @@ class SystemAnswerer:
         """Set the current case, collect steps, and turn the system's exceptions into a `CaseError` that names both."""
         outer = CASE_IDS.set((case.id, case.instance.id))
         around = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
-        meter = current().meter
+        meter, collector = current().meter, None
         try:
             with collecting() as collector, case_span(case.id, self.name, collector), running_case():
                 yield collector
@@ -190,7 +190,7 @@ class SystemAnswerer:
                 raise _refused(meter.refused, self.name, case) from None
             cancelled = type(error).__name__ == "CancelledError"
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
-            raise CaseError("cancelled" if cancelled else "system_error", message) from error
+            raise unanswered("cancelled" if cancelled else "system_error", message, collector) from error
         finally:
             CASE_IDS.reset(outer)
             CASE_ENVIRONMENT.reset(around)

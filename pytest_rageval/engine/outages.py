@@ -1,22 +1,23 @@
-"""Turn an outage that a trace reports into an error of the case."""
+"""Errors of a case that keep its trace: an outage that the trace reports, and an exception of the system."""
 
 from __future__ import annotations
 
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
-from pytest_rageval.trace.completing import outage_of
+from pytest_rageval.trace.collector import Collector
+from pytest_rageval.trace.completing import outage_of, steps_before_error
 
-__all__ = ["OutageError", "answer_before", "check_outage"]
+__all__ = ["UnansweredError", "answer_before", "check_outage", "unanswered"]
 
 WHAT = {"tool_unavailable": "a tool could not be reached", "model_error": "a call of a model failed"}
 
 
-class OutageError(CaseError):
-    """A run ended because a service failed, as its trace says; its answer must not be scored.
+class UnansweredError(CaseError):
+    """A run ended without an answer that may be scored.
 
     Attributes:
-        answer: the answer with its trace, for reports.
+        answer: its steps, as the trace of an answer, for reports.
     """
 
     def __init__(self, kind: str, message: str, answer: Answer) -> None:
@@ -25,15 +26,21 @@ class OutageError(CaseError):
 
 
 def check_outage(case: Case, answer: Answer) -> Answer:
-    """Return the answer; raise `OutageError` if its trace reports an outage."""
+    """Return the answer; raise `UnansweredError` if its trace reports an outage."""
     outage = outage_of(answer.trace)
     if outage is None:
         return answer
     reason, detail = outage
     why = f": {short_repr(detail, 200)}" if detail else ""
-    raise OutageError(reason, f"case {case.id!r} ended with {reason}: {WHAT[reason]}{why}", answer)
+    raise UnansweredError(reason, f"case {case.id!r} ended with {reason}: {WHAT[reason]}{why}", answer)
 
 
 def answer_before(error: CaseError) -> Answer | None:
-    """Return the answer whose run ended in an outage; None for other errors."""
-    return error.answer if isinstance(error, OutageError) else None
+    """Return the answer with the steps before an error; None if the error has none."""
+    return error.answer if isinstance(error, UnansweredError) else None
+
+
+def unanswered(kind: str, message: str, collector: Collector | None) -> CaseError:
+    """Return the error of a system that raised, with the steps that were collected before."""
+    trace = () if collector is None else steps_before_error(collector)
+    return UnansweredError(kind, message, Answer("", trace=trace)) if trace else CaseError(kind, message)

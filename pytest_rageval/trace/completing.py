@@ -13,7 +13,7 @@ from pytest_rageval.trace.duplicates import without_duplicates
 from pytest_rageval.trace.passages import ranking_of_trace
 from pytest_rageval.trace.steps import END, FINISHED, OUTAGES, RETRIEVE, end_of, end_reason, is_timing, model_calls
 
-__all__ = ["completed", "outage_of", "usage_of_trace"]
+__all__ = ["completed", "outage_of", "steps_before_error", "usage_of_trace"]
 
 
 def completed(answer: Answer, collector: Collector | None = None) -> Answer:
@@ -30,6 +30,11 @@ def completed(answer: Answer, collector: Collector | None = None) -> Answer:
     trace = _ended([_plain_step(step) for step in trace], answer.text)
     ranking = ranking_of_trace(trace) if answer.ranking is None else answer.ranking
     return replace(answer, trace=trace, ranking=ranking)
+
+
+def steps_before_error(collector: Collector) -> tuple[Step, ...]:
+    """Return the collected steps of a run that raised; the step "end" is missing unless the system recorded it."""
+    return tuple(map(_plain_step, without_duplicates(collector).steps()))
 
 
 def usage_of_trace(trace: Sequence[Step]) -> Usage:

@@ -29,6 +29,8 @@ CONFTEST = """
             tracing.end("tool_unavailable", "the index refuses connections")
             return ""
         search(word)
+        if word == "trouble":
+            raise RuntimeError("the agent is broken")
         with tracing.step("completion", model="m") as call:
             call.detail.update(prompt_tokens=10, completion_tokens=2)
         return "" if word == "nothing" else word
@@ -272,3 +274,21 @@ def test_a_generator_of_ones_own_adds_its_steps_between_ours(project: Project) -
     assert [step["kind"] for step in trace] == ["tool", "retrieve", "completion", "generate", "end"]
     assert trace[1]["detail"]["retriever"] == "shelf"
     assert [each["doc_id"] for each in run.outcomes["q1"]["answer"]["ranking"]] == ["d1"]
+
+
+@pytest.mark.parametrize("system", ["plain", "later"])
+def test_a_system_that_raises_keeps_the_steps_before_it(project: Project, mode: Mode, system: str) -> None:
+    later = """
+    async def later(query):
+        return await asyncio.to_thread(plain, query)
+"""
+    conftest = CONFTEST.replace("    @pytest.fixture", f"{later}\n    @pytest.fixture", 1).replace("{system}", system)
+    project.says([case("q1", "Where is trouble"), case("q2", "Where is Paris")], conftest=conftest)
+    run = project.run(*mode)
+    broken, fine = run.outcomes["q1"], run.outcomes["q2"]
+    assert (broken["status"], broken["error_type"], broken["scores"]) == ("error", "system_error", {})
+    assert "RuntimeError: the agent is broken" in broken["error"]
+    assert [kind for kind, _ in steps_of(broken)] == ["tool", "retrieve"]
+    assert [kind for kind, _ in steps_of(fine)] == ["tool", "retrieve", "completion", "end"]
+    shown = project.command("show", "--case", "q1").stdout
+    assert 'tool  search(title="trouble")' in shown
