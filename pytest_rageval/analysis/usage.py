@@ -9,7 +9,7 @@ from pytest_rageval.analysis.statistics import quantile
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.trace.steps import END, is_timing, model_calls, tool_calls
+from pytest_rageval.trace.steps import END, is_cut_short, is_timing, model_calls, tool_calls
 
 __all__ = [
     "CALLS", "LATENCY", "USED", "all_replayed", "amount", "answered", "calls_in_trace", "calls_of", "is_replayed",
@@ -34,14 +34,23 @@ LATENCY = {"latency_p50": 0.5, "latency_p95": 0.95}
 
 
 def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes with an answer, scored or not: each was paid for."""
-    return [outcome for outcome in outcomes if outcome.answer is not None and outcome.status != "skipped"]
+    """Return the outcomes with an answer, scored or not: each was paid for.
+
+    An error of a system that raised has only the steps before; it is no answer.
+    """
+    return [
+        outcome
+        for outcome in outcomes
+        if outcome.answer is not None
+        and outcome.status != "skipped"
+        and not (outcome.status == "error" and is_cut_short(outcome.answer.trace))
+    ]
 
 
 def used(name: str, outcome: Outcome) -> float | None:
     """Return the usage of one answer for a pseudo-metric in `USED`; None if a part of it is unknown."""
-    if name in CALLS:
-        return calls_in_trace(name, outcome.answer)
+    if name in CALLS:  # a run that an error cut short would lower the mean
+        return calls_in_trace(name, outcome.answer) if outcome.status == "scored" else None
     usage = None if outcome.answer is None else outcome.answer.usage
     parts: list[float | None] = [getattr(usage, part, None) for part in USED[name]]
     known = [part for part in parts if part is not None]

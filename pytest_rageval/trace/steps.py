@@ -24,6 +24,7 @@ __all__ = [
     "end_of",
     "end_reason",
     "has_failed",
+    "is_cut_short",
     "is_timing",
     "model_calls",
     "tool_calls",
@@ -58,6 +59,11 @@ def end_reason(trace: Sequence[Step]) -> str:
     """Return why the run ended, "finished" if the trace does not say."""
     end = end_of(trace)
     return FINISHED if end is None else str(end.detail.get("reason") or FINISHED)
+
+
+def is_cut_short(trace: Sequence[Step]) -> bool:
+    """Return whether an exception cut a run short: it has steps, and none says how the run ended."""
+    return len(trace) > 0 and end_of(trace) is None
 
 
 def has_failed(step: Step) -> bool:

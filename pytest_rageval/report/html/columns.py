@@ -9,6 +9,7 @@ from pytest_rageval.analysis.usage import CALLS, calls_in_trace
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.report.html.case_pairs import BaselineCases
 from pytest_rageval.report.run.json_text import from_json
+from pytest_rageval.trace.steps import is_cut_short
 
 __all__ = ["columns_of"]
 
@@ -73,9 +74,11 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         case_before = paired.scored.get(outcome["nodeid"]) if paired else None
         if case_before is not None:
             _put(before, case_before.scores, row)
-        for name, value in _used_by(outcome["answer"]):
+        trace = _trace_of(outcome["answer"])
+        for name, value in _used_by(outcome, trace):
             used[name].append(value)
-        answered.append(int(outcome["answer"] is not None))
+        is_error = outcome["status"] == "error"
+        answered.append(int(outcome["answer"] is not None and not (is_error and is_cut_short(trace))))
         texts.append(_searchable(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
@@ -95,13 +98,18 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     return columns, texts
 
 
-def _used_by(answer: Mapping[str, Any] | None) -> Iterator[tuple[str, float | None]]:
-    """Yield the usage of an encoded answer, and the calls that its trace tells of; None for what is unknown."""
+def _trace_of(answer: Mapping[str, Any] | None) -> tuple[Step, ...]:
+    return tuple(Step(step["kind"], step["detail"]) for step in answer["trace"]) if answer else ()
+
+
+def _used_by(outcome: Mapping[str, Any], trace: tuple[Step, ...]) -> Iterator[tuple[str, float | None]]:
+    """Yield the usage of an encoded outcome, and the calls that its trace tells of; None for what is unknown."""
+    answer = outcome["answer"]
     usage = (answer and answer["usage"]) or {}
     yield from ((name, usage.get(name)) for name in _USED)
-    trace = tuple(Step(step["kind"], step["detail"]) for step in answer["trace"]) if answer else ()
     whole = Answer("", trace=trace, usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")))
-    yield from ((name, calls_in_trace(name, whole)) for name in CALLS)
+    is_scored = outcome["status"] == "scored"
+    yield from ((name, calls_in_trace(name, whole) if is_scored else None) for name in CALLS)
 
 
 def _searchable(outcome: Mapping[str, Any]) -> str:

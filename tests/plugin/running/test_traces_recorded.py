@@ -155,11 +155,11 @@ def test_recorded_answers_may_have_traces(project: Project, mode: Mode) -> None:
     assert (outage_case["status"], outage_case["error_type"], outage_case["scores"]) == ("error", "model_error", {})
     gates = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in run.gates.items()}
     assert gates == {
-        "tool_calls <= 1": ("passed", 1.0, 3),
+        "tool_calls <= 1": ("passed", 1.0, 2),
         "model_calls <= 1": ("failed", 2.0, 1),
         "error_rate <= 0.1": ("failed", pytest.approx(1 / 3), 3),
     }
-    run.said("tool_calls by dataset x ability*", "*calls of an answer (n); *", "*1.00 (3)*")
+    run.said("tool_calls by dataset x ability*", "*calls of an answer (n); *", "*1.00 (2+1)*")
 
 
 def test_a_row_whose_trace_is_no_list_ends_the_session(project: Project) -> None:
@@ -283,8 +283,10 @@ def test_a_system_that_raises_keeps_the_steps_before_it(project: Project, mode: 
         return await asyncio.to_thread(plain, query)
 """
     conftest = CONFTEST.replace("    @pytest.fixture", f"{later}\n    @pytest.fixture", 1).replace("{system}", system)
-    project.says([case("q1", "Where is trouble"), case("q2", "Where is Paris")], conftest=conftest)
+    gates = ["tool_calls <= 3", "tokens <= 100"]
+    project.says([case("q1", "Where is trouble"), case("q2", "Where is Paris")], f"gates={gates}", conftest=conftest)
     run = project.run(*mode)
+    assert [(run.gates[gate]["value"], run.gates[gate]["n"]) for gate in gates] == [(1, 1), (12, 1)]
     broken, fine = run.outcomes["q1"], run.outcomes["q2"]
     assert (broken["status"], broken["error_type"], broken["scores"]) == ("error", "system_error", {})
     assert "RuntimeError: the agent is broken" in broken["error"]
