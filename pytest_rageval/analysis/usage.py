@@ -36,14 +36,12 @@ LATENCY = {"latency_p50": 0.5, "latency_p95": 0.95}
 def answered(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Return the outcomes with an answer, scored or not: each was paid for.
 
-    An error of a system that raised has only the steps before; it is no answer.
+    An error of a system that raised has only the steps before, without usage; it is no answer.
     """
     return [
         outcome
         for outcome in outcomes
-        if outcome.answer is not None
-        and outcome.status != "skipped"
-        and not (outcome.status == "error" and is_cut_short(outcome.answer.trace))
+        if outcome.answer is not None and outcome.status != "skipped" and not _has_raised(outcome, outcome.answer)
     ]
 
 
@@ -120,6 +118,10 @@ def calls_of(outcomes: Iterable[Outcome], unclaimed: Calls) -> Calls:
         elif outcome.answer is not None:
             total += _estimated_calls(outcome.answer)
     return total
+
+
+def _has_raised(outcome: Outcome, answer: Answer) -> bool:
+    return outcome.status == "error" and answer.usage is None and is_cut_short(answer.trace)
 
 
 def _estimated_calls(answer: Answer) -> Calls:

@@ -77,8 +77,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         trace = _trace_of(outcome["answer"])
         for name, value in _used_by(outcome, trace):
             used[name].append(value)
-        is_error = outcome["status"] == "error"
-        answered.append(int(outcome["answer"] is not None and not (is_error and is_cut_short(trace))))
+        answered.append(int(_is_answered(outcome, trace)))
         texts.append(_searchable(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
@@ -96,6 +95,12 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "failed": failed,
     }
     return columns, texts
+
+
+def _is_answered(outcome: Mapping[str, Any], trace: tuple[Step, ...]) -> bool:
+    """Return whether an outcome has an answer, as `answered` decides; steps before an exception are none."""
+    answer = outcome["answer"]
+    return answer is not None and not (outcome["status"] == "error" and is_cut_short(trace) and not answer["usage"])
 
 
 def _trace_of(answer: Mapping[str, Any] | None) -> tuple[Step, ...]:
