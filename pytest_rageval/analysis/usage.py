@@ -73,7 +73,7 @@ def amount(name: str, values: Sequence[float], n_unknown: int) -> float | None:
 
 
 def calls_in_trace(name: str, answer: Answer | None) -> float | None:
-    """Return the number of an answer's calls of tools or of models; None if its trace does not tell.
+    """Return the number of an answer's calls of tools or of models; None if its trace does not show it.
 
     That there was no call of a model is known only if the usage is zero, because most systems do not record them all.
     That there was no call of a tool is not known if the trace has nothing but the seconds of our own stages.
@@ -81,9 +81,9 @@ def calls_in_trace(name: str, answer: Answer | None) -> float | None:
     if answer is None or not answer.trace:
         return None
     calls, usage = (tool_calls if name == "tool_calls" else model_calls)(answer.trace), answer.usage or Usage()
-    tells = name == "tool_calls" and not all(step.kind == END or is_timing(step) for step in answer.trace)
+    is_known = name == "tool_calls" and not all(step.kind == END or is_timing(step) for step in answer.trace)
     is_free = usage.prompt_tokens == usage.completion_tokens == 0
-    return float(len(calls)) if calls or tells or is_free else None
+    return float(len(calls)) if calls or is_known or is_free else None
 
 
 def all_replayed(outcomes: Sequence[Outcome]) -> bool:

@@ -12,7 +12,7 @@ WANTED = "a transcript with lines Thought 1:, Action 1: and Observation 1:"
 
 
 def scratchpad_steps(record: Fields) -> tuple[Step, ...]:
-    """Return the steps that the ``scratchpad`` of a recorded answer tells; an empty one tells only the end."""
+    """Return the steps that the ``scratchpad`` of a recorded answer has; an empty one has only the end."""
     return transcript_in(record, "scratchpad").trace(record.string("answer"))
 
 

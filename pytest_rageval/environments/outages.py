@@ -1,4 +1,4 @@
-"""Tell an outage of a tool's service from an error of the tool."""
+"""Distinguish an outage of a tool's service from an error of the tool."""
 
 from __future__ import annotations
 

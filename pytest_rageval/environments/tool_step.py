@@ -18,7 +18,7 @@ from pytest_rageval.trace.steps import TOOL
 __all__ = ["ToolStep", "recorded"]
 
 SOURCE = "environment"
-"""Tells these steps from those of `pytest_rageval.tracing`, which may record the same call."""
+"""Distinguishes these steps from those of `pytest_rageval.tracing`, which may record the same call."""
 
 
 @dataclass(eq=False, slots=True)

@@ -52,7 +52,7 @@ class Deployed:
         quality: the metric; None if no case has it.
         p50_s, p95_s, mean_s: seconds of an answer, over the measured ones; None if none was measured.
         n_replayed: number of answers that were replayed; their time is not measured.
-        model_calls, tool_calls, steps: means over the answers whose trace tells them; None without one.
+        model_calls, tool_calls, steps: means over the answers whose trace shows them; None without one.
         prompt_tokens, completion_tokens, cost_usd: means of an answer; None if an answer does not report it.
         cost_per_right: the whole cost divided by the number of right answers; None if there is none.
         shares: part -> its share of the seconds of the measured answers with a trace; empty without one.

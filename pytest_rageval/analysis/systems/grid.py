@@ -70,7 +70,7 @@ def grid_of(board: Board, row_facet: str, col_facet: str) -> Grid:
     If a cell would have several systems, the facet of systems becomes ``system``, because systems are never averaged.
 
     Raises:
-        SettingError: neither facet tells systems apart.
+        SettingError: neither facet distinguishes the systems.
     """
     facets = row_facet, col_facet
     if not {*facets}.intersection(OF_SYSTEMS):
@@ -84,7 +84,7 @@ def grid_of(board: Board, row_facet: str, col_facet: str) -> Grid:
 
 
 def grid_over(board: Board, row_facet: str, col_facet: str) -> Grid:
-    """Return the grid of two facets that tell systems apart."""
+    """Return the grid of two facets that distinguish the systems."""
     groups: dict[tuple[str, str], tuple[str, list[Outcome]]] = {}
     for candidate in board.candidates:
         for outcome in board.outcomes[candidate.name]:

@@ -116,7 +116,7 @@ def _task(dataset: str) -> JsonObject:
 
 
 def _trace(record: Fields, transcript: Transcript, answer: str) -> tuple[Step, ...]:
-    """Return the steps and how the run ended; nothing if the log tells neither."""
+    """Return the steps and how the run ended; nothing if the log has neither."""
     halted = "step_limit" if transcript.rounds >= MOST_STEPS else "context_limit"
     reason = "model_error" if record.flag("error") else halted if record.flag("halted") else ""
     if transcript.is_labelled or reason:
