@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.config.named_lines import NAME, options_in
 
 __all__ = ["ENVIRONMENTS", "EnvironmentLine", "environments"]
 
 ENVIRONMENTS = "rag_environments"
 """The name of the ini setting."""
-
-_NAME = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +48,10 @@ def environments(lines: Sequence[str]) -> dict[str, EnvironmentLine]:
     for line in lines:
         name, _, text = (part.strip() for part in line.partition(":"))
         kind, *options = (part.strip() for part in text.split(";"))
-        if not _NAME.fullmatch(name) or not kind:
+        if not NAME.fullmatch(name) or not kind:
             hint = "write 'name: kind; option=value', for instance 'wiki: wiki; corpus=pages.jsonl'"
             raise SettingError(f"{ENVIRONMENTS} has the line {short_repr(line)}; {hint}")
         if name in found:
             raise SettingError(f"{ENVIRONMENTS} has two lines for {short_repr(name)}; write one")
-        found[name] = EnvironmentLine(name, kind, _options(options, f"{ENVIRONMENTS}: {name}"))
+        found[name] = EnvironmentLine(name, kind, options_in(options, f"{ENVIRONMENTS}: {name}"))
     return found
-
-
-def _options(texts: Iterable[str], where: str) -> dict[str, str]:
-    options: dict[str, str] = {}
-    for text in texts:
-        key, _, value = (part.strip() for part in text.partition("="))
-        if not key or not value:
-            raise SettingError(f"{where} has the option {short_repr(text)}; write option=value")
-        if key in options:
-            raise SettingError(f"{where} gives {short_repr(key)} twice; give it once")
-        options[key] = value
-    return options

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.config.named_lines import NAME, options_in
 from pytest_rageval.model.facets import MODEL, WORKFLOW
 
 __all__ = ["SYSTEMS", "SystemName", "check_names", "model_of", "named_system", "parse_systems"]
@@ -19,8 +19,6 @@ EXAMPLE = "'mini: llm@openai/gpt-4o-mini'"
 
 LABELS = (WORKFLOW, MODEL)
 """The options of a user's own system. They are labels only: the facets of its outcomes."""
-
-_ALIAS = re.compile(r"[A-Za-z0-9_][\w.+-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ def parse_systems(lines: Sequence[str]) -> dict[str, SystemName]:
     for line in lines:
         alias, _, text = (part.strip() for part in line.partition(":"))
         name, *options = (part.strip() for part in text.split(";"))
-        if not _ALIAS.fullmatch(alias) or not name:
+        if not NAME.fullmatch(alias) or not name:
             raise SettingError(
                 f"{SYSTEMS} has the line {short_repr(line)}; write 'alias: name@model; option=value', for instance "
                 f"{EXAMPLE}"
@@ -69,7 +67,7 @@ def parse_systems(lines: Sequence[str]) -> dict[str, SystemName]:
             raise SettingError(f"{SYSTEMS} has two lines for {short_repr(alias)}; write one")
         where = f"{SYSTEMS}: {alias}"
         system, model = _split(name, where)
-        systems[alias] = SystemName(alias, system, model, _options(options, where))
+        systems[alias] = SystemName(alias, system, model, options_in(options, where))
     return systems
 
 
@@ -126,15 +124,3 @@ def _split(text: str, where: str) -> tuple[str, str]:
     if not system or (at and not model):
         raise SettingError(f"{where} names the system {short_repr(text)}; write NAME or NAME@MODEL")
     return system, model
-
-
-def _options(texts: Iterable[str], where: str) -> dict[str, str]:
-    options: dict[str, str] = {}
-    for text in texts:
-        key, _, value = (part.strip() for part in text.partition("="))
-        if not key or not value:
-            raise SettingError(f"{where} has the option {short_repr(text)}; write option=value")
-        if key in options:
-            raise SettingError(f"{where} gives {short_repr(key)} twice; give it once")
-        options[key] = value
-    return options
