@@ -41,7 +41,9 @@ class Catalog:
         self.retrievers: Registry[RetrieverFactory] = Registry(
             "retriever", "pytest_rageval.retrieval:BUILTIN", _problem, "pytest_rageval.retrieval:FAMILIES"
         )
-        self.systems: Registry[SystemFactory] = Registry("system", "pytest_rageval.systems:BUILTIN", _problem)
+        self.systems: Registry[SystemFactory] = Registry(
+            "system", "pytest_rageval.systems:BUILTIN", _problem, "pytest_rageval.systems:FAMILIES"
+        )
         self.judges = _Judges(self.metrics)
 
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.environments.environment import Environment
+from pytest_rageval.environments.environment import TIMEOUT_S, Environment
 from pytest_rageval.environments.outages import is_outage
 from pytest_rageval.environments.parts import EnvironmentParts
 from pytest_rageval.environments.signatures import described
@@ -33,7 +33,7 @@ def build(parts: EnvironmentParts) -> Environment:
     Raises:
         SettingError: it cannot be imported, or has no tools, or a function cannot be described.
     """
-    timeout = parts.options.timeout()
+    timeout = parts.options.seconds("timeout", TIMEOUT_S)
     parts.options.finish()
     form = SPEC.fullmatch(parts.kind)
     if form is None:

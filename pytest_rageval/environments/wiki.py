@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytest_rageval.environments.environment import Environment
+from pytest_rageval.environments.environment import TIMEOUT_S, Environment
 from pytest_rageval.environments.pages import Page, Pages, folded, paragraphs
 from pytest_rageval.environments.parts import EnvironmentParts
 from pytest_rageval.environments.tool import InvalidArgumentsError, Tool, ToolResult
@@ -28,7 +28,7 @@ def build(parts: EnvironmentParts) -> Environment:
         SettingError: an option is invalid, or there is no corpus.
     """
     line, lookup = parts.options.text("corpus"), parts.options.choice("lookup", "sentence", tuple(UNITS))
-    timeout = parts.options.timeout()
+    timeout = parts.options.seconds("timeout", TIMEOUT_S)
     parts.options.finish()
     parts.corpora.check(line)
 

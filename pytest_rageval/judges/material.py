@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.model.sample import Sample
+from pytest_rageval.text.quoting import quoted
 
-__all__ = ["PARTS", "material", "quoted"]
+__all__ = ["PARTS", "material"]
 
 PARTS = ("question", "answer", "gold", "passages", "history")
 """The parts that a judge can see."""
@@ -42,9 +43,3 @@ def _texts(sample: Sample, part: str) -> Iterator[str]:
     else:
         for item in sample.answer.ranking or ():
             yield f"{item.title}\n{item.text}"
-
-
-def quoted(text: str) -> str:
-    """Return a text with "> " before every line."""
-    whole = text.encode("utf-8", "backslashreplace").decode()  # UTF-8 cannot encode half of a surrogate pair
-    return "\n".join(f"> {line}".rstrip() for line in whole.strip().splitlines())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.judges.material import PARTS, material, quoted
+from pytest_rageval.judges.material import PARTS, material
 from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read_reply
 from pytest_rageval.judges.values import is_share
 from pytest_rageval.judges.wording import LANGUAGES, Wording, frame, in_language
@@ -14,6 +14,7 @@ from pytest_rageval.model.chat import ChatModel, Message
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.text.placeholders import fill
+from pytest_rageval.text.quoting import quoted
 
 __all__ = ["PromptedJudge", "always"]
 

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.parts import SystemParts
 
-__all__ = ["BUILTIN", "WORKFLOWS", "SystemFactory", "SystemParts"]
+__all__ = ["BUILTIN", "FAMILIES", "WORKFLOWS", "SystemFactory", "SystemParts"]
 
 SystemFactory = Callable[[SystemParts], System]
 """Builds a named system from the session's parts.
 
-If it has an attribute ``uses_environments`` that is True, the environment of each case is chosen and loaded before
-anything runs.
+A `Workflow` is one with options.
 """
 
 BUILTIN: dict[str, str] = {
@@ -22,6 +21,10 @@ BUILTIN: dict[str, str] = {
     "llm": "pytest_rageval.systems.llm:build",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
+
+FAMILIES: dict[str, str] = {}
+"""Head of a system's name, as ``chain`` in ``chain:FILE.toml`` -> ``"module:attribute"`` of its function, for a
+`Registry`. The function gets the name, the head and the registry's ``get``, and returns the `SystemFactory`."""
 
 WORKFLOWS: dict[str, str] = {"extractive": "rag", "llm": "rag"}
 """System name -> the facet ``workflow`` of its outcomes, if it is not the name."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.model.protocols import Retriever, System
+from pytest_rageval.systems.setup import SystemSetup
 
 if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
     from pytest_rageval.model.chat import ChatModel, EmbeddingModel
+    from pytest_rageval.sandbox.protocol import Sandbox
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["SystemParts", "no_passages"]
@@ -28,6 +31,9 @@ class SystemParts:
         prompts: the prompts of the systems; None for the built-in ones.
         embedder: the session's embedding model, or None.
         environments: the tools of agents; None outside a session.
+        sandbox: returns the session's sandbox, which is opened on first use; its argument names the system that needs
+            it. None outside a session.
+        setup: the options of the system.
     """
 
     retriever: Retriever | None = None
@@ -37,6 +43,8 @@ class SystemParts:
     prompts: Prompts | None = None
     embedder: EmbeddingModel | None = None
     environments: Environments | None = None
+    sandbox: Callable[[str], Sandbox] | None = None
+    setup: SystemSetup = field(default_factory=SystemSetup)
 
 
 def no_passages() -> CaseError:

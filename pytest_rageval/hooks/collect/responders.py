@@ -8,6 +8,7 @@ from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.config.system_names import named_system
 from pytest_rageval.model.facets import MODEL, WORKFLOW
 from pytest_rageval.systems import BUILTIN, WORKFLOWS
+from pytest_rageval.systems.workflow import EMBEDDED, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -19,24 +20,29 @@ WITHOUT_MODEL = ("extractive",)
 """Built-in systems that ask no model."""
 
 
-def named_responders(collected: Collected, model: str, *, lasting: bool) -> list[Responder]:
+def named_responders(collected: Collected, model: str | None, *, lasting: bool) -> list[Responder]:
     """Return the systems of ``--rag-system``, else those of the ini.
 
     Args:
         collected: the session.
-        model: the session's model, for the facets of systems without a model of their own; "" if it is unknown.
+        model: the session's model, for the facets of systems without a model of their own; "" if it is unknown, None
+            if there is none: then agents use the model ``embedded``.
         lasting: whether their fixtures are session-scoped.
 
     Raises:
         SettingError: a name is malformed, or its system does not take a model.
     """
     options, registered = collected.options, collected.catalog.systems
+    embedded = EMBEDDED if model is None else ""
     where = "--rag-system" if options.systems else "rag_system"
     responders = []
     for text in options.systems or options.ini_systems:
         named = named_system(text, where, options.named_systems, registered)
-        facets = _facets(named, model)
-        responders.append(Responder(named.name, True, lasting, named.system, named.model, facets))
+        factory = registered.get(named.system) if named.system in registered else None
+        own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")
+        facets = _facets(named, own_model or model or "")
+        settings = () if named.is_own else tuple(named.options.items())
+        responders.append(Responder(named.name, True, lasting, named.system, own_model, facets, settings))
     return responders
 
 
@@ -52,7 +58,7 @@ def facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
 def _facets(named: SystemName, model: str) -> tuple[tuple[str, str], ...]:
     """Return the facets of a named system. A user's own system has its labels, else its name as the workflow."""
     if named.system in BUILTIN:
-        return facets_of(named.system, named.model or model)
+        return facets_of(named.system, model)
     labels = named.options
     model = labels.get(MODEL) or named.model
     workflow = (WORKFLOW, labels.get(WORKFLOW) or named.name)

@@ -50,6 +50,7 @@ class Responder:
         system: the registered name or ``module:attribute`` behind an alias or ``NAME@MODEL``; "" if it is the name.
         model: the litellm name of its own model; "" for the session's.
         facets: its facets ``workflow`` and ``model``, as pairs.
+        options: its options in ``rag_systems``, as pairs.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Responder:
     system: str = ""
     model: str = ""
     facets: tuple[tuple[str, str], ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
 
     @property
     def kind(self) -> str:

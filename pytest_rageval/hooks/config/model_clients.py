@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.hooks.config.model_scripts import Scripts, is_script
+from pytest_rageval.hooks.config.model_scripts import Scripts, is_offline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.llm.client.usage_meter import Meter, renews
 
@@ -198,7 +198,7 @@ class Models:
             (name, self.setting(fixture).params)
             for fixture, name in self.names
             if not self._is_local(fixture)
-            and not is_script(name)
+            and not is_offline(name)
             and (self.cassettes is None or self.cassettes.asks(KINDS[fixture], name))
         ]
         if imports:
@@ -248,7 +248,7 @@ class Models:
     def _own(self, kind: type[A], fixture: str, name: str) -> A:
         from pytest_rageval.llm.backends.named_model import NamedModel
 
-        backend, setting = self.scripts.model(name) if is_script(name) else NamedModel(name), self.setting(fixture)
+        backend, setting = self.scripts.model(name) if is_offline(name) else NamedModel(name), self.setting(fixture)
         params = setting.params if self.http is None else self.http.past_proxy(setting, name)
         return self._client(kind, fixture, backend, name, params, key=(fixture, name))
 
@@ -269,7 +269,7 @@ class Models:
             from pytest_rageval.llm.client.reply_cache import ReplyCache
             from pytest_rageval.llm.client.retry import RetryPolicy
 
-            setting, scripted = self.setting(fixture), is_script(name)
+            setting, scripted = self.setting(fixture), is_offline(name)
             limiter = Limiter(self._options.concurrency or ASYNC_DEFAULT)
             self._limiters.append(limiter)
             self._clients[key] = kind(

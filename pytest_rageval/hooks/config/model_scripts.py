@@ -10,17 +10,24 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.chat import SCRIPT
+from pytest_rageval.systems.workflow import EMBEDDED
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.scripts.script_file import ScriptReply
     from pytest_rageval.llm.scripts.script_model import ScriptModel
+    from pytest_rageval.systems.embedded.player import EmbeddedModel
 
-__all__ = ["Scripts", "is_script"]
+__all__ = ["Scripts", "is_offline", "is_script"]
 
 
 def is_script(name: str | None) -> bool:
     """Return whether the name of a model names a script."""
     return (name or "").startswith(SCRIPT)
+
+
+def is_offline(name: str | None) -> bool:
+    """Return whether a model needs no provider, no retries and no recordings: a script, or ``embedded``."""
+    return name == EMBEDDED or is_script(name)
 
 
 class Scripts:
@@ -47,8 +54,12 @@ class Scripts:
             self._replies[name] = read_script(path, shown_path(path))
         return self._replies[name]
 
-    def model(self, name: str) -> ScriptModel:
-        """Return a model that gives the replies of a script."""
+    def model(self, name: str) -> ScriptModel | EmbeddedModel:
+        """Return a model that needs no provider: a script's, or ``embedded``."""
+        if name == EMBEDDED:
+            from pytest_rageval.systems.embedded.player import EmbeddedModel
+
+            return EmbeddedModel()
         from pytest_rageval.llm.scripts.script_model import ScriptModel
 
         return ScriptModel(name, self.read(name))

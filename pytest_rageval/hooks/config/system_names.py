@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.named_lines import NAME, options_in
 from pytest_rageval.model.facets import MODEL, WORKFLOW
+from pytest_rageval.registry import Registry
+from pytest_rageval.systems import FAMILIES, SystemFactory
+from pytest_rageval.systems.workflow import Workflow
 
 __all__ = ["SYSTEMS", "SystemName", "check_names", "model_of", "named_system", "parse_systems"]
 
@@ -45,7 +48,7 @@ class SystemName:
     @property
     def is_own(self) -> bool:
         """Whether it is a user's ``module:attribute``."""
-        return ":" in self.system
+        return ":" in self.system and self.system.partition(":")[0] not in FAMILIES
 
 
 def parse_systems(lines: Sequence[str]) -> dict[str, SystemName]:
@@ -71,7 +74,7 @@ def parse_systems(lines: Sequence[str]) -> dict[str, SystemName]:
     return systems
 
 
-def check_names(systems: Iterable[SystemName], registered: Collection[str]) -> None:
+def check_names(systems: Iterable[SystemName], registered: Registry[SystemFactory]) -> None:
     """Check aliases and options against the registered systems.
 
     Raises:
@@ -82,10 +85,12 @@ def check_names(systems: Iterable[SystemName], registered: Collection[str]) -> N
             raise SettingError(
                 f"{SYSTEMS} has the alias {short_repr(each.name)}, which is the name of a system; choose another alias"
             )
-        _check(each, f"{SYSTEMS}: {each.name}")
+        _check(each, f"{SYSTEMS}: {each.name}", registered)
 
 
-def named_system(text: str, where: str, systems: Mapping[str, SystemName], registered: Collection[str]) -> SystemName:
+def named_system(
+    text: str, where: str, systems: Mapping[str, SystemName], registered: Registry[SystemFactory]
+) -> SystemName:
     """Return the system that an option names: an alias, a registered name or ``module:attribute``, or NAME@MODEL.
 
     Raises:
@@ -96,7 +101,7 @@ def named_system(text: str, where: str, systems: Mapping[str, SystemName], regis
     if text in registered:
         return SystemName(text, text)
     named = SystemName(text, *_split(text, where))
-    _check(named, where)
+    _check(named, where, registered)
     return named
 
 
@@ -105,12 +110,14 @@ def model_of(text: str, systems: Mapping[str, SystemName]) -> str:
     return systems[text].model if text in systems else text.partition("@")[2].strip()
 
 
-def _check(named: SystemName, where: str) -> None:
+def _check(named: SystemName, where: str, registered: Registry[SystemFactory]) -> None:
     if named.is_own and named.model:
         label = f"'mine: {named.system}; model={named.model}'"
         raise SettingError(f"{where}: {named.system} takes no model; to label its answers, write {label} in {SYSTEMS}")
     if named.system == "extractive" and named.model:
         raise SettingError(f"{where}: extractive asks no model; remove @{named.model}")
+    if named.options and named.system in registered and isinstance(registered.get(named.system), Workflow):
+        return  # it reads its options itself
     for option in named.options:
         if named.is_own and option in LABELS:
             continue

@@ -6,6 +6,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
 from pytest_rageval.errors import MissingDependencyError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, no_such_cluster
 from pytest_rageval.hooks.collect.session import Collected
+from pytest_rageval.hooks.collect.workflows import check_workflows
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.environments import check_environments
@@ -31,6 +32,7 @@ def check_session(collected: Collected) -> None:
     _check_cluster(collected)
     systems = (entry.responder.kind for entry in collected.entries if entry.responder.named)
     collected.named.load(systems, collected.catalog.systems, options.named_systems)
+    check_workflows(collected)
     check_environments(collected)
     for gate, where in collected.session_gates:
         _compute_for(collected, gate, where)

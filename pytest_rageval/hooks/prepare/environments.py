@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.environments import BUILTIN, Environment, EnvironmentFactory, EnvironmentParts
 from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
-from pytest_rageval.environments.parts import EnvironmentOptions
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.collect.workflows import workflow_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -69,16 +70,15 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
             continue
         declared = _session_environments(collected)
-        environment = declared.get(chosen(declared.names, facet, where=entry.testbed.nodeid))
+        option = dict(entry.responder.options).get("environment", "")
+        environment = declared.get(chosen(declared.names, facet, option, where=entry.testbed.nodeid))
         if reads:
             environment.load()
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    name, systems = entry.responder.kind, collected.catalog.systems
-    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
-        return False
-    return bool(getattr(systems.get(name), "uses_environments", False))
+    workflow = None if entry.testbed.recorded is not None else workflow_of(collected, entry.responder)
+    return workflow is not None and workflow.uses_environments
 
 
 def _session_environments(collected: Collected) -> Environments:
@@ -142,7 +142,7 @@ def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | 
         factory: EnvironmentFactory = build
     else:
         factory = kinds.get(line.kind, line.where)
-    options = EnvironmentOptions(line.options, line.where)
+    options = ComponentOptions(line.options, line.where)
     corpora = _Corpora(collected, corpus, line.where)
     return factory(EnvironmentParts(line.name, line.kind, line.where, options, corpora, store_in(collected.rootdir)))
 

@@ -267,10 +267,10 @@ def _responders(definition: pytest.Function, collected: Collected) -> list[Respo
         return [Responder("rag_system", lasting=lasting, facets=facets_of("rag_system"))]
     lasting = all(part is None or part.scope == "session" for part in parts.values())
     model = "" if parts["rag_llm"] is not None or parts["rag_generator"] is not None else options.model.name or ""
+    has_model = options.model.name is not None or parts["rag_llm"] is not None
     if options.systems or options.ini_systems:
-        return named_responders(collected, model, lasting=lasting)
+        return named_responders(collected, model if has_model else None, lasting=lasting)
     if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
         return [Responder("rag_system", lasting=lasting, facets=facets_of("llm", model))]
-    has_model = options.model.name is not None or parts["rag_llm"] is not None
     name = "llm" if has_model else "extractive"
     return [Responder(name, named=True, lasting=lasting, facets=facets_of(name, model))]

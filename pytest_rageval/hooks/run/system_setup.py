@@ -30,13 +30,10 @@ from pytest_rageval.hooks.config.fixture_overrides import (
     session_params,
 )
 from pytest_rageval.hooks.config.model_clients import ASYNC_DEFAULT
-from pytest_rageval.hooks.prepare.environments import environments_for
-from pytest_rageval.hooks.prepare.retriever import retriever_over
-from pytest_rageval.retrieval.adapt_retriever import adapted
+from pytest_rageval.hooks.run.system_parts import PartsOfTests
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
-from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:
@@ -76,10 +73,12 @@ class Desks:
         self._threads = self._coroutines if most else Bound(1)
         self._vectors: dict[Embedder, Vectors] = {}
         self._systems: list[SystemAnswerer] = []
+        self._parts = PartsOfTests(collected)
 
     def close(self) -> None:
-        """End the threads of sync systems."""
+        """End the threads of sync systems and the processes of the sandbox."""
         self._threads.threads.close()
+        self._parts.close()
 
     @property
     def hint(self) -> str | None:
@@ -213,43 +212,15 @@ class Desks:
         return system_answerer
 
     def _system(self, request: pytest.FixtureRequest, entry: Entry, llm: Client | None) -> System:
-        name = entry.responder.kind
-        if entry.responder.named:
+        embedder, responder = self._embedder(request), entry.responder
+        if responder.named:
             factory = self._collected.catalog.systems.get
-            loaded = self._collected.named.get(name)
-            return loaded or _callable(factory(name)(self._parts(request, llm)), "its factory")
+            loaded = self._collected.named.get(responder.kind)
+            parts = self._parts.parts
+            return loaded or _callable(factory(responder.kind)(parts(request, llm, embedder, responder)), "its factory")
         if overridden("rag_system", request.node) is not None:
             return _callable(request.getfixturevalue("rag_system"), "the rag_system fixture")
-        return naive(self._parts(request, llm))
-
-    def _parts(self, request: pytest.FixtureRequest, llm: Client | None) -> SystemParts:
-        """Return the system parts for a test; each folder may override ``rag_corpus``."""
-        if overridden("rag_retriever", request.node) is not None:
-            theirs = request.getfixturevalue("rag_retriever")
-            retriever = None if theirs is None else adapted(theirs)
-        elif overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
-            retriever = retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
-        else:
-            retriever = None
-        if overridden("rag_generator", request.node) is not None:
-            generator = request.getfixturevalue("rag_generator")
-        else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
-            generator = self._generator(llm)
-        if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
-            self._collected.retrievers.append(retriever)
-        embedder = self._embedder(request)
-        environments = environments_for(self._collected, request)
-        top_k, prompts = self._collected.options.top_k, self._models.prompts
-        return SystemParts(retriever, generator, top_k, llm, prompts, embedder, environments)
-
-    def _generator(self, llm: Client | None) -> System:
-        if llm is None:
-            from pytest_rageval.systems.extractive import extractive
-
-            return extractive
-        from pytest_rageval.systems.llm import ModelGenerator
-
-        return ModelGenerator(llm, self._models.prompts)
+        return naive(self._parts.parts(request, llm, embedder))
 
 
 def _recorded_answerer(entry: Entry) -> RecordedAnswerer | None:

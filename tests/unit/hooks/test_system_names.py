@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.config.system_names import SystemName, check_names, model_of, named_system, parse_systems
 
-REGISTERED = ("closed_book", "extractive", "llm")
+REGISTERED = Catalog().systems
 
 
 def test_a_line_names_a_system_its_model_and_its_options() -> None:

@@ -1,0 +1,47 @@
+"""The workflows of a session: built-in systems with options, and where they find their files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_rageval.component_options import ComponentOptions
+from pytest_rageval.systems.setup import SystemSetup
+from pytest_rageval.systems.workflow import AnyWorkflow, Workflow
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Responder
+
+__all__ = ["check_workflows", "setup_of", "workflow_of"]
+
+
+def workflow_of(collected: Collected, responder: Responder) -> AnyWorkflow | None:
+    """Return the workflow of a system that an option names; None for any other system."""
+    if not responder.named or responder.kind not in collected.catalog.systems:
+        return None
+    factory = collected.catalog.systems.get(responder.kind)
+    return factory if isinstance(factory, Workflow) else None
+
+
+def setup_of(collected: Collected, responder: Responder) -> SystemSetup:
+    """Return the options of a system, and the folders that its files are relative to."""
+    options = collected.options
+    rootdir, invoked = options.folders
+    is_alias = responder.name in options.named_systems
+    where = f"rag_systems: {responder.name}" if is_alias else "--rag-system" if options.systems else "rag_system"
+    beside = invoked if options.systems and not is_alias else options.beside
+    return SystemSetup(
+        where=where,
+        options=ComponentOptions(dict(responder.options), where),
+        argument=responder.kind.partition(":")[2],
+        folders=(beside, rootdir),
+        sandbox=options.sandbox,
+    )
+
+
+def check_workflows(collected: Collected) -> None:
+    """Read the options of all workflows that answer a case; raise `RagEvalError` for an invalid one."""
+    for responder in dict.fromkeys(entry.responder for entry in collected.entries):
+        workflow = workflow_of(collected, responder)
+        if workflow is not None:
+            workflow.read(setup_of(collected, responder))

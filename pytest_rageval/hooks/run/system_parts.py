@@ -1,0 +1,99 @@
+"""Make the parts of a system from the fixtures and options of a test."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from pytest_rageval.hooks.collect.workflows import setup_of
+from pytest_rageval.hooks.config.fixture_overrides import overridden
+from pytest_rageval.hooks.prepare.environments import environments_for
+from pytest_rageval.hooks.prepare.retriever import retriever_over
+from pytest_rageval.retrieval.adapt_retriever import adapted
+from pytest_rageval.sandbox import open_sandbox
+from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.setup import SystemSetup
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Responder
+    from pytest_rageval.llm.client.clients import Client, Embedder
+    from pytest_rageval.model.protocols import Retriever, System
+    from pytest_rageval.sandbox.protocol import Sandbox
+
+__all__ = ["PartsOfTests"]
+
+
+class PartsOfTests:
+    """Makes the parts of systems; owns the sandbox of the process."""
+
+    def __init__(self, collected: Collected) -> None:
+        self._collected = collected
+        self._sandbox: Sandbox | None = None
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """End the processes of the sandbox."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+
+    def parts(
+        self,
+        request: pytest.FixtureRequest,
+        llm: Client | None,
+        embedder: Embedder | None,
+        responder: Responder | None = None,
+    ) -> SystemParts:
+        """Return the parts for a test; each folder may override ``rag_corpus``.
+
+        Args:
+            request: the test's.
+            llm: the model of the system.
+            embedder: the session's embedding model.
+            responder: the system, if an option names it.
+        """
+        collected = self._collected
+        retriever = self._retriever(request)
+        if overridden("rag_generator", request.node) is not None:
+            generator = request.getfixturevalue("rag_generator")
+        else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
+            generator = self._generator(llm)
+        if retriever is not None and all(retriever is not known for known in collected.retrievers):
+            collected.retrievers.append(retriever)
+        return SystemParts(
+            retriever,
+            generator,
+            collected.options.top_k,
+            llm,
+            collected.models.prompts,
+            embedder,
+            environments_for(collected, request),
+            self._open_sandbox,
+            SystemSetup() if responder is None else setup_of(collected, responder),
+        )
+
+    def _retriever(self, request: pytest.FixtureRequest) -> Retriever | None:
+        if overridden("rag_retriever", request.node) is not None:
+            theirs = request.getfixturevalue("rag_retriever")
+            return None if theirs is None else adapted(theirs)
+        if overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
+            return retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
+        return None
+
+    def _generator(self, llm: Client | None) -> System:
+        if llm is None:
+            from pytest_rageval.systems.extractive import extractive
+
+            return extractive
+        from pytest_rageval.systems.llm import ModelGenerator
+
+        return ModelGenerator(llm, self._collected.models.prompts)
+
+    def _open_sandbox(self, needed_by: str) -> Sandbox:
+        """Return the sandbox of the process, opened on first use."""
+        with self._lock:
+            if self._sandbox is None:
+                self._sandbox = open_sandbox(self._collected.options.sandbox, needed_by)
+            return self._sandbox

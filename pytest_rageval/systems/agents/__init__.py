@@ -1,0 +1,1 @@
+"""Agents: systems in which a model calls tools until it answers. One module is one workflow."""

@@ -1,0 +1,58 @@
+"""The model ``embedded``: deterministic replies to the requests of built-in systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.model.answer import Usage
+from pytest_rageval.model.case import Query
+from pytest_rageval.model.chat import Completion, Message
+from pytest_rageval.systems.embedded.turn import TURN, Turn
+from pytest_rageval.systems.extractive import extractive
+from pytest_rageval.systems.workflow import EMBEDDED
+
+__all__ = ["EmbeddedModel"]
+
+
+class EmbeddedModel:
+    """A `ChatModel` without a key. It reads `TURN`, and never the texts of the messages.
+
+    A call costs nothing, and its tokens are unknown.
+
+    Attributes:
+        name: the name in ``rag_model``.
+        computes_here: whether asking it again costs nothing.
+    """
+
+    name = EMBEDDED
+    computes_here = True
+
+    async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+        """Return the reply to a request of a built-in system.
+
+        Raises:
+            ModelError: the request comes from elsewhere.
+        """
+        turn = TURN.get()
+        player = _PLAYERS.get(turn.dialect) if turn is not None else None
+        if turn is None or player is None:
+            raise ModelError("bad_request", "the model embedded answers only the built-in agents and chains")
+        return player(turn)
+
+
+def _answer(turn: Turn) -> Completion:
+    """Return what the embedded reader answers from the passages; without passages, the question itself."""
+    if turn.passages is None:
+        return _reply(turn.question)
+    return _reply(extractive(Query(turn.question, turn.passages, (), turn.language, "")).text)
+
+
+def _reply(text: str) -> Completion:
+    """Return a reply that costs nothing."""
+    return Completion(text, Usage(cost_usd=0.0), "stop", EMBEDDED)
+
+
+_PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType({"answer": _answer})
+"""Dialect of a request -> its player."""

@@ -1,0 +1,52 @@
+"""What the model ``embedded`` sees of a run. A real model reads the same in the messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pytest_rageval.environments.tool import Observation, Tool
+    from pytest_rageval.model.case import Passage
+
+__all__ = ["TURN", "ToolUse", "Turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool that the run has called, and what it showed."""
+
+    name: str
+    arguments: Mapping[str, Any] | str
+    observation: Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A request of a built-in system to its model.
+
+    Attributes:
+        dialect: the form of the reply: ``react``, ``tools`` (tool calls), ``program``, or ``answer`` (plain text).
+        question: the case's question.
+        language: its language.
+        tools: the tools that the model may call.
+        uses: the calls so far, in order.
+        passages: the passages that were supplied or retrieved so far; None for none.
+        max_steps: the most steps of the run.
+        finish: the name of the tool that ends the run; "" if a plain reply ends it.
+    """
+
+    dialect: Literal["react", "tools", "program", "answer"]
+    question: str
+    language: str = "en"
+    tools: tuple[Tool, ...] = ()
+    uses: tuple[ToolUse, ...] = ()
+    passages: tuple[Passage, ...] | None = None
+    max_steps: int = 10
+    finish: str = ""
+
+
+TURN: ContextVar[Turn | None] = ContextVar("rageval_turn", default=None)
+"""The request that is being made; None if its caller is no built-in system with a dialect."""
