@@ -12,7 +12,8 @@ __all__ = ["BUILTIN", "FAMILIES", "WORKFLOWS", "SystemFactory", "SystemParts"]
 SystemFactory = Callable[[SystemParts], System]
 """Builds a named system from the session's parts.
 
-A `Workflow` is one with options.
+If it has an attribute ``uses_environments`` that is True, the environment of each case is chosen and loaded before
+anything runs. A `Workflow` is a factory with options.
 """
 
 BUILTIN: dict[str, str] = {
