@@ -28,7 +28,7 @@ from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.prompting import load_prompts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import Workflow
+from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.trace.actions import FINISH, Action, read_action
 
 __all__ = ["React", "ReactOptions", "workflow"]
@@ -101,13 +101,11 @@ class ReactLoop:
         self._prompt = prompt
         self._options = options
         self._head = prompt.head(run.query, tools.tools)
-        self._transcript = Transcript()
+        self._transcript = Transcript.of(run.query)
         self._actions: list[tuple[str, str]] = []
 
     async def play(self, run: AgentRun) -> str:
         """Return the answer; a limit raises `RunEnded`."""
-        if run.query.passages is not None:
-            self._transcript.add_documents(run.query.passages)
         silent, most = 0, self._options.agent.max_steps
         for number in range(1, most + 1):
             reply = await self._reply(number)
@@ -183,9 +181,27 @@ def _line(text: str) -> str:
 
 def _build(parts: SystemParts, options: ReactOptions) -> System:
     if parts.environments is None:
-        raise SettingError("react needs an environment; set rag_corpus or rag_environments in the ini")
-    prompt = ReactPrompt(options.prompts, parts.prompts or load_prompts(), options.agent.examples)
-    return React(model_of(parts, "react"), parts.environments, options, prompt)
+        raise _no_environment()
+    return React(model_of(parts, "react"), parts.environments, options, _prompt(parts, options))
 
 
-workflow = Workflow(_read, _build, uses_environments=True, uses_embedded=True)
+def _prompt(parts: SystemParts, options: ReactOptions) -> ReactPrompt:
+    return ReactPrompt(options.prompts, parts.prompts or load_prompts(), options.agent.examples)
+
+
+def _no_environment() -> SettingError:
+    return SettingError("react needs an environment; set rag_corpus or rag_environments in the ini")
+
+
+def _plan(options: ReactOptions, query: Query, parts: SystemParts) -> PlannedRun:
+    """Return the first prompt and the most calls, if no thought comes without its action."""
+    if parts.environments is None:
+        raise _no_environment()
+    with parts.environments.of_case(options.agent.environment).open() as tools:
+        head = _prompt(parts, options).head(query, tools.tools)
+    last = _prompt(parts, options).question(query, Transcript.of(query).text("Thought 1:"))
+    a_step = 2 if options.compat == REVAL else 1
+    return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False)
+
+
+workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

@@ -331,6 +331,18 @@ def test_compat_reval_asks_twice_a_step() -> None:
 # Options and prompts
 
 
+@pytest.mark.parametrize(("options", "most"), [({}, 10), ({"max_steps": "3", "compat": "reval"}, 6)])
+def test_the_plan_has_the_first_request_and_the_most_calls(options: dict[str, str], most: int) -> None:
+    query = Query("When?", (Passage("a", "It is of 1938.", "Algiers"),), instructions="Be brief.")
+    setup = SystemSetup(options=ComponentOptions(options, "--rag-system"))
+    assert workflow.plan is not None
+    planned = workflow.plan(workflow.read(setup), query, SystemParts(environments=Environments({"wiki": wiki})))
+    llm = ScriptedLLM(["Finish[x]"] * 2)
+    played(llm, query, **options)
+    assert tuple(planned.messages) == llm.requests[0].messages
+    assert (planned.calls, planned.exact, planned.final) == (most, False, True)
+
+
 def test_examples_may_be_left_out() -> None:
     llm = ScriptedLLM(["Finish[x]"])
     played(llm, examples="0")
