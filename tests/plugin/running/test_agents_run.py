@@ -197,7 +197,6 @@ def test_an_outage_of_a_tool_is_an_error_and_changes_no_score(project: Project, 
     }
 
 
-@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -209,11 +208,9 @@ def test_an_outage_of_a_tool_is_an_error_and_changes_no_score(project: Project, 
         ("r: react; environment=desk", "unknown environment 'desk'; known: wiki"),
     ],
 )
-def test_an_invalid_option_ends_the_session_before_anything_runs(
-    project: Project, line: str, said: str, args: Mode
-) -> None:
+def test_an_invalid_option_ends_the_session_before_anything_runs(project: Project, line: str, said: str) -> None:
     agents(project, "rag_systems =", f"    {line}").file("p.toml", 'sytem = "x"')
-    run = project.run("--rag-system", "r", *args, json_path=None)
+    run = project.run("--rag-system", "r", json_path=None)
     text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
     assert run.status == 4, text
     assert said in text
