@@ -98,7 +98,7 @@ class Asker(ABC, Generic[B, R]):
         self.succeeded = False
         self.refused: ModelError | None = None
         self._backend = backend
-        self._params = dict(params)
+        self.params = dict(params)
         self._limiter = limiter
         self._retry = retry
         self._cassettes = cassettes
@@ -108,11 +108,6 @@ class Asker(ABC, Generic[B, R]):
         self._home = home
         self._outside = outside
         self._in_flight: dict[str, asyncio.Future[bool]] = {}  # by key, used only on the home loop
-
-    @property
-    def params(self) -> Mapping[str, object]:
-        """The parameters of every call."""
-        return MappingProxyType(self._params)
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the backend: a test may inspect the requests of its own model."""
@@ -124,7 +119,7 @@ class Asker(ABC, Generic[B, R]):
         """Return whether a recording answers this repetition without asking the backend."""
         if self._cassettes is None:
             return False
-        return self._cassettes.holds(Request(self.kind, self.name, self._params, asked, repeat))
+        return self._cassettes.holds(Request(self.kind, self.name, self.params, asked, repeat))
 
     async def close(self) -> None:
         """Close the backend's connections."""
@@ -158,7 +153,7 @@ class Asker(ABC, Generic[B, R]):
         Raises `ModelError` if there is none; other exceptions of the backend propagate.
         """
         scope = current(self._outside)
-        merged = {**self._params, **params}
+        merged = {**self.params, **params}
         ask = partial(self._ask, asked, merged, scope)
         if self._kept is None:
             return await self._at_home(ask)

@@ -50,7 +50,7 @@ def played(
     model: ChatModel | Sequence[Any],
     query: Query | str = "Where?",
     env: Environment | None = None,
-    **options: str,
+    **options: Any,
 ) -> Answer:
     """Return the answer with its trace."""
     llm = ScriptedLLM(model) if isinstance(model, Sequence) else model
