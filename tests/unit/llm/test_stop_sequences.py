@@ -26,11 +26,11 @@ def said(backend: Any, cache: bool = False, **params: Any) -> Completion:
 
     async def run() -> Completion:
         model = Client(backend, name="openai/m", params=params, **settings)
-        reply = await model.complete(QUESTION)
-        if cache:
+        try:
             reply = await model.complete(QUESTION)
-        await model.close()
-        return reply
+            return await model.complete(QUESTION) if cache else reply
+        finally:
+            await model.close()
 
     return asyncio.run(run())
 
