@@ -37,7 +37,7 @@ __all__ = ["React", "ReactLoop", "ReactOptions", "workflow"]
 
 REVAL = "reval"
 """The value of ``compat`` for R-Eval's loop."""
-REVAL_PARAMS: dict[str, Any] = {"max_tokens": 128, "temperature": 0}
+REVAL_PARAMS: dict[str, Any] = {"stop": ["\n"], "max_tokens": 128, "temperature": 0}
 SILENT = 3
 """Replies in a row without an action that end a run."""
 SAME = 3
@@ -140,9 +140,8 @@ class ReactLoop:
 
     async def _reply_in_two_calls(self, number: int) -> ReactReply:
         """Return the next step by R-Eval's rules: a line of thought, then a line of action."""
-        params = {**REVAL_PARAMS, "stop": ["\n"]}
-        thought = _line(await self._ask(f"Thought {number}:", **params))
-        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **params))
+        thought = _line(await self._ask(f"Thought {number}:", **REVAL_PARAMS))
+        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **REVAL_PARAMS))
         return ReactReply(thought, said, read_action(said, self._names))
 
     async def _ask(self, *begun: str, **params: Any) -> str:
