@@ -1,0 +1,121 @@
+"""Conversations with a model that calls tools: their messages, and the tool that ends a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pytest_rageval.environments.arguments import fitted, parsed
+from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
+from pytest_rageval.environments.tool_step import recorded
+from pytest_rageval.errors import SettingError
+from pytest_rageval.model.case import Query
+from pytest_rageval.model.chat import Completion, Message, ToolCall
+from pytest_rageval.systems.agents.prompts import AgentPrompts
+from pytest_rageval.text.quoting import quoted
+
+__all__ = [
+    "PROMPT_KEYS",
+    "arguments_of",
+    "check_free",
+    "ending_arguments",
+    "offered",
+    "opening",
+    "reply_message",
+    "result_message",
+]
+
+PROMPT_KEYS: Mapping[str, tuple[str, ...]] = {
+    "system": ("ending",),
+    "user": ("question", "documents"),
+    "documents": ("passages",),
+}
+"""The texts that `opening` needs, and the required placeholders of each."""
+
+
+def opening(query: Query, prompts: AgentPrompts, ending: str, examples: int) -> list[Message]:
+    """Return the first messages: the task, the earlier turns, and the question with the supplied passages.
+
+    Args:
+        query: the case's query; its passages are quoted.
+        prompts: have the texts of `PROMPT_KEYS`.
+        ending: how the model gives its answer.
+        examples: the number of worked questions.
+    """
+    language = query.language
+    worked = prompts.worked(language, examples)
+    documents = ""
+    if query.passages is not None:
+        shown = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
+        passages = "\n\n".join(f"[{number}]\n{text}" for number, text in enumerate(shown, 1))
+        documents = prompts.text("documents", language, {"passages": passages})
+    values = {"question": query.question, "documents": documents, "instructions": query.instructions}
+    contents = [("system", prompts.text("system", language, {"ending": ending, "examples": worked}))]
+    for turn in query.history:
+        contents += [("user", turn.question), ("assistant", turn.answer)]
+    contents.append(("user", prompts.text("user", language, values)))
+    return [{"role": role, "content": content} for role, content in contents if content.strip()]
+
+
+def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return tools in the form of the parameter ``tools``."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+        }
+        for tool in tools
+    ]
+
+
+def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:
+    """Return the arguments of a call by name, or their text if they are no JSON object."""
+    try:
+        return parsed(call.arguments)
+    except InvalidArgumentsError:
+        return call.arguments
+
+
+def reply_message(reply: Completion) -> Message:
+    """Return a reply as the next message. Arguments that are no JSON object become ``{}``: some servers refuse them."""
+    calls = [call if _is_object(call.arguments) else replace(call, arguments="{}") for call in reply.tool_calls]
+    return replace(reply, tool_calls=tuple(calls)).message
+
+
+def result_message(call: ToolCall, text: str) -> Message:
+    """Return what a call showed as a message, quoted."""
+    return {"role": "tool", "tool_call_id": call.id, "content": quoted(text)}
+
+
+def check_free(tools: Sequence[Tool], ending: Tool, system: str) -> None:
+    """Raise `SettingError` if an environment has a tool with the name of the one that ends a run."""
+    if any(tool.name == ending.name for tool in tools):
+        raise SettingError(
+            f"{system}: the environment has a tool {ending.name}, and calling {ending.name} ends the run; "
+            "rename the environment's tool"
+        )
+
+
+def ending_arguments(call: ToolCall, ending: Tool) -> dict[str, Any] | Observation:
+    """Return the arguments of the call that ends a run; if they do not fit, record it and return what is wrong."""
+    try:
+        return fitted(parsed(call.arguments), ending.parameters)
+    except InvalidArgumentsError as fault:
+        observation = Observation(str(fault), invalid=True)
+    with recorded(call.name, arguments_of(call)) as step:
+        step.observe(observation)
+    return observation
+
+
+def _is_object(text: str) -> bool:
+    """Return whether a text is a JSON object in the eyes of any server, which takes no NaN."""
+    try:
+        return isinstance(json.loads(text, parse_constant=_refused), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _refused(constant: str) -> object:
+    raise ValueError(constant)
