@@ -17,6 +17,7 @@ A `Workflow` is one with options.
 
 BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:build",
+    "dfsdt": "pytest_rageval.systems.agents.dfsdt:build",
     "extractive": "pytest_rageval.systems.extractive:build",
     "function_calling": "pytest_rageval.systems.agents.function_calling:build",
     "llm": "pytest_rageval.systems.llm:build",

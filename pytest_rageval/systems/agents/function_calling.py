@@ -63,7 +63,7 @@ class Options:
     def opening(self, query: Query) -> list[Message]:
         """Return the messages of the first request."""
         ending = self.prompts.text("ending_tool" if self.finish else "ending_reply", query.language, {})
-        return opening(query, self.prompts, ending, self.agent.examples)
+        return opening(query, self.prompts, self.agent.examples, ending)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,21 +28,21 @@ __all__ = [
 ]
 
 PROMPT_KEYS: Mapping[str, tuple[str, ...]] = {
-    "system": ("ending",),
+    "system": (),
     "user": ("question", "documents"),
     "documents": ("passages",),
 }
 """The texts that `opening` needs, and the required placeholders of each."""
 
 
-def opening(query: Query, prompts: AgentPrompts, ending: str, examples: int) -> list[Message]:
+def opening(query: Query, prompts: AgentPrompts, examples: int, ending: str = "") -> list[Message]:
     """Return the first messages: the task, the earlier turns, and the question with the supplied passages.
 
     Args:
         query: the case's query; its passages are quoted.
         prompts: have the texts of `PROMPT_KEYS`.
-        ending: how the model gives its answer.
         examples: the number of worked questions.
+        ending: how the model gives its answer, for the system text.
     """
     language = query.language
     worked = prompts.worked(language, examples)
