@@ -70,7 +70,7 @@ class ToolAgentRun:
 
 
 def play(
-    workflow: AnyWorkflow, replies: Any, query: Query = QUERY, tools: object = search, **options: str
+    workflow: AnyWorkflow, replies: Any, query: Query = QUERY, tools: object = search, **options: Any
 ) -> ToolAgentRun:
     """Run an agent on one query.
 

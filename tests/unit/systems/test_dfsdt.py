@@ -28,7 +28,7 @@ GIVE_UP = ("Finish", '{"return_type": "give_up_and_restart"}')
 REPLIES: dict[str, Any] = {"t": calls(ORSAY), "f": calls(finish()), "g": calls(GIVE_UP), "n": "I think."}
 
 
-def searched(replies: str, **options: str) -> ToolAgentRun:
+def searched(replies: str, **options: Any) -> ToolAgentRun:
     """Run on replies that are written as letters; a further request fails the test."""
     return play(build, [REPLIES[letter] for letter in replies.split()], **options)
 
@@ -248,7 +248,7 @@ def test_the_time_limit_ends_it_with_the_first_answer_that_it_has() -> None:
 )
 def test_a_wrong_option_is_one_sentence(option: str, value: str, message: str) -> None:
     with pytest.raises(SettingError) as raised:
-        play(build, [], **{option: value})
+        play(build, [], **dict[str, Any]({option: value}))
     assert message in str(raised.value)
 
 

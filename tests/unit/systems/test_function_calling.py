@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
 from support.samples.tool_agent_runs import ToolAgentRun, calls, names, play, search
@@ -183,7 +184,7 @@ def test_the_usage_is_the_sum_over_the_replies() -> None:
 # The option finish=tool
 
 
-def finishing(*replies: object, **options: str) -> ToolAgentRun:
+def finishing(*replies: object, **options: Any) -> ToolAgentRun:
     return play(build, list(replies), finish="tool", **options)
 
 
@@ -242,7 +243,7 @@ def test_an_environment_with_a_tool_of_that_name_is_refused() -> None:
 )
 def test_a_wrong_option_is_one_sentence(option: str, value: str, message: str) -> None:
     with pytest.raises(SettingError) as raised:
-        play(build, ["Paris"], **{option: value})
+        play(build, ["Paris"], **dict[str, Any]({option: value}))
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
