@@ -21,6 +21,7 @@ BUILTIN: dict[str, str] = {
     "extractive": "pytest_rageval.systems.extractive:build",
     "function_calling": "pytest_rageval.systems.agents.function_calling:build",
     "llm": "pytest_rageval.systems.llm:build",
+    "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 
