@@ -18,7 +18,7 @@ from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import Completion, Message, ToolCall
-from pytest_rageval.systems.agents.dfsdt import build
+from pytest_rageval.systems.agents.dfsdt import workflow
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.trace.collector import AROUND, collecting
@@ -98,7 +98,7 @@ def replayed(record: Node) -> tuple[Log, Answer]:
     }
     setup = SystemSetup("here", ComponentOptions({name: str(value) for name, value in options.items()}, "here"))
     environment = Environment("log", lambda: log.tools)
-    system: Any = build(SystemParts(llm=log, environments=Environments({"log": lambda: environment}), setup=setup))
+    system: Any = workflow(SystemParts(llm=log, environments=Environments({"log": lambda: environment}), setup=setup))
     with collecting() as collector:
         answer = asyncio.run(system(Query(record["answer_generation"]["query"])))
     return log, completed(answer, collector)

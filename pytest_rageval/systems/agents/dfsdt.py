@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pytest_rageval.environments.arguments import fitted, parsed
 from pytest_rageval.environments.choice import Environments
@@ -34,6 +33,7 @@ from pytest_rageval.systems.agents.run import AgentRun, RunEnded, run_agent
 from pytest_rageval.systems.agents.tool_chat import (
     PROMPT_KEYS,
     arguments_of,
+    ask,
     check_free,
     offered,
     opening,
@@ -43,11 +43,12 @@ from pytest_rageval.systems.agents.tool_chat import (
 from pytest_rageval.systems.embedded.turn import ToolUse, Turn
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.text.quoting import quoted
 
-__all__ = ["DFSDT", "build"]
+__all__ = ["DFSDT", "workflow"]
 
 NAME = "dfsdt"
 
@@ -86,9 +87,10 @@ class Options:
     limits: SearchLimits
     prompts: AgentPrompts
 
-    def opening(self, query: Query) -> tuple[Message, ...]:
-        """Return the messages of the first request."""
-        return tuple(opening(query, self.prompts, self.agent.examples))
+    def opening(self, query: Query, sentences: Prompts | None) -> tuple[Message, ...]:
+        """Return the messages of the first request; ``sentences`` has the one that declines to answer."""
+        values = (sentences or load_prompts()).sentences(query.language)
+        return tuple(opening(query, self.prompts, self.agent.examples, **values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,29 +117,34 @@ class DFSDT:
     model: ChatModel
     environments: Environments
     options: Options
+    sentences: Prompts | None = None
 
     async def __call__(self, query: Query) -> Answer:
         common = self.options.agent
         with self.environments.of_case(common.environment).open(common.max_observation) as tools:
             check_free(tools.tools, FINISH, NAME)
             run = AgentRun(query, self.model, tools)
-            return await run_agent(run, _Player(run, tools, self.options).play, common.max_time)
+            opening = self.options.opening(query, self.sentences)
+            return await run_agent(run, _Player(run, tools, self.options, opening).play, common.max_time)
 
 
 class _Player:
     """Makes the decisions of one case."""
 
-    def __init__(self, run: AgentRun, environment: OpenEnvironment, options: Options) -> None:
+    def __init__(
+        self, run: AgentRun, environment: OpenEnvironment, options: Options, opening: tuple[Message, ...]
+    ) -> None:
         self._run = run
         self._options = options
+        self._opening = opening
         self._tools = environment.tools
-        self._params: dict[str, Any] = {"tools": offered((*environment.tools, FINISH)), "tool_choice": "auto"}
+        self._schemas = offered((*environment.tools, FINISH))
         self._failed: RunEnded | None = None
         self._search = DecisionSearch(self._decide, options.limits)
 
     async def play(self, run: AgentRun) -> str:
         search = self._search
-        await search.run(State(self._options.opening(run.query)))
+        await search.run(State(self._opening))
         if search.answers:
             return search.answers[0].answer
         if search.given_up:
@@ -152,7 +159,7 @@ class _Player:
         """Ask the model once, and run the calls of its reply."""
         messages = (*state.messages, *self._siblings(former))
         try:
-            reply = await self._run.ask(messages, self._turn(state), **self._params)
+            reply = await ask(self._run, messages, self._turn(state), self._schemas)
         except RunEnded as end:  # too long, or filtered: another decision may work
             self._failed = self._failed or end
             return Decision(state, 0, DEAD_END)
@@ -237,12 +244,12 @@ def _read(setup: SystemSetup) -> Options:
 
 
 def _build(parts: SystemParts, options: Options) -> System:
-    return DFSDT(model_of(parts, NAME), parts.environments or Environments({}), options)
+    return DFSDT(model_of(parts, NAME), parts.environments or Environments({}), options, parts.prompts)
 
 
 def _plan(options: Options, query: Query, parts: SystemParts) -> PlannedRun:
     calls = options.limits.max_calls
-    return PlannedRun(options.opening(query), calls, exact=calls == 1)
+    return PlannedRun(options.opening(query, parts.prompts), calls, exact=calls == 1)
 
 
-build = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True)
+workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

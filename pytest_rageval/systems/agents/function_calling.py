@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from pytest_rageval.environments.arguments import fitted, parsed
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
-from pytest_rageval.environments.tool import Observation, Tool
+from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
+from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import ChatModel, Message, ToolCall
@@ -19,8 +20,8 @@ from pytest_rageval.systems.agents.run import AgentRun, RunEnded, run_agent
 from pytest_rageval.systems.agents.tool_chat import (
     PROMPT_KEYS,
     arguments_of,
+    ask,
     check_free,
-    ending_arguments,
     offered,
     opening,
     reply_message,
@@ -29,10 +30,11 @@ from pytest_rageval.systems.agents.tool_chat import (
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 
-__all__ = ["FunctionCalling", "build"]
+__all__ = ["FunctionCalling", "workflow"]
 
 NAME = "function_calling"
 
@@ -60,10 +62,11 @@ class Options:
     prompts: AgentPrompts
     finish: Tool | None = None
 
-    def opening(self, query: Query) -> list[Message]:
-        """Return the messages of the first request."""
-        ending = self.prompts.text("ending_tool" if self.finish else "ending_reply", query.language, {})
-        return opening(query, self.prompts, self.agent.examples, ending)
+    def opening(self, query: Query, sentences: Prompts | None) -> list[Message]:
+        """Return the messages of the first request; ``sentences`` has the one that declines to answer."""
+        values = (sentences or load_prompts()).sentences(query.language)
+        ending = self.prompts.text("ending_tool" if self.finish else "ending_reply", query.language, values)
+        return opening(query, self.prompts, self.agent.examples, ending=ending, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class FunctionCalling:
     model: ChatModel
     environments: Environments
     options: Options
+    sentences: Prompts | None = None
 
     async def __call__(self, query: Query) -> Answer:
         common = self.options.agent
@@ -85,11 +89,15 @@ class FunctionCalling:
 
     async def _play(self, run: AgentRun, environment: OpenEnvironment) -> str:
         finish, steps = self.options.finish, self.options.agent.max_steps
-        tools = (*environment.tools, *((finish,) if finish else ()))
-        params: dict[str, Any] = {"tools": offered(tools), "tool_choice": "auto"}
-        messages = self.options.opening(run.query)
-        for _ in range(steps):
-            reply = await run.ask(tuple(messages), self._turn(run, environment), **params)
+        schemas = offered((*environment.tools, *((finish,) if finish else ())))
+        messages = self.options.opening(run.query, self.sentences)
+        for step in range(steps):
+            try:
+                reply = await ask(run, tuple(messages), self._turn(run, environment), schemas)
+            except ModelError as error:
+                if error.kind == "empty_reply" and step:  # it has called tools, and then has nothing to say
+                    return ""
+                raise
             if not reply.tool_calls:
                 return reply.text.strip()
             run.think(reply.text)
@@ -106,8 +114,10 @@ class FunctionCalling:
         finish = self.options.finish
         if finish is None or call.name != finish.name:
             return await run.call(call.name, arguments_of(call))
-        arguments = ending_arguments(call, finish)
-        return arguments if isinstance(arguments, Observation) else str(arguments["answer"]).strip()
+        try:
+            return str(fitted(parsed(call.arguments), finish.parameters)["answer"]).strip()
+        except InvalidArgumentsError as fault:
+            return run.reject(call.name, arguments_of(call), str(fault))
 
     def _turn(self, run: AgentRun, environment: OpenEnvironment) -> Turn:
         query, finish = run.query, self.options.finish
@@ -132,11 +142,13 @@ def _read(setup: SystemSetup) -> Options:
 
 
 def _build(parts: SystemParts, options: Options) -> System:
-    return FunctionCalling(model_of(parts, NAME), parts.environments or Environments({}), options)
+    return FunctionCalling(model_of(parts, NAME), parts.environments or Environments({}), options, parts.prompts)
 
 
 def _plan(options: Options, query: Query, parts: SystemParts) -> PlannedRun:
-    return PlannedRun(options.opening(query), options.agent.max_steps, exact=options.agent.max_steps == 1)
+    return PlannedRun(
+        options.opening(query, parts.prompts), options.agent.max_steps, exact=options.agent.max_steps == 1
+    )
 
 
-build = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True)
+workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

@@ -7,20 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_rageval.environments.arguments import fitted, parsed
-from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
-from pytest_rageval.environments.tool_step import recorded
+from pytest_rageval.environments.arguments import parsed
+from pytest_rageval.environments.tool import InvalidArgumentsError, Tool
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import Completion, Message, ToolCall
+from pytest_rageval.model.plain import plain_text
+from pytest_rageval.systems.agents.context_room import has_room, room_for_reply
 from pytest_rageval.systems.agents.prompts import AgentPrompts
+from pytest_rageval.systems.agents.run import AgentRun, RunEnded
+from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.text.quoting import quoted
 
 __all__ = [
     "PROMPT_KEYS",
     "arguments_of",
+    "ask",
     "check_free",
-    "ending_arguments",
     "offered",
     "opening",
     "reply_message",
@@ -35,14 +38,14 @@ PROMPT_KEYS: Mapping[str, tuple[str, ...]] = {
 """The texts that `opening` needs, and the required placeholders of each."""
 
 
-def opening(query: Query, prompts: AgentPrompts, examples: int, ending: str = "") -> list[Message]:
+def opening(query: Query, prompts: AgentPrompts, examples: int, **values: str) -> list[Message]:
     """Return the first messages: the task, the earlier turns, and the question with the supplied passages.
 
     Args:
         query: the case's query; its passages are quoted.
         prompts: have the texts of `PROMPT_KEYS`.
         examples: the number of worked questions.
-        ending: how the model gives its answer, for the system text.
+        values: of further placeholders in the system text.
     """
     language = query.language
     worked = prompts.worked(language, examples)
@@ -51,12 +54,27 @@ def opening(query: Query, prompts: AgentPrompts, examples: int, ending: str = ""
         shown = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
         passages = "\n\n".join(f"[{number}]\n{text}" for number, text in enumerate(shown, 1))
         documents = prompts.text("documents", language, {"passages": passages})
-    values = {"question": query.question, "documents": documents, "instructions": query.instructions}
-    contents = [("system", prompts.text("system", language, {"ending": ending, "examples": worked}))]
+    contents = [("system", prompts.text("system", language, {**values, "examples": worked}))]
     for turn in query.history:
         contents += [("user", turn.question), ("assistant", turn.answer)]
-    contents.append(("user", prompts.text("user", language, values)))
+    asked = {"question": query.question, "documents": documents, "instructions": query.instructions}
+    contents.append(("user", prompts.text("user", language, asked)))
     return [{"role": role, "content": content} for role, content in contents if content.strip()]
+
+
+async def ask(run: AgentRun, messages: Sequence[Message], turn: Turn, tools: Sequence[dict[str, Any]]) -> Completion:
+    """Return a model's reply to messages and tools, in texts that UTF-8 can encode.
+
+    Raises:
+        RunEnded: messages, tools and the reply do not fit the model, or its provider filters a later reply.
+        ModelError: the call failed.
+    """
+    schemas = {"role": "system", "content": json.dumps(tools, default=str)}
+    if not has_room(run.model, (schemas, *messages), room_for_reply(run.model)):
+        raise RunEnded("context_limit", "the prompt no longer fits the model")
+    reply = await run.ask(messages, turn, tools=tools, tool_choice="auto")
+    calls = [ToolCall(*map(plain_text, (call.id, call.name, call.arguments))) for call in reply.tool_calls]
+    return replace(reply, text=plain_text(reply.text), tool_calls=tuple(calls))
 
 
 def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
@@ -96,17 +114,6 @@ def check_free(tools: Sequence[Tool], ending: Tool, system: str) -> None:
             f"{system}: the environment has a tool {ending.name}, and calling {ending.name} ends the run; "
             "rename the environment's tool"
         )
-
-
-def ending_arguments(call: ToolCall, ending: Tool) -> dict[str, Any] | Observation:
-    """Return the arguments of the call that ends a run; if they do not fit, record it and return what is wrong."""
-    try:
-        return fitted(parsed(call.arguments), ending.parameters)
-    except InvalidArgumentsError as fault:
-        observation = Observation(str(fault), invalid=True)
-    with recorded(call.name, arguments_of(call)) as step:
-        step.observe(observation)
-    return observation
 
 
 def _is_object(text: str) -> bool:

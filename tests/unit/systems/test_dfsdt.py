@@ -12,7 +12,7 @@ from support.samples.tool_agent_runs import ToolAgentRun, calls, names, play
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.chat import Completion
-from pytest_rageval.systems.agents.dfsdt import build
+from pytest_rageval.systems.agents.dfsdt import workflow
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.testing import ScriptedLLM
 
@@ -30,7 +30,7 @@ REPLIES: dict[str, Any] = {"t": calls(ORSAY), "f": calls(finish()), "g": calls(G
 
 def searched(replies: str, **options: Any) -> ToolAgentRun:
     """Run on replies that are written as letters; a further request fails the test."""
-    return play(build, [REPLIES[letter] for letter in replies.split()], **options)
+    return play(workflow, [REPLIES[letter] for letter in replies.split()], **options)
 
 
 def walk(run: ToolAgentRun) -> str:
@@ -73,9 +73,9 @@ def test_the_calls_are_made_in_this_order(replies: str, options: str) -> None:
 
 
 def test_two_answers_are_two_terminals_and_the_first_counts() -> None:
-    run = play(build, [calls(finish("Paris")), calls(finish("Rome"))], answers="2")
+    run = play(workflow, [calls(finish("Paris")), calls(finish("Rome"))], answers="2")
     assert (walk(run), run.answer.text, run.end) == ("0 f", "Paris", "finished")
-    run = play(build, [*(calls(each) for each in (ORSAY, finish("Paris"), PARIS, finish("Rome")))], answers="2")
+    run = play(workflow, [*(calls(each) for each in (ORSAY, finish("Paris"), PARIS, finish("Rome")))], answers="2")
     assert [step["outcome"] for step in run.steps("branch")] == ["open", "answer", "open", "answer"]
     assert run.answer.text == "Paris"
 
@@ -86,7 +86,7 @@ def test_the_first_branch_that_gave_up_is_named() -> None:
 
 
 def test_a_branch_has_its_path_depth_and_outcome_and_holds_its_steps() -> None:
-    run = play(build, [Completion("I look.", tool_calls=tuple(calls(ORSAY))), "Well.", calls(finish())])
+    run = play(workflow, [Completion("I look.", tool_calls=tuple(calls(ORSAY))), "Well.", calls(finish())])
     assert run.kinds == [
         "branch", "completion", "thought", "tool", "branch", "completion", "thought", "branch", "completion", "end"
     ]  # fmt: skip
@@ -111,7 +111,7 @@ def test_finish_is_offered_beside_the_tools() -> None:
 
 def test_the_second_decision_is_asked_for_with_the_first_one_and_its_results() -> None:
     replies = [calls(ORSAY, PARIS), calls(GIVE_UP), calls(PARIS), calls(finish())]
-    run = play(build, replies)
+    run = play(workflow, replies)
     first, second, third, fourth = (request.messages for request in run.model.requests)
     assert third[: len(first)] == first
     (extra,) = third[len(first) :]
@@ -128,7 +128,7 @@ def test_the_second_decision_is_asked_for_with_the_first_one_and_its_results() -
 
 
 def test_a_branch_knows_nothing_of_another_branchs_calls() -> None:
-    run = play(build, [calls(ORSAY), calls(GIVE_UP), calls(PARIS), calls(finish())])
+    run = play(workflow, [calls(ORSAY), calls(GIVE_UP), calls(PARIS), calls(finish())])
     assert run.results() == ["> Paris is in France."]
 
 
@@ -138,13 +138,13 @@ def test_a_thought_is_followed_by_a_request_to_go_on() -> None:
         ("assistant", "I think."),
         ("user", "Go on: call a tool, or call Finish."),
     ]
-    run = play(build, ["Hm.", calls(GIVE_UP), calls(finish())])
+    run = play(workflow, ["Hm.", calls(GIVE_UP), calls(finish())])
     assert "[1]\n> Hm.\n\nDecide" in run.model.requests[2].messages[-1]["content"]
 
 
 def test_supplied_passages_and_earlier_turns_come_first() -> None:
     query = Query("Where?", (Passage("p0", "Orsay is in Paris."),), (Turn("Who?", "Monet."),), language="zh")
-    messages = play(build, [calls(finish())], query).model.requests[0].messages
+    messages = play(workflow, [calls(finish())], query).model.requests[0].messages
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
     assert messages[-1]["content"] == "文档：\n\n[1]\n> Orsay is in Paris.\n\n问题：Where?"
 
@@ -166,7 +166,7 @@ WANTED = "Call Finish with return_type give_answer and final_answer, or with ret
     ],
 )
 def test_finish_without_a_valid_return_type_is_a_turn_that_says_what_is_wanted(arguments: str, said: str) -> None:
-    run = play(build, [calls(("Finish", arguments)), calls(finish())])
+    run = play(workflow, [calls(("Finish", arguments)), calls(finish())])
     (text,) = run.results()
     assert said in text
     assert text.endswith(WANTED)
@@ -175,20 +175,20 @@ def test_finish_without_a_valid_return_type_is_a_turn_that_says_what_is_wanted(a
 
 
 def test_an_unknown_tool_is_a_turn_whose_result_says_so() -> None:
-    run = play(build, [calls(("jump", "{}")), calls(finish())])
+    run = play(workflow, [calls(("jump", "{}")), calls(finish())])
     assert run.results() == ["> There is no tool jump; there is only search."]
     assert names(run.steps("tool")) == ["jump"]
     assert run.steps("tool")[0]["invalid"] is True
 
 
 def test_calls_before_finish_run_and_calls_after_it_do_not() -> None:
-    run = play(build, [calls(ORSAY, finish(), PARIS)])
+    run = play(workflow, [calls(ORSAY, finish(), PARIS)])
     assert [step["arguments"]["title"] for step in run.steps("tool")] == ["Orsay"]
     assert (run.answer.text, walk(run)) == ("Paris", "0 f")
 
 
 def test_an_empty_final_answer_is_an_empty_answer() -> None:
-    run = play(build, [calls(finish(" "))])
+    run = play(workflow, [calls(finish(" "))])
     assert (run.answer.text, run.end) == ("", "empty_answer")
 
 
@@ -200,7 +200,7 @@ TOO_LONG, FILTERED = ModelError("context_length", "too long"), ModelError("conte
 
 @pytest.mark.parametrize("error", [TOO_LONG, FILTERED])
 def test_a_request_that_does_not_fit_or_is_filtered_is_a_dead_end(error: ModelError) -> None:
-    run = play(build, [REPLIES["t"], error, REPLIES["f"]])
+    run = play(workflow, [REPLIES["t"], error, REPLIES["f"]])
     branches = [(step["path"], step["depth"], step["outcome"]) for step in run.steps("branch")]
     assert branches == [("0", 2, "open"), ("0.0", 2, "dead_end"), ("0.1", 4, "answer")]
     assert len(run.model.requests[2].messages) == len(run.model.requests[1].messages)
@@ -208,15 +208,15 @@ def test_a_request_that_does_not_fit_or_is_filtered_is_a_dead_end(error: ModelEr
 
 
 def test_a_search_without_any_decision_ends_as_its_first_request() -> None:
-    run = play(build, [TOO_LONG, TOO_LONG])
+    run = play(workflow, [TOO_LONG, TOO_LONG])
     assert (run.answer.text, run.end, len(run.model.requests)) == ("", "context_limit", 2)
 
 
 def test_any_other_failed_request_is_the_error_of_the_case() -> None:
     with pytest.raises(ModelError, match="no"):
-        play(build, [FILTERED])
+        play(workflow, [FILTERED])
     with pytest.raises(ModelError, match="gone"):
-        play(build, [REPLIES["t"], ModelError("server_error", "gone")])
+        play(workflow, [REPLIES["t"], ModelError("server_error", "gone")])
 
 
 def test_the_time_limit_ends_it_with_the_first_answer_that_it_has() -> None:
@@ -227,7 +227,7 @@ def test_the_time_limit_ends_it_with_the_first_answer_that_it_has() -> None:
             return await super().complete(messages, **params)
 
     started = time.perf_counter()
-    run = play(build, Slow([REPLIES[letter] for letter in "tft"]), answers="2", max_time="0.2")
+    run = play(workflow, Slow([REPLIES[letter] for letter in "tft"]), answers="2", max_time="0.2")
     assert (run.answer.text, run.end) == ("Paris", "time_limit")
     assert time.perf_counter() - started < 5
 
@@ -248,7 +248,7 @@ def test_the_time_limit_ends_it_with_the_first_answer_that_it_has() -> None:
 )
 def test_a_wrong_option_is_one_sentence(option: str, value: str, message: str) -> None:
     with pytest.raises(SettingError) as raised:
-        play(build, [], **dict[str, Any]({option: value}))
+        play(workflow, [], **dict[str, Any]({option: value}))
     assert message in str(raised.value)
 
 
@@ -257,17 +257,17 @@ def test_an_environment_with_a_tool_finish_is_refused() -> None:
         return answer
 
     with pytest.raises(SettingError, match="the environment has a tool Finish"):
-        play(build, [], tools=Finish)
+        play(workflow, [], tools=Finish)
 
 
 def test_the_plan_is_the_first_request_and_at_most_its_calls() -> None:
     run = searched("f")
-    assert build.plan is not None
-    plan = build.plan(build.read(SystemParts().setup), Query("Where is Orsay?"), SystemParts())
+    assert workflow.plan is not None
+    plan = workflow.plan(workflow.read(SystemParts().setup), Query("Where is Orsay?"), SystemParts())
     assert [dict(message) for message in plan.messages] == list(run.model.requests[0].messages)
     assert (plan.calls, plan.exact) == (60, False)
 
 
 def test_a_search_of_a_thousand_decisions_ends() -> None:
-    run = play(build, "I think.", max_nodes="1000000", max_calls="1000", width="1")
+    run = play(workflow, "I think.", max_nodes="1000000", max_calls="1000", width="1")
     assert (run.end, len(run.model.requests)) == ("call_limit", 1000)
