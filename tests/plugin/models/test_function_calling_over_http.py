@@ -67,6 +67,19 @@ def test_it_is_recorded_and_replays_without_the_network(
     assert [kinds(again, name) for name in expected] == [kinds(first, name) for name in expected]
 
 
+@pytest.mark.parametrize("system", ["function_calling", "capped"])
+def test_gold_is_in_no_request_and_in_no_step(project: Project, openai_server: OpenAIServer, system: str) -> None:
+    project_of(project, openai_server)
+    canary = "canary-7f3a"
+    project.data([{"id": "q", "question": "Where is Orsay?", "answers": [canary], "topic": "Funds"}])
+    run = project.run("--rag-system", system, "-k", "q", "-o", "rag_systems=capped: dfsdt; max_calls=3")
+    (outcome,) = run.results["outcomes"]
+    assert (outcome["status"], len(outcome["answer"]["trace"]) > 3) == ("scored", True), run.text
+    assert canary not in json.dumps([seen.body for seen in openai_server.requests])
+    assert canary not in json.dumps(outcome["answer"])
+    assert canary in json.dumps(run.results["instances"])
+
+
 def test_recordings_without_calls_of_tools_replay(project: Project, openai_server: OpenAIServer) -> None:
     project_of(project, openai_server)
     systems = (*SYSTEM, "--rag-system", "llm")
