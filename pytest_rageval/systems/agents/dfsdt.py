@@ -26,7 +26,7 @@ from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 
-__all__ = ["DFSDT", "workflow"]
+__all__ = ["DFSDT", "DFSDTOptions", "workflow"]
 
 NAME = "dfsdt"
 
@@ -34,7 +34,7 @@ _KEYS = {**PROMPT_KEYS, "go_on": (), "siblings": ("decisions",)}
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DFSDTOptions:
     """The options of ``dfsdt``: those of all agents, the limits of the search, and its texts."""
 
     agent: AgentOptions
@@ -53,7 +53,7 @@ class DFSDT:
 
     model: ChatModel
     environments: Environments
-    options: Options
+    options: DFSDTOptions
     sentences: Prompts | None = None
 
     async def __call__(self, query: Query) -> Answer:
@@ -66,7 +66,7 @@ class DFSDT:
             return await run_agent(run, lambda run: maker.play(first), common.max_time)
 
 
-def _read(setup: SystemSetup) -> Options:
+def _read(setup: SystemSetup) -> DFSDTOptions:
     given = setup.options
     if given.text("max_steps"):
         raise SettingError(f"{given.where} has max_steps; the limits of dfsdt are max_nodes and max_calls")
@@ -79,14 +79,16 @@ def _read(setup: SystemSetup) -> Options:
         given.whole("answers", default.answers),
     )
     given.finish()
-    return Options(common, limits, load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts))
+    return DFSDTOptions(
+        common, limits, load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
+    )
 
 
-def _build(parts: SystemParts, options: Options) -> System:
+def _build(parts: SystemParts, options: DFSDTOptions) -> System:
     return DFSDT(model_of(parts, NAME), parts.environments or Environments({}), options, parts.prompts)
 
 
-def _plan(options: Options, query: Query, parts: SystemParts) -> PlannedRun:
+def _plan(options: DFSDTOptions, query: Query, parts: SystemParts) -> PlannedRun:
     calls = options.limits.max_calls
     return PlannedRun(options.opening(query, parts.prompts), calls, exact=calls == 1)
 

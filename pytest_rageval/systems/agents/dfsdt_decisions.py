@@ -23,7 +23,7 @@ from pytest_rageval.systems.agents.tool_chat import arguments_of, ask, offered, 
 from pytest_rageval.systems.embedded.turn import ToolUse, Turn
 from pytest_rageval.text.quoting import quoted
 
-__all__ = ["FINISH", "DecisionMaker"]
+__all__ = ["FINISH", "DecisionMaker", "DecisionState"]
 
 _RETURN_TYPE, _FINAL_ANSWER = "return_type", "final_answer"
 _GIVE_ANSWER, _GIVE_UP = "give_answer", "give_up_and_restart"
@@ -52,7 +52,7 @@ _CALL_NODES, _THOUGHT_NODES = 2, 1
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DecisionState:
     """A conversation after a decision.
 
     Attributes:
@@ -94,7 +94,7 @@ class DecisionMaker:
             RunEnded: there is none.
         """
         search = self._search
-        await search.run(State(opening))
+        await search.run(DecisionState(opening))
         if search.answers:
             return search.answers[0].answer
         if search.given_up:
@@ -105,7 +105,7 @@ class DecisionMaker:
             raise self._failed
         raise RunEnded("step_limit", "no branch has an answer")
 
-    async def _decide(self, state: State, former: Sequence[State]) -> Decision[State]:
+    async def _decide(self, state: DecisionState, former: Sequence[DecisionState]) -> Decision[DecisionState]:
         """Ask the model once, and run the calls of its reply."""
         messages = (*state.messages, *self._siblings(former))
         try:
@@ -120,7 +120,7 @@ class DecisionMaker:
             return Decision(replace(state, messages=messages, shown=reply.text), _THOUGHT_NODES)
         return await self._act(replace(state, messages=(*state.messages, reply_message(reply)), shown=""), reply)
 
-    async def _act(self, state: State, reply: Completion) -> Decision[State]:
+    async def _act(self, state: DecisionState, reply: Completion) -> Decision[DecisionState]:
         """Run the calls of a reply in order; one that ends the branch is the last."""
         nodes = _CALL_NODES + (_THOUGHT_NODES if reply.text.strip() else 0)
         for call in reply.tool_calls:
@@ -135,7 +135,7 @@ class DecisionMaker:
             state = _with_call(state, call, text)
         return Decision(state, nodes)
 
-    def _siblings(self, former: Sequence[State]) -> tuple[Message, ...]:
+    def _siblings(self, former: Sequence[DecisionState]) -> tuple[Message, ...]:
         """Return the message that asks for another decision than the former ones; none for the first decision."""
         if not former:
             return ()
@@ -143,7 +143,7 @@ class DecisionMaker:
         text = self._prompts.text("siblings", self._run.query.language, {"decisions": decisions})
         return ({"role": "user", "content": text},)
 
-    def _turn(self, state: State) -> Turn:
+    def _turn(self, state: DecisionState) -> Turn:
         query = self._run.query
         return Turn(
             "tools",
@@ -159,7 +159,7 @@ class DecisionMaker:
         )
 
 
-def _with_call(state: State, call: ToolCall, text: str) -> State:
+def _with_call(state: DecisionState, call: ToolCall, text: str) -> DecisionState:
     """Return a state after a call that showed a text."""
     shown = "\n".join(filter(None, (state.shown, f"{call.name}({call.arguments})", text)))
     return replace(state, messages=(*state.messages, result_message(call, text)), shown=shown)
