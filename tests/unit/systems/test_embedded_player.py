@@ -96,7 +96,7 @@ def test_it_answers_within_the_steps(steps: int) -> None:
 
 
 def test_a_question_without_names_searches_its_content_words() -> None:
-    hours = {"type": "object", "properties": {"place": {"type": "string"}, "day": {"type": "integer"}}}
+    hours = {"type": "object", "properties": {"day": {"type": "integer"}, "place": {"type": "string"}}}
     opening = Tool(
         "opening", "When it opens.", {**hours, "required": ["place"]}, lambda place: f"The {place} opens at 9."
     )
