@@ -18,7 +18,9 @@ anything runs. A `Workflow` is a factory with options.
 
 BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:build",
+    "dfsdt": "pytest_rageval.systems.agents.dfsdt:workflow",
     "extractive": "pytest_rageval.systems.extractive:build",
+    "function_calling": "pytest_rageval.systems.agents.function_calling:workflow",
     "llm": "pytest_rageval.systems.llm:build",
     "react": "pytest_rageval.systems.agents.react:workflow",
 }

@@ -68,9 +68,8 @@ def _tools(turn: Turn) -> Completion:
     name = move.tool or turn.finish
     if not name:
         return _reply(move.text)
-    parameter = move.parameter or "answer"
-    arguments = json.dumps({parameter: move.text}, ensure_ascii=False)
-    call = ToolCall(f"c{len(turn.uses) + 1}", name, arguments)
+    arguments = {move.parameter: move.text} if move.tool else turn.finish_arguments(move.text)
+    call = ToolCall(f"c{len(turn.uses) + 1}", name, json.dumps(arguments, ensure_ascii=False))
     return Completion("", Usage(cost_usd=0.0), "tool_calls", EMBEDDED, tool_calls=(call,))
 
 
