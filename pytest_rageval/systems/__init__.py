@@ -12,12 +12,15 @@ __all__ = ["BUILTIN", "FAMILIES", "WORKFLOWS", "SystemFactory", "SystemParts"]
 SystemFactory = Callable[[SystemParts], System]
 """Builds a named system from the session's parts.
 
-A `Workflow` is one with options.
+If it has an attribute ``uses_environments`` that is True, the environment of each case is chosen and loaded before
+anything runs. A `Workflow` is a factory with options.
 """
 
 BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:build",
+    "dfsdt": "pytest_rageval.systems.agents.dfsdt:workflow",
     "extractive": "pytest_rageval.systems.extractive:build",
+    "function_calling": "pytest_rageval.systems.agents.function_calling:workflow",
     "llm": "pytest_rageval.systems.llm:build",
     "react": "pytest_rageval.systems.agents.react:workflow",
 }

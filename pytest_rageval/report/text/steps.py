@@ -16,7 +16,7 @@ LONGEST = 200
 """Characters of one value in a line."""
 
 _TOLD = ("parent", "seconds", "error", "passages")
-"""Keys that the end of a line or the line below tells."""
+"""Keys that the end of a line or the line below shows."""
 
 _HEADS: Mapping[str, Sequence[str]] = {
     COMPLETION: ("model",),

@@ -7,9 +7,11 @@ step; ``compat=reval`` asks twice, as R-Eval's code does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
+from pytest_rageval.environments.shortening import shortened
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Query
@@ -28,18 +30,20 @@ from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.prompting import load_prompts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import Workflow
+from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.trace.actions import FINISH, Action, read_action
 
-__all__ = ["React", "ReactOptions", "workflow"]
+__all__ = ["React", "ReactLoop", "ReactOptions", "workflow"]
 
 REVAL = "reval"
 """The value of ``compat`` for R-Eval's loop."""
-REVAL_PARAMS: dict[str, object] = {"max_tokens": 128, "temperature": 0}
+REVAL_PARAMS: dict[str, Any] = {"stop": ["\n"], "max_tokens": 128, "temperature": 0}
 SILENT = 3
 """Replies in a row without an action that end a run."""
 SAME = 3
 """The same action this often in a row gets `AGAIN`."""
+LONGEST_NAME = 64
+"""Characters of an unknown tool's name that the trace holds."""
 AGAIN = "You have done this before."
 NO_ACTION = 'There is no action. Write a line that begins with "Action", with a tool or Finish.'
 
@@ -101,13 +105,11 @@ class ReactLoop:
         self._prompt = prompt
         self._options = options
         self._head = prompt.head(run.query, tools.tools)
-        self._transcript = Transcript()
+        self._transcript = Transcript.of(run.query)
         self._actions: list[tuple[str, str]] = []
 
     async def play(self, run: AgentRun) -> str:
         """Return the answer; a limit raises `RunEnded`."""
-        if run.query.passages is not None:
-            self._transcript.add_documents(run.query.passages)
         silent, most = 0, self._options.agent.max_steps
         for number in range(1, most + 1):
             reply = await self._reply(number)
@@ -138,12 +140,11 @@ class ReactLoop:
 
     async def _reply_in_two_calls(self, number: int) -> ReactReply:
         """Return the next step by R-Eval's rules: a line of thought, then a line of action."""
-        params = {"stop": ["\n"], **REVAL_PARAMS}
-        thought = _line(await self._ask(f"Thought {number}:", **params))
-        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **params))
+        thought = _line(await self._ask(f"Thought {number}:", **REVAL_PARAMS))
+        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **REVAL_PARAMS))
         return ReactReply(thought, said, read_action(said, self._names))
 
-    async def _ask(self, *begun: str, **params: object) -> str:
+    async def _ask(self, *begun: str, **params: Any) -> str:
         """Return the model's text; "" if it sent an empty reply."""
         run, query = self.run, self.run.query
         messages = (*self._head, self._prompt.question(query, self._transcript.text(*begun)))
@@ -167,10 +168,12 @@ class ReactLoop:
 
     async def _act(self, number: int, reply: ReactReply, action: Action) -> None:
         if action.fault:
-            observation = self.run.reject(action.name, action.arguments, action.fault)
+            fault = shortened(action.fault, self._options.agent.max_observation)  # it may repeat a long name
+            observation = self.run.reject(action.name[:LONGEST_NAME], action.arguments, fault)
         else:
             tool = self._tools[action.name]
-            observation = await self.run.call(tool.name, arguments_by_name(action.arguments, tool))
+            arguments = arguments_by_name(action.arguments, tool)
+            observation = await self.run.call(tool.name, arguments, trailing=action.trailing)
         self._actions.append((action.name.casefold(), repr(action.arguments)))
         repeated = self._actions[-SAME:] == self._actions[-1:] * SAME
         self._transcript.add(number, reply.thought, reply.said, observation.text, AGAIN if repeated else "")
@@ -183,9 +186,27 @@ def _line(text: str) -> str:
 
 def _build(parts: SystemParts, options: ReactOptions) -> System:
     if parts.environments is None:
-        raise SettingError("react needs an environment; set rag_corpus or rag_environments in the ini")
-    prompt = ReactPrompt(options.prompts, parts.prompts or load_prompts(), options.agent.examples)
-    return React(model_of(parts, "react"), parts.environments, options, prompt)
+        raise _no_environment()
+    return React(model_of(parts, "react"), parts.environments, options, _prompt(parts, options))
 
 
-workflow = Workflow(_read, _build, uses_environments=True, uses_embedded=True)
+def _prompt(parts: SystemParts, options: ReactOptions) -> ReactPrompt:
+    return ReactPrompt(options.prompts, parts.prompts or load_prompts(), options.agent.examples)
+
+
+def _no_environment() -> SettingError:
+    return SettingError("react needs an environment; set rag_corpus or rag_environments in the ini")
+
+
+def _plan(options: ReactOptions, query: Query, parts: SystemParts) -> PlannedRun:
+    """Return the first prompt and the most calls, if no thought comes without its action."""
+    if parts.environments is None:
+        raise _no_environment()
+    with parts.environments.of_case(options.agent.environment).open() as tools:
+        head = _prompt(parts, options).head(query, tools.tools)
+    last = _prompt(parts, options).question(query, Transcript.of(query).text("Thought 1:"))
+    a_step = 2 if options.compat == REVAL else 1
+    return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False)
+
+
+workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rageval.environments.tool import Tool
-from pytest_rageval.model.case import Passage, Query
+from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import Message
 from pytest_rageval.systems.agents.options import AgentOptions
 from pytest_rageval.systems.agents.prompts import AgentPrompts, load_agent_prompts
@@ -33,10 +33,13 @@ class Transcript:
 
     parts: list[str] = field(default_factory=list)
 
-    def add_documents(self, passages: Sequence[Passage]) -> None:
-        """Add the supplied passages as the first observation."""
-        texts = ["\n".join(text for text in (each.title, each.text) if text.strip()) for each in passages]
-        self.parts += ["Documents:", *(quoted(text) for text in texts)]
+    @classmethod
+    def of(cls, query: Query) -> Transcript:
+        """Return the transcript before the first step; supplied passages are its first observation."""
+        if query.passages is None:
+            return cls()
+        texts = ["\n".join(text for text in (each.title, each.text) if text.strip()) for each in query.passages]
+        return cls(["Documents:", *(quoted(text) for text in texts)])
 
     def add(self, number: int, thought: str, action: str, observation: str, note: str = "") -> None:
         """Add a step; ``observation`` is data, ``note`` is ours."""

@@ -52,6 +52,7 @@ class AgentRun:
         model: the model.
         tools: the tools of the case; None if the system uses none.
         uses: the calls of tools so far.
+        answer: the answer if the time ends now.
     """
 
     def __init__(self, query: Query, model: ChatModel, tools: OpenEnvironment | None = None) -> None:
@@ -59,6 +60,7 @@ class AgentRun:
         self.model = model
         self.tools = tools
         self.uses: list[ToolUse] = []
+        self.answer = ""
         self._replies: list[Completion] = []
         self._sent: Sequence[Message] = ()
         self._lost = False
@@ -111,11 +113,14 @@ class AgentRun:
         self._replies.append(reply)
         return reply
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> Observation:
-        """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`."""
+    async def call(self, name: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
+        """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`.
+
+        ``trailing`` is what the model wrote behind the call; the step has it.
+        """
         if self.tools is None:
             raise RuntimeError("the system opened no environment")
-        observation = await self.tools.run(name, arguments)
+        observation = await self.tools.run(name, arguments, trailing=trailing)
         self.uses.append(ToolUse(name, arguments, observation))
         return observation
 
@@ -152,7 +157,7 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
     if done:
         text, reason, detail = _ended(played)
     else:
-        text, reason, detail = "", "time_limit", f"the run took longer than {max_time:g} s"
+        text, reason, detail = run.answer, "time_limit", f"the run took longer than {max_time:g} s"
     _record_end(reason or (FINISHED if text.strip() else "empty_answer"), detail)
     seconds, usage = time.perf_counter() - start, run.usage
     return Answer(text, usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, seconds))

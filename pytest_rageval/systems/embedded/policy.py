@@ -29,12 +29,14 @@ class Move:
         text: the argument, or the answer.
         tool: the tool's name; "" for the answer.
         parameter: the name of the argument.
+        is_first: whether it is the tool's first parameter.
     """
 
     thought: str
     text: str
     tool: str = ""
     parameter: str = ""
+    is_first: bool = True
 
 
 def next_move(turn: Turn) -> Move:
@@ -49,12 +51,16 @@ def next_move(turn: Turn) -> Move:
         tool, parameter = usable[0]
         name = next(_unsearched(turn, tool.name, parameter), "")
         if name:
-            return Move(f"I search {name}.", name, tool.name, parameter)
+            return _call(f"I search {name}.", name, tool, parameter)
         for tool, parameter in usable[1:2]:
             word = "" if any(use.name == tool.name for use in turn.uses) else _rarest_word(turn)
             if word:
-                return Move(f"I look up {word}.", word, tool.name, parameter)
+                return _call(f"I look up {word}.", word, tool, parameter)
     return Move("I answer from what I saw.", _answer(turn))
+
+
+def _call(thought: str, text: str, tool: Tool, parameter: str) -> Move:
+    return Move(thought, text, tool.name, parameter, parameter == next(iter(tool.parameters["properties"])))
 
 
 def _text_parameter(tool: Tool) -> str:
@@ -70,17 +76,14 @@ def _text_parameter(tool: Tool) -> str:
 def _unsearched(turn: Turn, tool: str, parameter: str) -> Iterator[str]:
     """Yield what may be searched next, in order; each text once, whatever its case."""
     searches = [use for use in turn.uses if use.name == tool]
-    seen = {_argument(use, parameter).casefold() for use in searches}
+    seen = [_argument(use, parameter).casefold() for use in searches]
     for name in _of_question(turn.question):
         if name.casefold() not in seen:
-            seen.add(name.casefold())
             yield name
-    titles = {passage.title.casefold() for use in searches for passage in use.observation.passages}
+    seen += [passage.title.casefold() for use in searches for passage in use.observation.passages]
     for use in searches:
-        suggested = [name for name in _of_page(use) if name.casefold() not in titles]
-        for name in suggested[:PER_PAGE]:
-            if name.casefold() not in seen:
-                seen.add(name.casefold())
+        for name in _of_pages(use):
+            if not any(name.casefold() in each for each in seen):
                 yield name
 
 
@@ -93,9 +96,10 @@ def _of_question(question: str) -> list[str]:
     return sorted(names, key=len, reverse=True)
 
 
-def _of_page(use: ToolUse) -> list[str]:
-    """Return the names in the passages that a search showed."""
-    return [name for passage in use.observation.passages for name in names_in(passage.text)]
+def _of_pages(use: ToolUse) -> list[str]:
+    """Return the first names in each passage that a search showed, without those in its title."""
+    pages = [(page.title.casefold(), names_in(page.text)) for page in use.observation.passages]
+    return [name for title, names in pages for name in [n for n in names if n.casefold() not in title][:PER_PAGE]]
 
 
 def _rarest_word(turn: Turn) -> str:
