@@ -13,6 +13,12 @@ _LINKS = re.compile(r"of|the|de|la|les?|du|des|van|von|de[rn]|d[aio]|del|bin|ibn
 
 _POSSESSIVE = re.compile(r"['’]s$")
 _SENTENCE_END = re.compile(r"[.?!;。？！；]$")
+_BREAK = re.compile(r",(?=\s+\d)")
+"""Ends a name: a comma before a number."""
+
+_DATE = re.compile(
+    r"(?:[0-9,. ]|January|February|March|April|May|June|July|August|September|October|November|December)+"
+)
 _INITIALS = re.compile(r"(?:[A-Z]\.)+|(?:Mrs?|Ms|Dr|St|[JS]r|Lt|Col|Gen|Prof)\.")
 """Words whose point ends no sentence, such as "J." and "Dr."."""
 
@@ -21,13 +27,15 @@ def names_in(text: str) -> list[str]:
     """Return the distinct runs of capitalised words of a text, in order.
 
     A run may contain numbers, "of" and the like between its words, and a remark in parentheses at its end. A function
-    word at its start is left out if a sentence begins with it.
+    word at its start is left out if a sentence begins with it. "Widow's Bridge" gives "Widow", "Widow's Bridge" and
+    "Bridge". Dates are no names.
     """
     names: list[str] = []
     run: list[str] = []
     links: list[str] = []
+    owner: list[str] = []
     starts = True
-    for word in [*text.split(), ""]:
+    for word in [*_BREAK.sub(" ;", text).split(), ""]:
         bare = word.strip("\"'“”‘’([")
         if bare[:1].isupper() or bare[:1].isdigit():
             if not (starts and not run and bare.rstrip(",?.").casefold() in FUNCTION_WORDS):
@@ -37,13 +45,19 @@ def names_in(text: str) -> list[str]:
             links.append(word)
             continue
         else:
-            names.append(_trimmed(run))
-            run, links = [], []
+            names += _names_of(run, owner)
+            run, links, owner = [], [], []
         starts = bool(_SENTENCE_END.search(word)) and not _INITIALS.fullmatch(word)
-        if run and (starts or _POSSESSIVE.search(word.rstrip(",.?"))):
-            names.append(_trimmed(run))
-            run, links = [], []
-    return [name for name in dict.fromkeys(names) if any(letter.isupper() for letter in name)]
+        owns = bool(_POSSESSIVE.search(word.rstrip(",.?")))
+        if run and (starts or owns):
+            names += _names_of(run, owner)
+            run, links, owner = [], [], run if owns else []
+    return [name for name in dict.fromkeys(names) if any(map(str.isupper, name)) and not _DATE.fullmatch(name)]
+
+
+def _names_of(run: list[str], owner: list[str]) -> list[str]:
+    """Return a run as a name, after the name with its owner if it has one."""
+    return [_trimmed([*owner, *run]), _trimmed(run)] if owner and run else [_trimmed(run)]
 
 
 def _trimmed(run: list[str]) -> str:

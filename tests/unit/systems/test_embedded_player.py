@@ -165,6 +165,8 @@ def test_a_request_of_no_built_in_system_is_refused(turn: Turn | None) -> None:
         ("Which came first, 3 Dots or Dying God?", ["3 Dots", "Dying God"]),
         ("In 1938 it was shown. The Hague is a city.", ["Hague"]),
         ("It lies on the Grey Sea. Its port is old. Dr. Ann Bo lives there.", ["Grey Sea", "Dr. Ann Bo"]),
+        ("Has Widow's Bridge an arch?", ["Widow", "Widow's Bridge", "Bridge"]),
+        ("The pier of Tarnhaven, 412 metres long, opened on 3 May 1874.", ["Tarnhaven"]),
         ("nothing here", []),
         ("谁是市长？", []),
         ("", []),
