@@ -15,7 +15,6 @@ from pytest_rageval.environments.functions import build, environment_of, is_refe
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import workflow_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -77,8 +76,11 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    workflow = None if entry.testbed.recorded is not None else workflow_of(collected, entry.responder)
-    return workflow is not None and workflow.uses_environments
+    """Return whether a system says that it calls tools: a workflow, or a factory that a user registered."""
+    name, systems = entry.responder.kind, collected.catalog.systems
+    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
+        return False
+    return bool(getattr(systems.get(name), "uses_environments", False))
 
 
 def _session_environments(collected: Collected) -> Environments:
