@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.environments.environment import TIMEOUT_S, Environment
+from pytest_rageval.environments.mcp import is_server
 from pytest_rageval.environments.outages import is_outage
 from pytest_rageval.environments.parts import EnvironmentParts
 from pytest_rageval.environments.signatures import described
@@ -50,12 +51,18 @@ def environment_of(
 ) -> Environment:
     """Return an environment of a user's value, one of `FORMS`; a class is instantiated for each case.
 
+    A server of the package mcp is an environment, too: it answers within this process.
+
     Raises:
         SettingError: it has no tools, or a function cannot be described; the message begins with ``where``.
     """
     if isinstance(value, Environment):
         return value
     timeout = TIMEOUT_S if timeout is None else timeout
+    if is_server(value):
+        from pytest_rageval.environments.mcp.kind import own_server
+
+        return own_server(name, value, where, timeout, record=record)
     make = _tools_of(value, where)
     stateless = isinstance(value, Mapping | list | tuple | Tool) or inspect.isroutine(value)
     return Environment(name, lambda: make, timeout, record, has_state=not stateless)
