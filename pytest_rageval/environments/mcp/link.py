@@ -123,14 +123,13 @@ class Link:
         self._loop.call_later(GRACE, self._kill)
 
     def _kill(self) -> None:
-        """Kill the processes that we started, with all that they started."""
+        """Kill the processes that we started, with all that they started and left behind."""
         for process in self._processes:
-            if process.get_returncode() is None:
-                with suppress(OSError):
-                    if hasattr(os, "killpg"):
-                        os.killpg(process.get_pid(), signal.SIGKILL)
-                    else:
-                        process.kill()
+            with suppress(OSError):
+                if hasattr(os, "killpg"):
+                    os.killpg(process.get_pid(), signal.SIGKILL)
+                else:
+                    process.kill()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -140,9 +139,9 @@ class Link:
         finally:
             self.fault = self.fault or "the connection was closed"
             self._settled.set()
+            self._kill()
             self._target.close()
-            with suppress(RuntimeError):
-                self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.run_until_complete(_ended(self._loop))
             self._loop.close()
 
     def _note_processes(self) -> None:
@@ -213,6 +212,7 @@ class Link:
     async def _unless_lost(self, client: Client, tool: str, arguments: dict[str, Any]) -> CallToolResult:
         """Return the reply to a call; a transport that dies wakes nobody who waits for one."""
         call = asyncio.ensure_future(client.call_tool(tool, arguments))
+        call.add_done_callback(_seen)
         lost = asyncio.ensure_future(self._lost.wait())
         try:
             await asyncio.wait({call, lost}, return_when=asyncio.FIRST_COMPLETED)
@@ -236,6 +236,22 @@ class Link:
             self._fail(problem)
             self._end()
         raise ConnectionError(self.fault or problem) from error
+
+
+async def _ended(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what still runs on a loop, and wait for it."""
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    if rest:
+        await asyncio.wait(rest, timeout=GRACE)
+    await loop.shutdown_asyncgens()
+
+
+def _seen(call: asyncio.Future[Any]) -> None:
+    """Take the exception of a call that nobody waits for any more; asyncio would print it."""
+    if not call.cancelled():
+        call.exception()
 
 
 async def _listed(client: Client) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shlex
 import signal
 import sys
 import threading
@@ -147,6 +149,16 @@ def test_a_busy_server_ends_within_two_seconds_and_its_call_fails(crm: Made, fil
     thread.join(5)
     assert raised == ["the tool wait of environment 'crm' cannot be reached: ConnectionError: the session ends"]
     assert alive(noted(file), 0) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
+def test_what_a_server_started_ends_with_it(crm: Made, file: Path) -> None:
+    shell = f"sleep 60 & echo $! >> {file}; exec {COMMAND}"
+    parent = crm(command=shlex.join(["sh", "-c", shell]))
+    assert call(parent, "facts").error is None
+    assert len(noted(file)) == 2
+    parent.close()
+    assert alive(noted(file), 0.5) == []
 
 
 def test_a_server_that_ends_is_an_outage_from_then_on(crm: Made, file: Path) -> None:
