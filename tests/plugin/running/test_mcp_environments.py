@@ -43,6 +43,10 @@ TEST = """
 """
 
 
+SOON = 4.0
+"""Seconds: it takes less than 2 on an idle machine."""
+
+
 def asks(*calls: tuple[str, dict[str, Any]]) -> str:
     return json.dumps(calls)
 
@@ -182,9 +186,7 @@ def test_cases_after_the_death_of_the_server_are_errors_and_no_score_changes(
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_an_interrupt_ends_a_busy_server_within_two_seconds(
-    project: Project, started: Path, args: tuple[str, ...]
-) -> None:
+def test_an_interrupt_ends_a_busy_server(project: Project, started: Path, args: tuple[str, ...]) -> None:
     written(project, f"mcp; command={COMMAND}; allow=*", [*ROWS, case("q5", asks(("wait", {"seconds": 60})))])
     process = project.started("--rag-json", "results.json", *args)
     end = time.monotonic() + 30
@@ -195,7 +197,7 @@ def test_an_interrupt_ends_a_busy_server_within_two_seconds(
     os.killpg(process.pid, signal.SIGINT)
     start = time.monotonic()
     assert process.wait(20) == 2
-    assert time.monotonic() - start < (2 if not args else 5)  # with xdist, its own end takes as long
+    assert time.monotonic() - start < (SOON if not args else 2 * SOON)  # xdist waits for its workers, too
     assert noted(started)
     assert alive(noted(started), 0.5) == []
     results = project.read()
@@ -213,5 +215,5 @@ def test_an_interrupt_while_a_server_starts_ends_it_too(project: Project, starte
     os.killpg(process.pid, signal.SIGINT)
     start = time.monotonic()
     assert process.wait(20) == 2
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < SOON
     assert alive(noted(started), 0.5) == []
