@@ -206,17 +206,14 @@ def test_a_run_over_other_pages_is_not_resumed_and_changed_tools_are_reported(pr
     fixed.said("1 of 2 cases taken over *", "warning: desk.py changed since *")
 
 
-@pytest.mark.parametrize("mode", [(), ("-n2",)], ids=["plain", "n2"])
 def test_mcp_without_its_package_is_one_sentence_that_names_the_extra(
-    project: Project, monkeypatch: pytest.MonkeyPatch, mode: Mode
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(name: str) -> str:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("pytest_rageval.environments.mcp.kind.version", missing)
-    run = written(project, "rag_environments =\n    crm: mcp; url=http://127.0.0.1:1/mcp; allow=*").run(
-        *mode, json_path=None
-    )
+    run = written(project, "rag_environments =\n    crm: mcp; url=http://127.0.0.1:1/mcp; allow=*").run(json_path=None)
     assert run.status == 4, run.text
     text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
     assert "rag_environments: crm needs an optional dependency: pip install 'pytest-rageval[mcp]' [RAG106]" in text
