@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_rageval.component_options import ComponentOptions
-from pytest_rageval.environments import BUILTIN, Environment, EnvironmentFactory, EnvironmentParts
+from pytest_rageval.environments import BUILTIN, OVER_CORPUS, Environment, EnvironmentFactory, EnvironmentParts
 from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
+from pytest_rageval.environments.recorded_tools import KIND
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
@@ -76,10 +77,11 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    responder, systems = entry.responder, collected.catalog.systems
-    if entry.testbed.recorded is not None or not responder.named or responder.kind not in systems:
+    """Return whether a system says that it calls tools: a workflow, or a factory that a user registered."""
+    name, systems = entry.responder.kind, collected.catalog.systems
+    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
         return False
-    return bool(getattr(systems.get(responder.kind), "uses_environments", False))
+    return bool(getattr(systems.get(name), "uses_environments", False))
 
 
 def _session_environments(collected: Collected) -> Environments:
@@ -93,7 +95,8 @@ def _session_environments(collected: Collected) -> Environments:
 def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environments:
     """Return the environments of the ini if the corpus is that of the fixture ``rag_corpus``."""
     needs = not collected.options.environments or any(
-        line.kind in BUILTIN and CORPUS_OPTION not in line.options for line in collected.options.environments.values()
+        line.kind in OVER_CORPUS and CORPUS_OPTION not in line.options
+        for line in collected.options.environments.values()
     )
     passages = corpus() if needs else None
     if passages is None or collected.corpus.holds(passages):
@@ -104,13 +107,13 @@ def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environ
 def environments_for(collected: Collected, request: pytest.FixtureRequest) -> Environments:
     """Return the environments of a test: its fixture's, or those of the ini over its corpus."""
     if overridden(ENVIRONMENTS_FIXTURE, request.node) is not None:
-        return _given_environments(request.getfixturevalue(ENVIRONMENTS_FIXTURE))
+        return _given_environments(collected, request.getfixturevalue(ENVIRONMENTS_FIXTURE))
     if overridden(CORPUS_FIXTURE, request.node) is not None:
         return fixture_environments(collected, lambda: request.getfixturevalue(CORPUS_FIXTURE))
     return _session_environments(collected)
 
 
-def _given_environments(value: object) -> Environments:
+def _given_environments(collected: Collected, value: object) -> Environments:
     """Return the environments of a user's fixture: a dict of name -> `Environment`, or what ``module:attr`` may be.
 
     Raises:
@@ -121,19 +124,32 @@ def _given_environments(value: object) -> Environments:
             f"the fixture {ENVIRONMENTS} returned {short_repr(value)}; return a dict of name -> environment"
         )
     made = {name: environment_of(name, each, f"the fixture {ENVIRONMENTS}: {name}") for name, each in value.items()}
-    return Environments({name: partial(_same, each) for name, each in made.items()})
+    return Environments({name: partial(_opened, collected, each) for name, each in made.items()})
 
 
-def _same(environment: Environment) -> Environment:
+def _opened(collected: Collected, environment: Environment) -> Environment:
+    """Return an environment that ends with the session."""
+    if all(environment is not each for each in collected.opened):
+        collected.opened.append(environment)
     return environment
 
 
 def _declared(collected: Collected, corpus: SessionCorpus | None) -> Environments:
-    """Return the declared environments, or the default one over ``corpus``."""
+    """Return the declared environments, or the default one over ``corpus``.
+
+    Those of other kinds are built once a session: a server is started once.
+    """
     lines = collected.options.environments
     if not lines and corpus is not None:
         lines = {DEFAULT: EnvironmentLine(DEFAULT, DEFAULT)}
-    return Environments({name: partial(_built, collected, line, corpus) for name, line in lines.items()})
+    first = collected.environments
+    builders: dict[str, Callable[[], Environment]] = {}
+    for name, line in lines.items():
+        if first is None or line.kind in OVER_CORPUS:
+            builders[name] = partial(_built, collected, line, corpus)
+        else:
+            builders[name] = partial(first.get, name)
+    return Environments(builders)
 
 
 def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | None) -> Environment:
@@ -145,7 +161,18 @@ def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | 
         factory = kinds.get(line.kind, line.where)
     options = ComponentOptions(line.options, line.where)
     corpora = _Corpora(collected, corpus, line.where)
-    return factory(EnvironmentParts(line.name, line.kind, line.where, options, corpora, store_in(collected.rootdir)))
+    cassettes = collected.models.cassettes
+    parts = EnvironmentParts(
+        line.name,
+        line.kind,
+        line.where,
+        options,
+        corpora,
+        store_in(collected.rootdir),
+        folder=collected.options.beside,
+        replays=cassettes is not None and not cassettes.asks(KIND, line.name),
+    )
+    return _opened(collected, factory(parts))
 
 
 class _Corpora:
