@@ -71,7 +71,8 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
             continue
         declared = _session_environments(collected)
         option = dict(entry.responder.options).get("environment", "")
-        environment = declared.get(chosen(declared.names, facet, option, where=entry.testbed.nodeid))
+        where = entry.case.instance.origin if facet else entry.testbed.nodeid
+        environment = declared.get(chosen(declared.names, facet, option, where))
         if reads:
             environment.load()
 
