@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
 from pytest_rageval.engine.task import Task
-from pytest_rageval.systems.prompting import Prompts, closed_book_messages, messages_for
+from pytest_rageval.systems.prompting import Prompts
 
-__all__ = ["ASSUMED_REPLY", "Estimate", "estimates", "models_of"]
+__all__ = ["ASSUMED_OBSERVATION", "ASSUMED_REPLY", "Estimate", "estimates", "models_of"]
 
 ASSUMED_REPLY = 256
 """Tokens of a reply if ``max_tokens`` does not limit it."""
 
-BUILT_IN = {"llm": messages_for, "closed_book": closed_book_messages}
-"""The built-in systems that ask the session's model once for each case -> their messages."""
+ASSUMED_OBSERVATION = 256
+"""Tokens of what an agent's tool shows; an agent's prompt grows by it and by a reply with each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Estimate:
     Attributes:
         testbed: the testbed's node id.
         system: the system's name.
-        what: "answer", "each document", "closed book", or a judge's name.
+        what: "answer", "later steps", "each document", "closed book", or a judge's name.
         model: the model's name; "" if it is not a model of the session.
         cases: number of cases.
         calls: number of calls; None if a user's code makes them.
@@ -58,7 +59,7 @@ def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
     """Return the calls of the tasks by testbed, system, purpose and model; ``prompts`` are those of our systems."""
     result: dict[tuple[str, str, str, str], Estimate] = {}
     for plan in planned:
-        for call in (_answer(plan, prompts), *_input_calls(plan, prompts)):
+        for call in (*_answer(plan), *_input_calls(plan, prompts)):
             name = call.model.name if isinstance(call.model, Pricing) else call.model or ""
             key = (plan.task.testbed, plan.task.system, call.what, name)
             result[key] = _add(result.get(key) or Estimate(*key), call, plan.task)
@@ -67,20 +68,28 @@ def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
 
 def models_of(plan: Planned, prompts: Prompts) -> Iterator[tuple[Pricing, bool]]:
     """Yield each known model that a task asks, and whether it is the model behind our systems."""
-    for call in (_answer(plan, prompts), *_input_calls(plan, prompts)):
+    for call in (*_answer(plan), *_input_calls(plan, prompts)):
         if isinstance(call.model, Pricing) and call.messages is not None:
             yield call.model, call.model is plan.model
 
 
-def _answer(plan: Planned, prompts: Prompts) -> PlannedCall:
-    query = plan.task.case.query
-    if plan.asks == "own":
-        return PlannedCall("answer", None, None)
-    if plan.asks == "none" or plan.model is None:
-        return PlannedCall("answer", None, ())
-    known = not plan.task.case.earlier  # the system's answers to earlier turns are unknown
-    final = known and (plan.asks == "closed_book" or query.passages is not None)  # retrieved passages are unknown too
-    return PlannedCall("answer", plan.model, BUILT_IN[plan.asks](query, prompts), final)
+def _answer(plan: Planned) -> Iterator[PlannedCall]:
+    """Yield the first call of a system, then its later ones, whose prompts hold what the model replied before."""
+    case = plan.task.case
+    if plan.plan is None:
+        yield PlannedCall("answer", None, None)
+        return
+    run = plan.plan(case.query)
+    if not run.calls or plan.model is None:
+        yield PlannedCall("answer", None, ())
+        return
+    final = run.final and not case.earlier  # the system's answers to earlier turns are unknown
+    yield PlannedCall("answer", plan.model, run.messages, final, params=run.params)
+    later = run.calls - 1
+    if later:
+        reply = (plan.model.max_tokens if isinstance(plan.model, Pricing) else None) or ASSUMED_REPLY
+        growth = 0 if run.exact else (reply + ASSUMED_OBSERVATION) * (later + 1) // 2  # the mean of the steps
+        yield PlannedCall("later steps", plan.model, run.messages, False, later, run.exact, run.params, growth)
 
 
 def _input_calls(plan: Planned, prompts: Prompts) -> list[PlannedCall]:
@@ -96,9 +105,9 @@ def _add(estimate: Estimate, call: PlannedCall, task: Task) -> Estimate:
     if call.model is None:
         return estimate
     model, calls = call.model, (estimate.calls or 0) + call.times
-    if call.final and model.recorded(call.messages, int(task.case.facets.get("repeat", "1"))):
+    if call.final and model.recorded(call.messages, int(task.case.facets.get("repeat", "1")), call.params):
         return replace(estimate, calls=calls, recorded=estimate.recorded + 1)
-    tokens, counted = model.count(call.messages)
+    tokens, counted = _tokens(model, call)
     reply = model.max_tokens or ASSUMED_REPLY
     cost = model.cost(tokens, reply)
     return replace(
@@ -111,3 +120,12 @@ def _add(estimate: Estimate, call: PlannedCall, task: Task) -> Estimate:
         bounded=estimate.bounded and model.max_tokens is not None,
         cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + call.times * cost,
     )
+
+
+def _tokens(model: Pricing, call: PlannedCall) -> tuple[int, bool]:
+    """Return the tokens of a prompt, and whether the number is exact. Tools are counted as their JSON."""
+    tokens, counted = model.count(call.messages or ())
+    tools = call.params.get("tools")
+    if tools:
+        tokens += model.count([{"role": "", "content": json.dumps(tools, default=str)}])[0]
+    return tokens + call.more_tokens, counted and not tools

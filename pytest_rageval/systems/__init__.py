@@ -16,9 +16,9 @@ A `Workflow` is one with options.
 """
 
 BUILTIN: dict[str, str] = {
-    "closed_book": "pytest_rageval.systems.closed_book:build",
-    "extractive": "pytest_rageval.systems.extractive:build",
-    "llm": "pytest_rageval.systems.llm:build",
+    "closed_book": "pytest_rageval.systems.closed_book:CLOSED_BOOK",
+    "extractive": "pytest_rageval.systems.extractive:EXTRACTIVE",
+    "llm": "pytest_rageval.systems.llm:LLM",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 

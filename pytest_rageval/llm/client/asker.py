@@ -115,11 +115,11 @@ class Asker(ABC, Generic[B, R]):
             raise AttributeError(name)
         return getattr(self._backend, name)
 
-    def replays(self, asked: Sequence[Any], repeat: int = 1) -> bool:
-        """Return whether a recording answers this repetition without asking the backend."""
+    def replays(self, asked: Sequence[Any], repeat: int = 1, params: Mapping[str, object] = _NO_PARAMS) -> bool:
+        """Return whether a recording answers this repetition of a call with ``params`` without asking the backend."""
         if self._cassettes is None:
             return False
-        return self._cassettes.holds(Request(self.kind, self.name, self._params, asked, repeat))
+        return self._cassettes.holds(Request(self.kind, self.name, {**self._params, **params}, asked, repeat))
 
     async def close(self) -> None:
         """Close the backend's connections."""

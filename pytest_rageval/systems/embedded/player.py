@@ -8,10 +8,9 @@ from types import MappingProxyType
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.case import Query
-from pytest_rageval.model.chat import Completion, Message
+from pytest_rageval.model.chat import EMBEDDED, Completion, Message
 from pytest_rageval.systems.embedded.turn import TURN, Turn
 from pytest_rageval.systems.extractive import extractive
-from pytest_rageval.systems.workflow import EMBEDDED
 
 __all__ = ["EmbeddedModel"]
 
