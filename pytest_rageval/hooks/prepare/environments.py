@@ -15,7 +15,7 @@ from pytest_rageval.environments.functions import build, environment_of, is_refe
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import workflow_of
+from pytest_rageval.hooks.collect.workflows import setup_of, workflow_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -81,8 +81,9 @@ def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -
     if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
         return None
     declared, facet = _session_environments(collected), entry.case.facets.get("environment", "")
-    where = entry.case.instance.origin if facet else entry.testbed.nodeid
-    return declared.get(chosen(declared.names, facet, dict(entry.responder.options).get("environment", ""), where))
+    option = dict(entry.responder.options).get("environment", "")
+    where = entry.case.instance.origin if facet else setup_of(collected, entry.responder).where if option else ""
+    return declared.get(chosen(declared.names, facet, option, where or entry.testbed.nodeid))
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:

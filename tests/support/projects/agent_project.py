@@ -21,9 +21,10 @@ AGENT = '''
         return options
 
     def first(query):
-        """Return the messages of the first call: the question after its documents."""
-        documents = "".join(f"{each.text}\\n" for each in query.passages or ())
-        return ({"role": "user", "content": documents + query.question},)
+        """Return the messages of the first call: earlier turns, and the question after its documents."""
+        told = [text for turn in query.history for text in (turn.question, turn.answer)]
+        documents = [each.text for each in query.passages or ()]
+        return ({"role": "user", "content": "\\n".join([*told, *documents, query.question])},)
 
     def plan(options, query, parts):
         return PlannedRun(first(query), options.max_steps, exact=options.max_steps == 1)
@@ -44,7 +45,7 @@ AGENT = '''
                         name, bracket, argument = reply.text.partition("[")
                         if not bracket:
                             return reply.text
-                        seen = await run.call(name, {"title": argument.rstrip("]")})
+                        seen = await run.call(name, {"title": argument.partition("]")[0]})
                         messages += [
                             {"role": "assistant", "content": reply.text}, {"role": "user", "content": seen.text}
                         ]
