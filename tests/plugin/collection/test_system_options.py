@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.projects.agent_project import agent_project
 from support.projects.rag_project import Project, case
 from support.projects.refused_projects import refused
+from support.projects.seeker_project import seeker_project
 
 TEST = """
     from pytest_rageval import rag_case
@@ -51,7 +51,7 @@ LINES: list[tuple[str, str]] = [
 
 def written(project: Project, line: str, *ini: str, corpus: bool = True) -> None:
     rows = [case("q1", "When was Algiers made?", "1938")]
-    agent_project(project, rows, TEST, "rag_model = script:replies.toml", "rag_systems =", f"    {line}", *ini)
+    seeker_project(project, rows, TEST, "rag_model = script:replies.toml", "rag_systems =", f"    {line}", *ini)
     project.file("replies.toml", '[[reply]]\ntext = "1938"\n')
     project.file("app.py", "def answer(query):\n    return 'x'\n")
     if not corpus:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import pytrec_eval_ext  # noqa: F401 - pytester forgets what a run imports, and it is loaded once a process
-from support.projects.agent_project import agent_project
 from support.projects.model_projects import KEY, asked, bodies, loaded, refused, stop, table  # noqa: F401
 from support.projects.rag_project import Mode, Project, Row, bare, case
+from support.projects.seeker_project import seeker_project
 from support.servers.openai_replies import last_user
 from support.servers.openai_server import OpenAIServer
 
@@ -50,7 +50,7 @@ def served(
     given = {"api_base": server.base_url, "api_key": KEY, **params}
     lines = ["rag_model = openai/m", "rag_model_params =", *(f"    {key} = {value}" for key, value in given.items())]
     systems = ["rag_systems =", "    mini: seeker; max_steps=4", "rag_system = mini"]
-    agent_project(project, rows, TEST.replace("{arguments}", f", {arguments}"), *lines, *systems, *ini)
+    seeker_project(project, rows, TEST.replace("{arguments}", f", {arguments}"), *lines, *systems, *ini)
     server.reply = seeks
 
 
@@ -92,7 +92,7 @@ def test_a_dry_run_knows_the_tools_only_if_no_fixture_decides_them(
 
 def test_without_a_price_or_a_key_an_agent_is_counted_and_free(project: Project) -> None:
     test = TEST.replace("{arguments}", ', metrics=["accuracy"]')
-    agent_project(project, numbered(2), test, "rag_model = script:replies.toml")
+    seeker_project(project, numbered(2), test, "rag_model = script:replies.toml")
     project.file("replies.toml", '[[reply]]\ntext = "1938"\n')
     for model in ("seeker", "seeker@embedded"):
         told = table(project.run("--rag-dry-run", "--rag-system", model))

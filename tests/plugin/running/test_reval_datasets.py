@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.projects.agent_project import agent_project
 from support.projects.rag_project import Project, Row
 from support.projects.refused_projects import refused
+from support.projects.seeker_project import seeker_project
 
 WIKI: Row = {
     "input": "When was Algiers made?", "outputs": ["1938"], "input_length": 4, "output_length": 1.0, "language": "en",
@@ -32,7 +32,7 @@ MODEL = "rag_model = script:replies.toml"
 
 def season(project: Project, *rows: Row) -> None:
     """Write the folder of a season, and an agent whose model always gives the same answer."""
-    agent_project(project, [], TEST, MODEL)
+    seeker_project(project, [], TEST, MODEL)
     project.file("replies.toml", SCRIPT)
     names = {"w1": "3-1_hotpotqa.jsonl", "s1": "1-3_soay_easy.jsonl", "p1": "2-4_profiling.jsonl"}
     for row in rows:

@@ -68,7 +68,7 @@ PAGES: list[Row] = [
 ]
 
 
-def agent_project(project: Project, rows: Sequence[Row], test: str, *ini: str, more: str = "") -> None:
+def seeker_project(project: Project, rows: Sequence[Row], test: str, *ini: str, more: str = "") -> None:
     """Make a project whose agent ``seeker`` has the pages as its wiki.
 
     Args:
