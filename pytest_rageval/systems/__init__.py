@@ -17,8 +17,11 @@ A `Workflow` is one with options.
 
 BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:CLOSED_BOOK",
+    "dfsdt": "pytest_rageval.systems.agents.dfsdt:workflow",
     "extractive": "pytest_rageval.systems.extractive:EXTRACTIVE",
+    "function_calling": "pytest_rageval.systems.agents.function_calling:workflow",
     "llm": "pytest_rageval.systems.llm:LLM",
+    "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 

@@ -54,10 +54,11 @@ class WorkflowPlans:
         if known is None or known[0].plan is None or (known[0].retrieves and _retriever_asks(item)):
             return None
         workflow, parts, options = known
+        plan = known[0].plan
         if not workflow.uses_environments:
-            return lambda query: workflow.plan(options, query, parts)
+            return lambda query: plan(options, query, parts)
         return _with_environment(
-            lambda query, given: workflow.plan(options, query, replace(parts, environments=given)),
+            lambda query, given: plan(options, query, replace(parts, environments=given)),
             entry.case.facets.get("environment", ""),
             environment_of_case(self.collected, entry, item),
         )

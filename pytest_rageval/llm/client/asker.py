@@ -66,6 +66,7 @@ class Asker(ABC, Generic[B, R]):
             caller makes all calls on one loop.
 
     Attributes:
+        params: the parameters of every call.
         succeeded: whether the backend has ever replied.
         refused: the first refusal (``auth``, ``not_found``) before any reply; no later call is sent, all fail with it.
     """
@@ -98,7 +99,7 @@ class Asker(ABC, Generic[B, R]):
         self.succeeded = False
         self.refused: ModelError | None = None
         self._backend = backend
-        self._params = dict(params)
+        self.params: Mapping[str, object] = dict(params)
         self._limiter = limiter
         self._retry = retry
         self._cassettes = cassettes
@@ -119,7 +120,7 @@ class Asker(ABC, Generic[B, R]):
         """Return whether a recording answers this repetition of a call with ``params`` without asking the backend."""
         if self._cassettes is None:
             return False
-        return self._cassettes.holds(Request(self.kind, self.name, {**self._params, **params}, asked, repeat))
+        return self._cassettes.holds(Request(self.kind, self.name, {**self.params, **params}, asked, repeat))
 
     async def close(self) -> None:
         """Close the backend's connections."""
@@ -153,7 +154,7 @@ class Asker(ABC, Generic[B, R]):
         Raises `ModelError` if there is none; other exceptions of the backend propagate.
         """
         scope = current(self._outside)
-        merged = {**self._params, **params}
+        merged = {**self.params, **params}
         ask = partial(self._ask, asked, merged, scope)
         if self._kept is None:
             return await self._at_home(ask)

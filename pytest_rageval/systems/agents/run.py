@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_rageval.environments.environment import OpenEnvironment
 from pytest_rageval.environments.tool import Observation
+from pytest_rageval.environments.tool_step import recorded
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Query
@@ -51,6 +52,7 @@ class AgentRun:
         model: the model.
         tools: the tools of the case; None if the system uses none.
         uses: the calls of tools so far.
+        answer: the answer if the time ends now.
     """
 
     def __init__(self, query: Query, model: ChatModel, tools: OpenEnvironment | None = None) -> None:
@@ -58,12 +60,19 @@ class AgentRun:
         self.model = model
         self.tools = tools
         self.uses: list[ToolUse] = []
+        self.answer = ""
         self._replies: list[Completion] = []
         self._sent: Sequence[Message] = ()
+        self._lost = False
 
     @property
     def usage(self) -> Usage:
-        """The sum over the model's replies; a part that one reply does not report is unknown."""
+        """The sum over the model's replies; a part that one reply does not report is unknown.
+
+        All is unknown if a call failed: its reply may have been paid for. The caller's meter knows.
+        """
+        if self._lost:
+            return Usage()
         usages = [reply.usage for reply in self._replies]
         return Usage(
             _total([usage.prompt_tokens for usage in usages]),
@@ -93,6 +102,7 @@ class AgentRun:
             with step:
                 reply = await self.model.complete(messages, **params)
         except ModelError as error:
+            self._lost = True
             reason = _LIMITS.get(error.kind) or (_LATER_LIMITS.get(error.kind) if self._replies else None)
             if reason is None:
                 raise
@@ -109,6 +119,13 @@ class AgentRun:
             raise RuntimeError("the system opened no environment")
         observation = await self.tools.run(name, arguments)
         self.uses.append(ToolUse(name, arguments, observation))
+        return observation
+
+    def reject(self, name: str, arguments: Mapping[str, Any] | str, fault: str) -> Observation:
+        """Record a call that cannot be made, and return its fault as what the agent observes."""
+        observation = Observation(fault, invalid=True)
+        with recorded(name, arguments) as step:
+            step.observe(observation)
         return observation
 
     def think(self, text: str) -> None:
@@ -137,7 +154,7 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
     if done:
         text, reason, detail = _ended(played)
     else:
-        text, reason, detail = "", "time_limit", f"the run took longer than {max_time:g} s"
+        text, reason, detail = run.answer, "time_limit", f"the run took longer than {max_time:g} s"
     _record_end(reason or (FINISHED if text.strip() else "empty_answer"), detail)
     seconds, usage = time.perf_counter() - start, run.usage
     return Answer(text, usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, seconds))

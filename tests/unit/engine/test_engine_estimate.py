@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -76,9 +75,9 @@ def priced(**more: Any) -> Pricing:
 
 def plan_of(workflow: AnyWorkflow, top_k: int = 5) -> Plan:
     """Return the plan of a built-in system without options."""
-    parts = SystemParts(prompts=PROMPTS, top_k=top_k)
-    assert workflow.plan is not None
-    return partial(workflow.plan, None, parts=parts)
+    plan, parts = workflow.plan, SystemParts(prompts=PROMPTS, top_k=top_k)
+    assert plan is not None
+    return lambda query: plan(None, query, parts)
 
 
 PLANS = {"llm": plan_of(LLM), "closed_book": plan_of(CLOSED_BOOK), "none": plan_of(EXTRACTIVE), "own": None}
