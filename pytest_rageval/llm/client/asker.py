@@ -149,10 +149,7 @@ class Asker(ABC, Generic[B, R]):
         """Return the maximum cost of a call, and the assumption behind it ("" for none)."""
 
     async def _reply(self, asked: Sequence[Any], params: Mapping[str, object]) -> R:
-        """Return the reply: replayed, or asked for and recorded.
-
-        Raises `ModelError` if there is none; other exceptions of the backend propagate.
-        """
+        """Return the reply, replayed or recorded; raise `ModelError` if there is none. Other exceptions propagate."""
         scope = current(self._outside)
         merged = {**self.params, **params}
         ask = partial(self._ask, asked, merged, scope)

@@ -94,11 +94,11 @@ def test_without_a_price_or_a_key_an_agent_is_counted_and_free(project: Project)
     test = TEST.replace("{arguments}", ', metrics=["accuracy"]')
     seeker_project(project, numbered(2), test, "rag_model = script:replies.toml")
     project.file("replies.toml", '[[reply]]\ntext = "1938"\n')
-    for model in ("seeker", "seeker@embedded"):
-        told = table(project.run("--rag-dry-run", "--rag-system", model))
-        assert [told[model, what][1:3] for what in ("answer", "later steps")] == [["2", "2"], ["2", "~18"]]
+    for system in ("seeker", "react@embedded"):
+        told = table(project.run("--rag-dry-run", "--rag-system", system))
+        assert [told[system, what][1:3] for what in ("answer", "later steps")] == [["2", "2"], ["2", "~18"]]
         assert told["all", ""][-1] == "~0.0000"
-    run = project.run("--rag-system", "seeker", "--rag-budget-usd", "0.01")
+    run = project.run("--rag-system", "seeker", "--rag-system", "react@embedded", "--rag-budget-usd", "0.01")
     assert (run.status, set(run.statuses.values())) == (0, {"scored"}), run.text
 
 
