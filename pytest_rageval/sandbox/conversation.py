@@ -49,7 +49,8 @@ class Conversation:
         if message is None or not message.keys() >= END:
             return None
         error = ascii_safe(str(message["error"]))
-        return Ran(message["value"], str(message["printed"]), error, tuple(self.calls), self.seconds)
+        is_set = message.get("is_set") is True
+        return Ran(message["value"], str(message["printed"]), error, tuple(self.calls), self.seconds, is_set)
 
     def turn(self, message: Message) -> Message | None:
         """Send a message and return the next one."""

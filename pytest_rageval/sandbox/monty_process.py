@@ -114,6 +114,7 @@ class Program:
         self.values: Message = message["values"]
         self.limits: Message = message["limits"]
         self.variable: str = message["variable"]
+        self.is_set = False
         self.policy: Message = {"sleep": "zero", "random_start": {"seed": message["seed"]}}
         if not message["real_clock"]:
             self.policy["datetime"] = CLOCK
@@ -137,7 +138,7 @@ class Program:
             error = self.explain(failure)
         if printed.full:
             value, error = None, f"output limit: the program printed more than {self.limits['printed'] >> 10} KiB"
-        return {"value": value, "error": error, "printed": printed.text}
+        return {"value": value, "is_set": self.is_set, "error": error, "printed": printed.text}
 
     @contextlib.contextmanager
     def session(self, pool: Monty) -> Iterator[MontySession]:
@@ -175,7 +176,9 @@ class Program:
                 step = step.resume_auto()
         if self.variable:
             with contextlib.suppress(MontyRuntimeError):  # it is not set
-                return self.checked(session.feed_run(self.variable))
+                value = session.feed_run(self.variable)
+                self.is_set = True
+                return self.checked(value)
         return self.checked(step.output)
 
     def call(self, step: FunctionSnapshot) -> Any:

@@ -19,6 +19,7 @@ BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:build",
     "extractive": "pytest_rageval.systems.extractive:build",
     "llm": "pytest_rageval.systems.llm:build",
+    "pal": "pytest_rageval.systems.agents.pal:build",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 

@@ -9,6 +9,7 @@ from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import Completion, Message
+from pytest_rageval.systems.embedded.programs import write_program
 from pytest_rageval.systems.embedded.turn import TURN, Turn
 from pytest_rageval.systems.extractive import extractive
 from pytest_rageval.systems.workflow import EMBEDDED
@@ -54,5 +55,10 @@ def _reply(text: str) -> Completion:
     return Completion(text, Usage(cost_usd=0.0), "stop", EMBEDDED)
 
 
-_PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType({"answer": _answer})
+_PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType(
+    {
+        "answer": _answer,
+        "program": lambda turn: _reply(write_program(turn)),
+    }
+)
 """Dialect of a request -> its player."""
