@@ -61,20 +61,27 @@ class ProgramTools:
             self._call_in_flight.cancel()
 
     def _call(self, tool: Tool, *args: Any, **kwargs: Any) -> Any:
-        call = self._run.call(tool.name, _by_name(tool, args, kwargs))
-        try:
-            self._call_in_flight = future = asyncio.run_coroutine_threadsafe(call, self._loop)
-            if self._ended:
-                future.cancel()
-            observation = future.result()
-        except (RuntimeError, concurrent.futures.CancelledError) as error:
-            call.close()  # it has not begun if the loop is closed
-            raise asyncio.CancelledError from error  # no `Exception`: the program cannot catch it
+        observation = self._observed(tool.name, _by_name(tool, args, kwargs))
         if observation.invalid:
             raise TypeError(observation.text)
         if observation.error is not None:
             _raise(observation.error)
         return _decoded(observation.result)
+
+    def _observed(self, name: str, arguments: dict[str, Any]) -> Observation:
+        """Wait for a call; raise `asyncio.CancelledError`, which a program cannot catch, if the run has ended."""
+        call = self._run.call(name, arguments)
+        try:
+            self._call_in_flight = future = asyncio.run_coroutine_threadsafe(call, self._loop)
+        except RuntimeError:  # the loop is closed
+            call.close()
+            raise asyncio.CancelledError from None
+        if self._ended:
+            future.cancel()
+        try:
+            return future.result()
+        except concurrent.futures.CancelledError:
+            raise asyncio.CancelledError from None
 
 
 def _by_name(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

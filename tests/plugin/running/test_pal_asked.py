@@ -107,7 +107,9 @@ def test_a_bad_option_ends_the_session_before_it_runs(town: Project) -> None:
     town.file("pytest.ini", INI + "    rag_systems =\n        mine: pal; repair=1\n")
     run = town.run("--rag-system=mine")
     assert run.status == 4
-    run.result.stderr.fnmatch_lines(["ERROR: rag_systems: mine has the unknown option 'repair'; did you mean 'repairs'?*"])
+    run.result.stderr.fnmatch_lines(
+        ["ERROR: rag_systems: mine has the unknown option 'repair'; did you mean 'repairs'?*"]
+    )
 
 
 LOOP = """

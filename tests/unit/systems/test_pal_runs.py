@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 from support.processes.sandboxes import opened
+from support.samples import pal_runs
+from support.samples.pal_runs import Play, block
 
 from pytest_rageval.component_options import ComponentOptions
-from pytest_rageval.environments.choice import Environments
-from pytest_rageval.environments.functions import environment_of
 from pytest_rageval.environments.outages import ToolUnavailableError
 from pytest_rageval.errors import DataError, ModelError, SettingError, UnknownNameError
-from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Passage, Query, Turn
-from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.sandbox.protocol import Sandbox
 from pytest_rageval.systems.agents.pal import build
-from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.testing import Completion, ScriptedLLM
-from pytest_rageval.trace.collector import collecting
-
-Reply = str | Completion | BaseException
 
 
 def pages(title: str) -> str:
@@ -48,20 +40,6 @@ def offline(name: str) -> str:
     raise ConnectionError(f"no route to {name}")
 
 
-@dataclass
-class Played:
-    answer: Answer
-    steps: Sequence[Step]
-    model: ScriptedLLM
-
-    @property
-    def end(self) -> dict[str, Any]:
-        return dict(self.steps[-1].detail)
-
-    def of(self, kind: str) -> list[dict[str, Any]]:
-        return [dict(step.detail) for step in self.steps if step.kind == kind]
-
-
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
     sandbox = opened("monty")
@@ -69,34 +47,9 @@ def sandbox() -> Iterator[Sandbox]:
     sandbox.close()
 
 
-Play = Callable[..., Played]
-
-
 @pytest.fixture
 def play(sandbox: Sandbox) -> Play:
-    def play(
-        *replies: Reply, tools: Any = (pages, person), query: Query | None = None, case: str = "q1", **options: str
-    ) -> Played:
-        model = ScriptedLLM(list(replies))
-        environments = Environments({"desk": lambda: environment_of("desk", list(tools), "here", None)})
-        setup = SystemSetup(options=ComponentOptions(options, "rag_systems: pal"))
-        parts = SystemParts(llm=model, environments=environments, sandbox=lambda needed_by: sandbox, setup=setup)
-
-        async def run() -> Answer:
-            CASE_IDS.set((case,))
-            answer = await build(parts)(query or Query("Who?", None, (), "en", ""))  # type: ignore[misc]
-            assert isinstance(answer, Answer)
-            return answer
-
-        with collecting() as collector:
-            answer = asyncio.run(run())
-        return Played(answer, collector.steps(), model)
-
-    return play
-
-
-def block(code: str) -> str:
-    return f"I compute it.\n\n```python\n{code}\n```\n\nThat is all."
+    return partial(pal_runs.play, sandbox, tools=[pages, person])
 
 
 def test_a_program_calls_tools_and_gives_the_answer(play: Play) -> None:
@@ -309,7 +262,7 @@ def test_a_bad_option_is_one_sentence(option: dict[str, str], message: str) -> N
     assert str(caught.value) == message
 
 
-def test_own_prompts_are_checked(tmp_path: Any) -> None:
+def test_own_prompts_are_checked(tmp_path: Path) -> None:
     opened("monty").close()
     for text, error in (("system = 'no place for them'", DataError), ("sytem = '{tools}'", UnknownNameError)):
         (tmp_path / "own.toml").write_text(text)
