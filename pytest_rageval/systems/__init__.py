@@ -20,6 +20,7 @@ BUILTIN: dict[str, str] = {
     "extractive": "pytest_rageval.systems.extractive:build",
     "llm": "pytest_rageval.systems.llm:build",
     "pal": "pytest_rageval.systems.agents.pal:build",
+    "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 

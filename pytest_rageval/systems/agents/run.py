@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_rageval.environments.environment import OpenEnvironment
 from pytest_rageval.environments.tool import Observation
+from pytest_rageval.environments.tool_step import recorded
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Query
@@ -60,10 +61,16 @@ class AgentRun:
         self.uses: list[ToolUse] = []
         self._replies: list[Completion] = []
         self._sent: Sequence[Message] = ()
+        self._lost = False
 
     @property
     def usage(self) -> Usage:
-        """The sum over the model's replies; a part that one reply does not report is unknown."""
+        """The sum over the model's replies; a part that one reply does not report is unknown.
+
+        All is unknown if a call failed: its reply may have been paid for. The caller's meter knows.
+        """
+        if self._lost:
+            return Usage()
         usages = [reply.usage for reply in self._replies]
         return Usage(
             _total([usage.prompt_tokens for usage in usages]),
@@ -93,6 +100,7 @@ class AgentRun:
             with step:
                 reply = await self.model.complete(messages, **params)
         except ModelError as error:
+            self._lost = True
             reason = _LIMITS.get(error.kind) or (_LATER_LIMITS.get(error.kind) if self._replies else None)
             if reason is None:
                 raise
@@ -109,6 +117,13 @@ class AgentRun:
             raise RuntimeError("the system opened no environment")
         observation = await self.tools.run(name, arguments)
         self.uses.append(ToolUse(name, arguments, observation))
+        return observation
+
+    def reject(self, name: str, arguments: Mapping[str, Any] | str, fault: str) -> Observation:
+        """Record a call that cannot be made, and return its fault as what the agent observes."""
+        observation = Observation(fault, invalid=True)
+        with recorded(name, arguments) as step:
+            step.observe(observation)
         return observation
 
     def think(self, text: str) -> None:
