@@ -12,6 +12,7 @@ from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
 from pytest_rageval.environments.shortening import shortened
 from pytest_rageval.environments.tool import Tool
+from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Passage, Query
 from pytest_rageval.model.chat import ChatModel, Message
@@ -118,16 +119,28 @@ class Pal:
     async def _play(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
         messages = self.options.opening(run.query, environment.tools)
         for repairs in range(self.options.repairs, -1, -1):
-            reply = await run.ask(tuple(messages), self._turn(run, environment))
-            ran = await self._run(run, environment, code_in(reply.text), end)
+            reply = await self._reply(run, messages, environment)
+            ran = await self._run(run, environment, code_in(reply), end)
             answer = None if ran.error else answer_of(ran)
-            messages.append({"role": "assistant", "content": reply.text})
+            messages.append({"role": "assistant", "content": reply})
             if answer is not None:
                 return await self._concluded(run, messages, answer) if self.options.concludes else answer
             problem = ran.error or "the program set no answer"
             if repairs:
                 messages.append(self.options.repair(run.query, ran, problem))
         raise RunEnded("program_error", problem)
+
+    async def _reply(self, run: AgentRun, messages: Sequence[Message], environment: OpenEnvironment) -> str:
+        """Return the model's reply; "" if it sent an empty one."""
+        query, steps = run.query, self.options.agent.max_steps
+        used = tuple(run.uses)
+        turn = Turn("program", query.question, query.language, environment.tools, used, query.passages, steps)
+        try:
+            return (await run.ask(tuple(messages), turn)).text
+        except ModelError as error:
+            if error.kind != "empty_reply":
+                raise
+            return ""
 
     async def _run(self, run: AgentRun, environment: OpenEnvironment, code: str, end: float) -> Ran:
         """Run a program once and record it."""
@@ -151,11 +164,6 @@ class Pal:
         turn = Turn("answer", query.question, query.language, passages=(Passage("value", value),))
         reply = await run.ask((*messages, self.options.conclusion(query, value)), turn)
         return reply.text.strip()
-
-    def _turn(self, run: AgentRun, environment: OpenEnvironment) -> Turn:
-        query, steps = run.query, self.options.agent.max_steps
-        used = tuple(run.uses)
-        return Turn("program", query.question, query.language, environment.tools, used, query.passages, steps)
 
 
 def _read(setup: SystemSetup) -> PalOptions:
@@ -182,4 +190,4 @@ def _plan(options: PalOptions, query: Query, parts: SystemParts) -> PlannedRun:
     return PlannedRun(messages, calls, exact=calls == 1)
 
 
-build = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True)
+build = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

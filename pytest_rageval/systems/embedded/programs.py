@@ -8,9 +8,9 @@ from typing import Any
 
 from pytest_rageval.environments.tool import Tool
 from pytest_rageval.model.phrases import REJECTION_SENTENCE
+from pytest_rageval.systems.embedded.names import names_in
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.question import FUNCTION_WORDS, content_terms
-from pytest_rageval.text.language import has_chinese
 
 __all__ = ["write_program"]
 
@@ -20,9 +20,8 @@ LONGEST_TERM = 40
 _PROGRAM = Template('''
 import re
 
-QUESTION = $question
 TERMS = $terms
-NAMES = $names
+searches = $names
 FUNCTION_WORDS = $function_words
 texts = $documents
 
@@ -46,7 +45,6 @@ def overlap(sentence):
     return len(found) + len(TERMS) * len([term for term in found if term not in asked])
 
 
-searches = names_in(QUESTION) + NAMES
 asked = " ".join(searches).lower()
 searched = []
 while searches and len(searched) < $most:
@@ -77,9 +75,8 @@ def write_program(turn: Turn) -> str:
     terms = [term[:LONGEST_TERM] for term in content_terms(turn.question)]
     function_words = sorted(word for word in FUNCTION_WORDS if word.isascii())
     values: Mapping[str, Any] = {
-        "question": turn.question,
         "terms": terms,
-        "names": sorted((term for term in terms if has_chinese(term)), key=len, reverse=True),
+        "names": sorted(names_in(turn.question) or terms, key=len, reverse=True),
         "function_words": function_words,
         "documents": [passage.text for passage in turn.passages or ()],
         "rejection": REJECTION_SENTENCE.get(turn.language, REJECTION_SENTENCE["en"]),

@@ -241,6 +241,7 @@ def test_no_tool_is_called_after_max_time(play: Play) -> None:
 def test_the_call_of_the_model_may_fail(play: Play) -> None:
     with pytest.raises(ModelError):
         play(ModelError("auth", "no key"))
+    assert play(ModelError("empty_reply", "no text")).end["reason"] == "program_error"
     played = play(block("1 / 0"), ModelError("context_length", "too long"), repairs="1")
     assert played.end == {"reason": "context_limit", "detail": "too long"}
 
