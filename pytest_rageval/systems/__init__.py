@@ -21,6 +21,7 @@ BUILTIN: dict[str, str] = {
     "extractive": "pytest_rageval.systems.extractive:EXTRACTIVE",
     "function_calling": "pytest_rageval.systems.agents.function_calling:workflow",
     "llm": "pytest_rageval.systems.llm:LLM",
+    "pal": "pytest_rageval.systems.agents.pal:build",
     "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""

@@ -70,17 +70,14 @@ def _text_parameter(tool: Tool) -> str:
 def _unsearched(turn: Turn, tool: str, parameter: str) -> Iterator[str]:
     """Yield what may be searched next, in order; each text once, whatever its case."""
     searches = [use for use in turn.uses if use.name == tool]
-    seen = {_argument(use, parameter).casefold() for use in searches}
+    seen = [_argument(use, parameter).casefold() for use in searches]
     for name in _of_question(turn.question):
         if name.casefold() not in seen:
-            seen.add(name.casefold())
             yield name
-    titles = {passage.title.casefold() for use in searches for passage in use.observation.passages}
+    seen += [passage.title.casefold() for use in searches for passage in use.observation.passages]
     for use in searches:
-        suggested = [name for name in _of_page(use) if name.casefold() not in titles]
-        for name in suggested[:PER_PAGE]:
-            if name.casefold() not in seen:
-                seen.add(name.casefold())
+        for name in _of_pages(use):
+            if not any(name.casefold() in each for each in seen):
                 yield name
 
 
@@ -93,9 +90,10 @@ def _of_question(question: str) -> list[str]:
     return sorted(names, key=len, reverse=True)
 
 
-def _of_page(use: ToolUse) -> list[str]:
-    """Return the names in the passages that a search showed."""
-    return [name for passage in use.observation.passages for name in names_in(passage.text)]
+def _of_pages(use: ToolUse) -> list[str]:
+    """Return the first names in each passage that a search showed, without those in its title."""
+    pages = [(page.title.casefold(), names_in(page.text)) for page in use.observation.passages]
+    return [name for title, names in pages for name in [n for n in names if n.casefold() not in title][:PER_PAGE]]
 
 
 def _rarest_word(turn: Turn) -> str:
