@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
-from support.projects.model_projects import asks, last_user, stop
+from support.projects.model_projects import asks, stop
 from support.projects.rag_project import Mode, Project, case
 from support.projects.resume_project import SAYS, resume
 from support.projects.resume_project import stop as interrupted
+from support.servers.openai_replies import last_user
 from support.servers.openai_server import OpenAIServer
 
 PAGES = [
