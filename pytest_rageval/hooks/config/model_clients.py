@@ -56,8 +56,7 @@ class Models:
         loop: the event loop of all model calls, also for callers on other loops; None until the first case.
         outside: meter of the calls outside cases, from session fixtures and plain tests.
         loading: the thread that imports the model backends; None until one is needed.
-        scripts: the files of models named ``script:FILE.toml``.
-        others: the models that the files of systems name.
+        scripts, others: the files of models named ``script:FILE.toml``; the models that the files of systems name.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
