@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
 from pytest_rageval.engine.task import Task
 from pytest_rageval.systems.prompting import Prompts
+from pytest_rageval.systems.workflow import PlannedRun
 
 __all__ = ["ASSUMED_OBSERVATION", "ASSUMED_REPLY", "Estimate", "estimates", "models_of"]
 
@@ -70,7 +72,7 @@ def models_of(plan: Planned, prompts: Prompts) -> Iterator[tuple[Pricing, bool]]
     """Yield each known model that a task asks, and whether it is the model behind our systems."""
     for call in (*_answer(plan), *_input_calls(plan, prompts)):
         if isinstance(call.model, Pricing) and call.messages is not None:
-            yield call.model, call.model is plan.model
+            yield call.model, call.model is plan.model or call.model in plan.models.values()
 
 
 def _answer(plan: Planned) -> Iterator[PlannedCall]:
@@ -80,16 +82,24 @@ def _answer(plan: Planned) -> Iterator[PlannedCall]:
         yield PlannedCall("answer", None, None)
         return
     run = plan.plan(case.query)
-    if not run.calls or plan.model is None:
+    models = {**plan.models, "": plan.model}
+    asks = [(name, limit) for name, limit in run.asks or [("", None)] * run.calls if models.get(name) is not None]
+    if not asks:
         yield PlannedCall("answer", None, ())
         return
     final = run.final and not case.earlier  # the system's answers to earlier turns are unknown
-    yield PlannedCall("answer", plan.model, run.messages, final, params=run.params)
-    later = run.calls - 1
-    if later:
-        reply = (plan.model.max_tokens if isinstance(plan.model, Pricing) else None) or ASSUMED_REPLY
-        growth = 0 if run.exact else (reply + ASSUMED_OBSERVATION) * (later + 1) // 2  # the mean of the steps
-        yield PlannedCall("later steps", plan.model, run.messages, False, later, run.exact, run.params, growth)
+    yield PlannedCall("answer", models[asks[0][0]], run.messages, final, params=run.params)
+    for name in dict.fromkeys(name for name, _ in asks[1:]):
+        yield _later_steps(run, models[name], [limit for each, limit in asks[1:] if each == name])
+
+
+def _later_steps(run: PlannedRun, model: Pricing | str | None, limits: Sequence[int | None]) -> PlannedCall:
+    """Return the later calls of a model; each has its ``max_tokens``, or None for that of the first call."""
+    count, known = len(limits), [limit for limit in limits if limit]
+    params = {"max_tokens": max(known)} if known and len(known) == count else {} if run.asks else run.params
+    reply = (model.max_tokens if isinstance(model, Pricing) else None) or ASSUMED_REPLY
+    growth = 0 if run.exact else (reply + ASSUMED_OBSERVATION) * (count + 1) // 2  # the mean of the steps
+    return PlannedCall("later steps", model, run.messages, False, count, run.exact, params, growth)
 
 
 def _input_calls(plan: Planned, prompts: Prompts) -> list[PlannedCall]:
@@ -108,7 +118,8 @@ def _add(estimate: Estimate, call: PlannedCall, task: Task) -> Estimate:
     if call.final and model.recorded(call.messages, int(task.case.facets.get("repeat", "1")), call.params):
         return replace(estimate, calls=calls, recorded=estimate.recorded + 1)
     tokens, counted = _tokens(model, call)
-    reply = model.max_tokens or ASSUMED_REPLY
+    limit: Any = call.params.get("max_completion_tokens") or call.params.get("max_tokens") or model.max_tokens
+    reply = limit or ASSUMED_REPLY
     cost = model.cost(tokens, reply)
     return replace(
         estimate,
@@ -117,7 +128,7 @@ def _add(estimate: Estimate, call: PlannedCall, task: Task) -> Estimate:
         completion_tokens=estimate.completion_tokens + call.times * reply,
         counted=estimate.counted and call.counted,
         exact=estimate.exact and counted and call.final,
-        bounded=estimate.bounded and model.max_tokens is not None,
+        bounded=estimate.bounded and limit is not None,
         cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + call.times * cost,
     )
 

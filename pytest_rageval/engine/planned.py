@@ -47,6 +47,7 @@ class Planned:
         task: the task.
         plan: plans the model calls of its system; None if they are unknown.
         model: the model behind our systems: its prices, the name of a user's replacement, or None.
+        models: name of a model of a single action -> the model, in the same form.
         judge: the model that judges ask, in the same form; None leaves their metrics unscored, without calls.
         panels: name of a judge -> the panel that replaces ``judge``.
         panelists: name of a panel's model -> the model, in the same form.
@@ -56,6 +57,7 @@ class Planned:
     plan: Plan | None
     model: Pricing | str | None
     judge: Pricing | str | None
+    models: Mapping[str, Pricing | str | None] = field(default_factory=dict)
     panels: Mapping[str, Panel] = field(default_factory=dict)
     panelists: Mapping[str, Pricing | str | None] = field(default_factory=dict)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pytest_rageval.model.protocols import System
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.parts import SystemParts
 
-__all__ = ["NO_CALLS", "AnyWorkflow", "PlannedRun", "Workflow", "no_options"]
+__all__ = ["NO_CALLS", "AnyWorkflow", "Needs", "PlannedRun", "Workflow", "no_options"]
 
 O = TypeVar("O")  # noqa: E741
 
@@ -29,6 +30,7 @@ class PlannedRun:
         exact: whether the number is exact.
         final: whether exactly these messages will be sent first.
         params: the parameters of the first call in addition to the model's own, such as ``tools`` and ``stop``.
+        asks: (model, its ``max_tokens``) of each call if they differ; the model "" is the system's.
         documents: the most documents of the answer's ranking, each of which ``erag:MEASURE`` asks about; None if
             unknown.
     """
@@ -38,11 +40,33 @@ class PlannedRun:
     exact: bool
     final: bool = True
     params: Mapping[str, object] = field(default_factory=dict)
+    asks: Sequence[tuple[str, int | None]] = ()
     documents: int | None = None
 
 
 NO_CALLS = PlannedRun((), 0, exact=True, documents=0)
 """A case for which no model is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the files of a system name, for the checks before anything runs and for the run's fingerprint.
+
+    Attributes:
+        files: decide what the system does.
+        models: the litellm names of models of its own.
+        asks: whether it asks the system's model.
+        retrieves: whether it searches the corpus.
+        retrievers: kinds of ``rag_retriever``, each with ``file:line``.
+        tools: names of tools, each with ``file:line``.
+    """
+
+    files: tuple[Path, ...] = ()
+    models: tuple[str, ...] = ()
+    asks: bool = True
+    retrieves: bool = True
+    retrievers: tuple[tuple[str, str], ...] = ()
+    tools: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +83,8 @@ class Workflow(Generic[O]):
         uses_environments: whether it calls tools; then the environment of each case is chosen and loaded early.
         uses_embedded: whether it runs with the model ``embedded`` if the session has no model.
         retrieves: whether it may use the session's retriever. A user's retriever may ask models, too.
+        needs: returns what its files name.
+        facet: the facet ``workflow`` of its outcomes; "" for the system's name.
     """
 
     read: Callable[[SystemSetup], O]
@@ -67,6 +93,8 @@ class Workflow(Generic[O]):
     uses_environments: bool = False
     uses_embedded: bool = False
     retrieves: bool = True
+    needs: Callable[[O], Needs] | None = None
+    facet: str = ""
 
     def __call__(self, parts: SystemParts) -> System:
         """Build the system from the session's parts and the options in ``parts.setup``."""

@@ -12,10 +12,10 @@ from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.environments import BUILTIN, Environment, EnvironmentFactory, EnvironmentParts
 from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
-from pytest_rageval.errors import RagEvalError, SettingError, short_repr
+from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import setup_of, workflow_of
+from pytest_rageval.hooks.collect.workflows import needs_of, setup_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -70,6 +70,7 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         environment = environment_of_case(collected, entry, item)
         if reads and environment is not None:
             environment.load()
+            _check_tools(collected, entry, environment)
 
 
 def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -> Environment | None:
@@ -87,8 +88,24 @@ def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    workflow = None if entry.testbed.recorded is not None else workflow_of(collected, entry.responder)
-    return workflow is not None and workflow.uses_environments
+    """Return whether a system calls tools. A user's factory says so by an attribute, a chain by its file."""
+    name, systems = entry.responder.kind, collected.catalog.systems
+    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
+        return False
+    needs = needs_of(collected, entry.responder)
+    return bool(getattr(systems.get(name), "uses_environments", False)) or (needs is not None and bool(needs.tools))
+
+
+def _check_tools(collected: Collected, entry: Entry, environment: Environment) -> None:
+    """Raise `UnknownNameError` if the file of a system names a tool that its environment does not have."""
+    needs = needs_of(collected, entry.responder)
+    if needs is None or not needs.tools:
+        return
+    with environment.open() as opened:
+        known = [tool.name for tool in opened.tools]
+    for where, name in needs.tools:
+        if name not in known:
+            raise UnknownNameError(f"tool of environment {environment.name!r}", name, known, where)
 
 
 def _session_environments(collected: Collected) -> Environments:

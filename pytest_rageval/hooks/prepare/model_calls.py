@@ -43,7 +43,9 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Plann
         panelists = {**others, "rag_judge": judge}
         if entry.responder.model:
             model = priced("rag_llm", entry.responder.model)
-        planned.append(Planned(task, _plan_of(plans, entry, item), model, judge, collected.panels, panelists))
+        models = {name: priced("rag_llm", name) for name in plans.models_of(entry.responder)}
+        plan = _plan_of(plans, entry, item)
+        planned.append(Planned(task, plan, model, judge, models, collected.panels, panelists))
     return planned
 
 

@@ -55,13 +55,20 @@ class WorkflowPlans:
             return None
         workflow, parts, options = known
         plan = known[0].plan
-        if not workflow.uses_environments:
+        if not workflow.uses_environments:  # the plan of a chain needs none
             return lambda query: plan(options, query, parts)
         return _with_environment(
             lambda query, given: plan(options, query, replace(parts, environments=given)),
             entry.case.facets.get("environment", ""),
             environment_of_case(self.collected, entry, item),
         )
+
+    def models_of(self, responder: Responder) -> tuple[str, ...]:
+        """Return the models that the file of a system names."""
+        if responder not in self._read:
+            self._read[responder] = self._options(responder)
+        known = self._read[responder]
+        return known[0].needs(known[2]).models if known is not None and known[0].needs is not None else ()
 
     def _options(self, responder: Responder) -> tuple[AnyWorkflow, SystemParts, Any] | None:
         workflow = workflow_of(self.collected, responder)
