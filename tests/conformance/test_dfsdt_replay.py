@@ -104,11 +104,11 @@ def replayed(record: Node) -> tuple[Log, Answer]:
     return log, completed(answer, collector)
 
 
-def branches(steps: Sequence[Step]) -> list[tuple[object, object]]:
-    """Return path and depth of each turn, without requests that failed."""
+def branches(steps: Sequence[Step]) -> list[tuple[object, object, object]]:
+    """Return path, depth and outcome of each turn, without requests that failed."""
     found = {step.detail.get("parent") for step in steps if step.kind == "completion" and "error" not in step.detail}
     turns = [step.detail for at, step in enumerate(steps) if step.kind == BRANCH and at in found]
-    return [(turn["path"], turn["depth"]) for turn in turns]
+    return [(turn["path"], turn["depth"], turn["outcome"]) for turn in turns]
 
 
 def test_a_logs_replies_lead_through_its_tree(rageval_data: Path) -> None:

@@ -35,7 +35,7 @@ from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 
-__all__ = ["FunctionCalling", "workflow"]
+__all__ = ["FunctionCalling", "FunctionCallingOptions", "workflow"]
 
 NAME = "function_calling"
 
@@ -50,7 +50,7 @@ _KEYS = {**PROMPT_KEYS, "ending_reply": (), "ending_tool": ()}
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FunctionCallingOptions:
     """The options of ``function_calling``.
 
     Attributes:
@@ -76,7 +76,7 @@ class FunctionCalling:
 
     model: ChatModel
     environments: Environments
-    options: Options
+    options: FunctionCallingOptions
     sentences: Prompts | None = None
 
     async def __call__(self, query: Query) -> Answer:
@@ -134,19 +134,19 @@ class FunctionCalling:
         )
 
 
-def _read(setup: SystemSetup) -> Options:
+def _read(setup: SystemSetup) -> FunctionCallingOptions:
     common = read_agent_options(setup)
     by_tool = setup.options.choice("finish", "reply", ("reply", "tool")) == "tool"
     setup.options.finish()
     prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
-    return Options(common, prompts, _FINISH if by_tool else None)
+    return FunctionCallingOptions(common, prompts, _FINISH if by_tool else None)
 
 
-def _build(parts: SystemParts, options: Options) -> System:
+def _build(parts: SystemParts, options: FunctionCallingOptions) -> System:
     return FunctionCalling(model_of(parts, NAME), parts.environments or Environments({}), options, parts.prompts)
 
 
-def _plan(options: Options, query: Query, parts: SystemParts) -> PlannedRun:
+def _plan(options: FunctionCallingOptions, query: Query, parts: SystemParts) -> PlannedRun:
     ending = (options.finish,) if options.finish else ()
     return planned(parts, options.agent, options.opening(query, parts.prompts), options.agent.max_steps, ending)
 

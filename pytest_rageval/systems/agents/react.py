@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
+from pytest_rageval.environments.shortening import shortened
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Query
@@ -41,6 +42,8 @@ SILENT = 3
 """Replies in a row without an action that end a run."""
 SAME = 3
 """The same action this often in a row gets `AGAIN`."""
+LONGEST_NAME = 64
+"""Characters of an unknown tool's name that the trace holds."""
 AGAIN = "You have done this before."
 NO_ACTION = 'There is no action. Write a line that begins with "Action", with a tool or Finish.'
 
@@ -165,10 +168,12 @@ class ReactLoop:
 
     async def _act(self, number: int, reply: ReactReply, action: Action) -> None:
         if action.fault:
-            observation = self.run.reject(action.name, action.arguments, action.fault)
+            fault = shortened(action.fault, self._options.agent.max_observation)  # it may repeat a long name
+            observation = self.run.reject(action.name[:LONGEST_NAME], action.arguments, fault)
         else:
             tool = self._tools[action.name]
-            observation = await self.run.call(tool.name, arguments_by_name(action.arguments, tool))
+            arguments = arguments_by_name(action.arguments, tool)
+            observation = await self.run.call(tool.name, arguments, trailing=action.trailing)
         self._actions.append((action.name.casefold(), repr(action.arguments)))
         repeated = self._actions[-SAME:] == self._actions[-1:] * SAME
         self._transcript.add(number, reply.thought, reply.said, observation.text, AGAIN if repeated else "")

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_rageval.environments.arguments import parsed
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.tool import InvalidArgumentsError, Tool
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import CaseError
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import Completion, Message, ToolCall
 from pytest_rageval.model.plain import plain_text
@@ -123,12 +123,12 @@ def result_message(call: ToolCall, text: str) -> Message:
 
 
 def check_free(tools: Sequence[Tool], ending: Tool, system: str) -> None:
-    """Raise `SettingError` if an environment has a tool with the name of the one that ends a run."""
+    """Raise `CaseError` if an environment has a tool with the name of the one that ends a run."""
     if any(tool.name == ending.name for tool in tools):
-        raise SettingError(
-            f"{system}: the environment has a tool {ending.name}, and calling {ending.name} ends the run; "
-            "rename the environment's tool"
+        message = (
+            f"{system}: a call of {ending.name} ends the run, and the environment has a tool of that name; rename it"
         )
+        raise CaseError("tool_name_taken", message)
 
 
 def _is_object(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.samples.tool_agent_runs import ToolAgentRun, calls, names, planned, play
 
-from pytest_rageval.errors import ModelError, SettingError
+from pytest_rageval.errors import CaseError, ModelError, SettingError
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.chat import Completion
 from pytest_rageval.systems.agents.dfsdt import workflow
@@ -255,7 +255,7 @@ def test_an_environment_with_a_tool_finish_is_refused() -> None:
     def Finish(answer: str) -> str:  # noqa: N802
         return answer
 
-    with pytest.raises(SettingError, match="the environment has a tool Finish"):
+    with pytest.raises(CaseError, match=r"^dfsdt: a call of Finish ends the run, and the environment has a tool"):
         play(workflow, [], tools=Finish)
 
 

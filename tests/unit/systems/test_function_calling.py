@@ -10,7 +10,7 @@ import pytest
 from support.samples.tool_agent_runs import ToolAgentRun, calls, names, planned, play, search
 
 from pytest_rageval.environments.outages import ToolUnavailableError
-from pytest_rageval.errors import ModelError, SettingError, UnknownNameError
+from pytest_rageval.errors import CaseError, ModelError, SettingError, UnknownNameError
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.chat import Completion, ToolCall
@@ -257,7 +257,7 @@ def test_an_environment_with_a_tool_of_that_name_is_refused() -> None:
     def finish(answer: str) -> str:
         return answer
 
-    with pytest.raises(SettingError, match="the environment has a tool finish"):
+    with pytest.raises(CaseError, match="a call of finish ends the run, and the environment has a tool of that name"):
         play(workflow, ["Paris"], tools=finish, finish="tool")
     assert play(workflow, ["Paris"], tools=finish).answer.text == "Paris"
 
