@@ -33,11 +33,11 @@ from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.trace.actions import FINISH, Action, read_action
 
-__all__ = ["React", "ReactOptions", "workflow"]
+__all__ = ["React", "ReactLoop", "ReactOptions", "workflow"]
 
 REVAL = "reval"
 """The value of ``compat`` for R-Eval's loop."""
-REVAL_PARAMS: dict[str, object] = {"stop": ["\n"], "max_tokens": 128, "temperature": 0}
+REVAL_PARAMS: dict[str, Any] = {"stop": ["\n"], "max_tokens": 128, "temperature": 0}
 SILENT = 3
 """Replies in a row without an action that end a run."""
 SAME = 3
