@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -38,6 +38,13 @@ def seeks(body: Mapping[str, Any]) -> str:
     return ANSWER if "1938" in last_user(dict(body)) else SEARCH
 
 
+def reacts(body: Mapping[str, Any]) -> str:
+    """Reply in the form of ReAct, also in ten words."""
+    if "1938" in last_user(dict(body)):
+        return "It is there, I say.\nAction 2: Finish[1938] now thanks"
+    return "I look for the film.\nAction 1: Search[Algiers] now please"
+
+
 def served(
     project: Project,
     server: OpenAIServer,
@@ -49,7 +56,7 @@ def served(
     """Make a project whose agent, with at most 4 steps, asks the server."""
     given = {"api_base": server.base_url, "api_key": KEY, **params}
     lines = ["rag_model = openai/m", "rag_model_params =", *(f"    {key} = {value}" for key, value in given.items())]
-    systems = ["rag_systems =", "    mini: seeker; max_steps=4", "rag_system = mini"]
+    systems = ["rag_system = mini", "rag_systems =", "    mini: seeker; max_steps=4"]
     seeker_project(project, rows, TEST.replace("{arguments}", f", {arguments}"), *lines, *systems, *ini)
     server.reply = seeks
 
@@ -73,6 +80,54 @@ def test_a_dry_run_counts_the_first_calls_and_bounds_the_later_ones(
     assert project.run("-k", "q1").status == 0
     again = table(project.run("--rag-dry-run"))
     assert again["mini", "answer"][:4] == ["openai/m", "3", "3", "1"], "the first call of q1 is recorded"
+
+
+CHAIN = """
+    [[action]]
+    name = "query"
+    do = "generate"
+    prompt = "A query for: {question}"
+    max_tokens = 5
+
+    [[action]]
+    name = "reply"
+    do = "generate"
+    model = "openai/other"
+    prompt = "{query} {question}"
+"""
+
+LATER = {
+    "react": ["openai/m", "1", "~9"],
+    "function_calling": ["openai/m", "1", "~9"],
+    "dfsdt": ["openai/m", "1", "~59"],
+    "pal": None,
+    "twice": ["openai/m", "1", "~2"],
+    "rewrite": ["openai/other", "1", "1"],
+    "llm": None,
+    "closed_book": None,
+}
+"""System -> model, cases and calls of its later steps."""
+
+
+def test_each_built_in_system_is_planned_by_the_first_request_that_it_sends(
+    project: Project, openai_server: OpenAIServer
+) -> None:
+    aliases = ["    twice: pal; repairs=2", "    rewrite: chain:rewrite.toml", "rag_record_mode = new_episodes"]
+    served(project, openai_server, numbered(1), *aliases)
+    ini = project.path / "pytest.ini"
+    ini.write_text(ini.read_text(encoding="utf-8").replace("rag_system = mini\n", ""), encoding="utf-8")
+    project.file("rewrite.toml", CHAIN)
+    project.data([case("q1", "When was film 1 made?", "1938", passages=[{"id": "a", "text": "It is of 1938."}])])
+    openai_server.reply = "1938"
+    systems = [f"--rag-system={name}" for name in LATER]
+    before = table(project.run("--rag-dry-run", *systems))
+    assert {name: before[name, "answer"][1:4] for name in LATER} == {name: ["1", "1", "0"] for name in LATER}
+    assert {name: row and row[:3] for name in LATER for row in [before.get((name, "later steps"))]} == LATER
+    assert before["rewrite", "answer"][5] == "5", "the longest reply of its first action"
+    run = project.run(*systems)
+    assert {outcome["status"] for outcome in run.results["outcomes"]} == {"scored"}, run.text
+    after = table(project.run("--rag-dry-run", *systems))
+    assert {name: after[name, "answer"][3] for name in LATER} == dict.fromkeys(LATER, "1")
 
 
 def test_a_dry_run_knows_the_tools_only_if_no_fixture_decides_them(
@@ -102,13 +157,17 @@ def test_without_a_price_or_a_key_an_agent_is_counted_and_free(project: Project)
     assert (run.status, set(run.statuses.values())) == (0, {"scored"}), run.text
 
 
-@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
+@pytest.mark.parametrize(
+    ("args", "reply"),
+    [((), seeks), (("-n2",), seeks), (("--rag-system=react",), reacts)],
+    ids=["plain", "n2", "react"],
+)
 def test_a_budget_stops_an_agent_between_two_calls_and_skips_its_case(
-    project: Project, openai_server: OpenAIServer, args: Mode
+    project: Project, openai_server: OpenAIServer, args: Mode, reply: Callable[[Mapping[str, Any]], str]
 ) -> None:
     gates = 'metrics=["accuracy"], gates=["accuracy >= 0", "error_rate <= 0"]'
     served(project, openai_server, numbered(8), arguments=gates)
-    openai_server.delay_s = 0.02
+    openai_server.delay_s, openai_server.reply = 0.02, reply
     run = project.run("--rag-budget-usd", "0.55", *args)
     assert run.status == 1, run.text
     assert len(openai_server.requests) == 5
