@@ -98,7 +98,8 @@ def _later_steps(run: PlannedRun, model: Pricing | str | None, limits: Sequence[
     count, known = len(limits), [limit for limit in limits if limit]
     params = {"max_tokens": max(known)} if known and len(known) == count else {} if run.asks else run.params
     reply = (model.max_tokens if isinstance(model, Pricing) else None) or ASSUMED_REPLY
-    growth = 0 if run.exact else (reply + ASSUMED_OBSERVATION) * (count + 1) // 2  # the mean of the steps
+    turns = 0 if run.exact else sum(min(step, run.turns or step) for step in range(1, count + 1))
+    growth = (reply + ASSUMED_OBSERVATION) * turns // count  # the mean of the steps
     return PlannedCall("later steps", model, run.messages, False, count, run.exact, params, growth)
 
 

@@ -31,6 +31,7 @@ class PlannedRun:
         final: whether exactly these messages will be sent first.
         params: the parameters of the first call in addition to the model's own, such as ``tools`` and ``stop``.
         asks: (model, its ``max_tokens``) of each call if they differ; the model "" is the system's.
+        turns: the most earlier replies that a prompt holds; None for all of them.
         documents: the most documents of the answer's ranking, each of which ``erag:MEASURE`` asks about; None if
             unknown.
     """
@@ -41,6 +42,7 @@ class PlannedRun:
     final: bool = True
     params: Mapping[str, object] = field(default_factory=dict)
     asks: Sequence[tuple[str, int | None]] = ()
+    turns: int | None = None
     documents: int | None = None
 
 

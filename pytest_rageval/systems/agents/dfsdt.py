@@ -89,7 +89,8 @@ def _build(parts: SystemParts, options: DFSDTOptions) -> System:
 
 
 def _plan(options: DFSDTOptions, query: Query, parts: SystemParts) -> PlannedRun:
-    return planned(parts, options.agent, options.opening(query, parts.prompts), options.limits.max_calls, [FINISH])
+    messages, limits = options.opening(query, parts.prompts), options.limits
+    return planned(parts, options.agent, messages, limits.max_calls, [FINISH], turns=limits.max_nodes)
 
 
 workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

@@ -94,13 +94,18 @@ def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 def planned(
-    parts: SystemParts, agent: AgentOptions, messages: Sequence[Message], calls: int, ending: Sequence[Tool] = ()
+    parts: SystemParts,
+    agent: AgentOptions,
+    messages: Sequence[Message],
+    calls: int,
+    ending: Sequence[Tool] = (),
+    turns: int | None = None,
 ) -> PlannedRun:
     """Return the plan of a run: its first request with the tools of the case's environment, and the most requests."""
     environments = parts.environments or Environments({})
     with environments.of_case(agent.environment).open() as tools:
         params = {"tools": offered((*tools.tools, *ending)), "tool_choice": "auto"}
-    return PlannedRun(messages, calls, exact=calls == 1, params=params)
+    return PlannedRun(messages, calls, exact=calls == 1, params=params, turns=turns)
 
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:

@@ -169,7 +169,7 @@ def _plan(options: ChainOptions, query: Query, parts: SystemParts) -> PlannedRun
     messages, known = _first_prompt(options.chain, generates[0], query)
     asks = [(action.model, action.params.get("max_tokens")) for action in generates]
     documents = sum(action.k or parts.top_k for action in options.chain.retrieves)
-    return PlannedRun(messages, len(asks), True, known, dict(generates[0].params), asks, documents)
+    return PlannedRun(messages, len(asks), True, known, dict(generates[0].params), asks, documents=documents)
 
 
 def _first_prompt(chain: Chain, action: Generate, query: Query) -> tuple[tuple[Message, ...], bool]:

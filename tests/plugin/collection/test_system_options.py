@@ -35,9 +35,9 @@ LINES: list[tuple[str, str]] = [
     ("mini: seeker; prompts=none.toml", f"{WHERE}: there is no file 'none.toml'; correct the path"),
     ("mini: seeker; environment=wikki", f"{WHERE}: unknown environment 'wikki'; did you mean 'wiki'?"),
     ("mini: seeker@", f"{WHERE} names the system 'seeker@'; write NAME or NAME@MODEL"),
-    ("mini: llm; k=3", f"{WHERE} has the unknown option 'k'; it takes no options; remove it"),
-    ("mini: closed_book; k=3", f"{WHERE} has the unknown option 'k'; it takes no options; remove it"),
-    ("mini: extractive; k=3", f"{WHERE} has the unknown option 'k'; it takes no options; remove it"),
+    ("mini: llm; k=3", f"{WHERE} has the option 'k', and llm takes no options; remove it"),
+    ("mini: closed_book; k=3", f"{WHERE} has the option 'k', and closed_book takes no options; remove it"),
+    ("mini: extractive; k=3", f"{WHERE} has the option 'k', and extractive takes no options; remove it"),
     ("mini: extractive@openai/m", f"{WHERE}: extractive asks no model; remove @openai/m"),
     ("mini: seekr", "unknown system 'seekr' (one of your own is module:attribute); did you mean 'seeker'?"),
     ("mini: app:answer; max_steps=3", f"{WHERE} has the option 'max_steps', and app:answer takes only the labels "

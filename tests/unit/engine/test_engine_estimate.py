@@ -243,6 +243,9 @@ def test_the_first_call_of_an_agent_is_counted_exactly_and_the_others_at_most() 
     assert (later.what, later.calls, later.counted, later.exact) == ("later steps", 6, False, False)
     assert later.prompt_tokens == 6 * 3 + 2 * (1 + 2 + 3) * (10 + ASSUMED_OBSERVATION), "each step adds to the prompt"
     assert later.completion_tokens == 60
+    deep = replace(agent, plan=lambda query: PlannedRun(QUESTION, 4, exact=False, turns=2))
+    _, later_of_a_tree = estimates([deep], PROMPTS)
+    assert later_of_a_tree.prompt_tokens == 3 * 3 + 3 * ((1 + 2 + 2) * (10 + ASSUMED_OBSERVATION) // 3)
     assert later.cost_usd == pytest.approx(later.prompt_tokens * 0.001 + 0.6)
 
 
