@@ -23,7 +23,7 @@ from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.searching import AsyncSearch
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import AnyWorkflow, Needs, PlannedRun, Workflow
+from pytest_rageval.systems.workflow import NO_CALLS, AnyWorkflow, Needs, PlannedRun, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
@@ -166,9 +166,11 @@ def _plan(options: ChainOptions, query: Query, parts: SystemParts) -> PlannedRun
     """Return the calls of a case: their exact number, and the first prompt as far as it is known."""
     generates = [action for action in options.chain.actions if isinstance(action, Generate)]
     if not generates:
-        return PlannedRun((), 0, exact=True)
+        return NO_CALLS
     messages, known = _first_prompt(options.chain, generates[0], query)
-    return PlannedRun(messages, len(generates), exact=True, final=known)
+    asks = [(action.model, action.params.get("max_tokens")) for action in generates]
+    documents = sum(action.k or parts.top_k for action in options.chain.retrieves)
+    return PlannedRun(messages, len(asks), True, known, dict(generates[0].params), asks, documents)
 
 
 def _first_prompt(chain: Chain, action: Generate, query: Query) -> tuple[tuple[Message, ...], bool]:
