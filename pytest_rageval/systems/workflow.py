@@ -58,8 +58,8 @@ class Needs:
         files: decide what the system does.
         models: the litellm names of models of its own.
         asks: whether it asks the system's model.
-        retrieves: whether it searches the corpus.
-        retrievers: kinds of ``rag_retriever``, each with ``file:line``.
+        retrieves: whether it searches with the session's retriever.
+        retrievers: other retrievers: ``file:line``, a kind of ``rag_retriever`` and its parameters.
         tools: names of tools, each with ``file:line``.
     """
 
@@ -67,7 +67,7 @@ class Needs:
     models: tuple[str, ...] = ()
     asks: bool = True
     retrieves: bool = True
-    retrievers: tuple[tuple[str, str], ...] = ()
+    retrievers: tuple[tuple[str, str, Mapping[str, object]], ...] = ()
     tools: tuple[tuple[str, str], ...] = ()
 
 

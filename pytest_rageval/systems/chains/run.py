@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.model.case import Passage
+from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.plain import plain_text
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.systems.agents.run import AgentRun
@@ -180,7 +181,7 @@ class ChainRun:
         query = self.history.query
         turn = Turn("answer", query.question, query.language, passages=self._passages())
         model = self._means.models[action.model] if action.model else None
-        reply = await self._run.ask(prepared.messages, turn, action.name, model, **action.params)
+        reply = await self._run.ask_for(action.name, prepared.messages, turn, model, action.params)
         return Output(prepared.text, Value((plain_text(reply.text),)))
 
     async def _call(self, action: CallTool, prepared: Prepared) -> Output:
@@ -214,7 +215,8 @@ class ChainRun:
         sandbox, values = self._means.sandbox, self.history.values(free_names(code))
         if sandbox is None:
             raise RuntimeError("the chain has an expression and no sandbox")
-        return await self._threads.run(lambda: sandbox.run(code.strip(), values=values))
+        seed = next(iter(CASE_IDS.get()), "")
+        return await self._threads.run(lambda: sandbox.run(code.strip(), values=values, seed=seed))
 
     def _filled(self, value: Any) -> Any:
         """Return a JSON value with its templates filled."""

@@ -150,13 +150,14 @@ class ChainSystem:
 def _needs(options: ChainOptions) -> Needs:
     chain = options.chain
     named = [action for action in chain.retrieves if action.retriever and action.retriever not in chain.retrievers]
-    retrievers = [(source.where, source.kind) for source in chain.retrievers.values()]
+    used = {action.retriever for action in chain.retrieves}
+    retrievers = [(each.where, each.kind, each.params) for name, each in chain.retrievers.items() if name in used]
     return Needs(
         files=(options.path,),
         models=tuple(filter(None, chain.models)),
         asks="" in chain.models,
-        retrieves=bool(chain.retrieves),
-        retrievers=(*retrievers, *((action.where, action.retriever) for action in named)),
+        retrieves=any(not action.retriever for action in chain.retrieves),
+        retrievers=(*retrievers, *((action.where, action.retriever, {}) for action in named)),
         tools=tuple((action.where, action.tool) for action in chain.tools),
     )
 
