@@ -99,7 +99,7 @@ class Asker(ABC, Generic[B, R]):
         self.succeeded = False
         self.refused: ModelError | None = None
         self._backend = backend
-        self.params = dict(params)
+        self.params: Mapping[str, object] = dict(params)
         self._limiter = limiter
         self._retry = retry
         self._cassettes = cassettes

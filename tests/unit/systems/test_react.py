@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -365,14 +366,24 @@ def test_room_for_the_reply_is_reserved() -> None:
     assert end_reason(played(Named(two, "gpt-4"), " word" * 7_700, compat="reval").trace) == "finished"
 
 
-def test_the_time_limit_ends_a_tool() -> None:
-    async def wait(word: str) -> str:
-        await asyncio.sleep(60)
-        return word
+async def _wait(word: str) -> str:
+    await asyncio.sleep(60)
+    return word
 
-    waits = environment(Tool("wait", "Wait.", schema("word"), wait))
+
+def _block(word: str) -> str:
+    time.sleep(2)
+    return word
+
+
+@pytest.mark.parametrize("call", [_wait, _block], ids=["async", "sync"])
+def test_the_time_limit_ends_a_tool(call: Callable[[str], object]) -> None:
+    waits = environment(Tool("wait", "Wait.", schema("word"), call))
+    begun = time.perf_counter()
     answer = played(["Action 1: wait[x]"], env=waits, max_time="0.1")
+    assert time.perf_counter() - begun < 1.5
     assert (answer.text, end_reason(answer.trace)) == ("", "time_limit")
+    assert answer.trace[-1].detail["detail"] == "the run took longer than 0.1 s"
 
 
 # R-Eval's loop
