@@ -17,16 +17,17 @@ anything runs. A `Workflow` is a factory with options.
 """
 
 BUILTIN: dict[str, str] = {
-    "closed_book": "pytest_rageval.systems.closed_book:build",
+    "closed_book": "pytest_rageval.systems.closed_book:CLOSED_BOOK",
     "dfsdt": "pytest_rageval.systems.agents.dfsdt:workflow",
-    "extractive": "pytest_rageval.systems.extractive:build",
+    "extractive": "pytest_rageval.systems.extractive:EXTRACTIVE",
     "function_calling": "pytest_rageval.systems.agents.function_calling:workflow",
-    "llm": "pytest_rageval.systems.llm:build",
+    "llm": "pytest_rageval.systems.llm:LLM",
+    "pal": "pytest_rageval.systems.agents.pal:build",
     "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 
-FAMILIES: dict[str, str] = {}
+FAMILIES: dict[str, str] = {"chain": "pytest_rageval.systems.chains.system:family"}
 """Head of a system's name, as ``chain`` in ``chain:FILE.toml`` -> ``"module:attribute"`` of its function, for a
 `Registry`. The function gets the name, the head and the registry's ``get``, and returns the `SystemFactory`."""
 

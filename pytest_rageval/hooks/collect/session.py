@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.config.model_clients import Models
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
+    from pytest_rageval.systems.workflow import Needs
 
 __all__ = ["Collected", "parametrize"]
 
@@ -68,6 +69,7 @@ class Collected:
         panels: judge -> the panel that replaces the session's judge.
         notes: warnings for the summary.
         retrievers: the retrievers of this process's systems.
+        needs: system -> what its files name, read once; None for a system without such files.
         environments: those of the ini; None until `prepare.environments` declares them.
         opened: the environments that were built so far; they end with the session.
         trust: the labels and kappas that judges must reach; set after collection.
@@ -113,6 +115,7 @@ class Collected:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
+        self.needs: dict[Responder, Needs | None] = {}
         self.environments: Environments | None = None
         self.opened: list[Environment] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
@@ -177,7 +180,7 @@ class Collected:
                     made.append((shown + run, entry))
         testbed.generated = len(made)
         self.testbeds[testbed.nodeid] = testbed
-        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options)
+        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options, source.metrics)
         return made
 
     @cached_property

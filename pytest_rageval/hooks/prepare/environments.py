@@ -13,9 +13,10 @@ from pytest_rageval.environments import BUILTIN, OVER_CORPUS, Environment, Envir
 from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
 from pytest_rageval.environments.recorded_tools import KIND
-from pytest_rageval.errors import RagEvalError, SettingError, short_repr
+from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.collect.workflows import needs_of, setup_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
 
-__all__ = ["check_environments", "environments_for", "fixture_environments", "load_used"]
+__all__ = ["check_environments", "environment_of_case", "environments_for", "fixture_environments", "load_used"]
 
 DEFAULT = "wiki"
 """The kind and the name of the environment over ``rag_corpus`` if none is declared."""
@@ -67,21 +68,45 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         if (entry.testbed, entry.responder, facet) in known:
             continue
         known.add((entry.testbed, entry.responder, facet))
-        if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
-            continue
-        declared = _session_environments(collected)
-        option = dict(entry.responder.options).get("environment", "")
-        environment = declared.get(chosen(declared.names, facet, option, where=entry.testbed.nodeid))
-        if reads:
+        environment = environment_of_case(collected, entry, item)
+        if reads and environment is not None:
             environment.load()
+            _check_tools(collected, entry, environment)
+
+
+def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -> Environment | None:
+    """Return the environment of a case, without reading its data; None if a fixture decides it when the test runs.
+
+    Raises:
+        SettingError: the case has no environment, or names one that is unknown.
+    """
+    if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
+        return None
+    declared, facet = _session_environments(collected), entry.case.facets.get("environment", "")
+    option = dict(entry.responder.options).get("environment", "")
+    where = entry.case.instance.origin if facet else setup_of(collected, entry.responder).where if option else ""
+    return declared.get(chosen(declared.names, facet, option, where or entry.testbed.nodeid))
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    """Return whether a system says that it calls tools: a workflow, or a factory that a user registered."""
+    """Return whether a system calls tools. A user's factory says so by an attribute, a chain by its file."""
     name, systems = entry.responder.kind, collected.catalog.systems
     if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
         return False
-    return bool(getattr(systems.get(name), "uses_environments", False))
+    needs = needs_of(collected, entry.responder)
+    return bool(getattr(systems.get(name), "uses_environments", False)) or (needs is not None and bool(needs.tools))
+
+
+def _check_tools(collected: Collected, entry: Entry, environment: Environment) -> None:
+    """Raise `UnknownNameError` if the file of a system names a tool that its environment does not have."""
+    needs = needs_of(collected, entry.responder)
+    if needs is None or not needs.tools or environment.service is not None:  # a service starts at the first case
+        return
+    with environment.open() as opened:
+        known = [tool.name for tool in opened.tools]
+    for where, name in needs.tools:
+        if name not in known:
+            raise UnknownNameError(f"tool of environment {environment.name!r}", name, known, where)
 
 
 def _session_environments(collected: Collected) -> Environments:

@@ -19,7 +19,7 @@ from pytest_rageval.systems.agents.dfsdt_decisions import FINISH, DecisionMaker
 from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
 from pytest_rageval.systems.agents.prompts import AgentPrompts, load_agent_prompts
 from pytest_rageval.systems.agents.run import AgentRun, run_agent
-from pytest_rageval.systems.agents.tool_chat import PROMPT_KEYS, check_free, opening
+from pytest_rageval.systems.agents.tool_chat import PROMPT_KEYS, check_free, opening, planned
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.prompting import Prompts, load_prompts
@@ -89,8 +89,8 @@ def _build(parts: SystemParts, options: DFSDTOptions) -> System:
 
 
 def _plan(options: DFSDTOptions, query: Query, parts: SystemParts) -> PlannedRun:
-    calls = options.limits.max_calls
-    return PlannedRun(options.opening(query, parts.prompts), calls, exact=calls == 1)
+    messages, limits = options.opening(query, parts.prompts), options.limits
+    return planned(parts, options.agent, messages, limits.max_calls, [FINISH], turns=limits.max_nodes)
 
 
 workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

@@ -24,6 +24,7 @@ from pytest_rageval.systems.agents.tool_chat import (
     check_free,
     offered,
     opening,
+    planned,
     reply_message,
     result_message,
 )
@@ -146,9 +147,8 @@ def _build(parts: SystemParts, options: FunctionCallingOptions) -> System:
 
 
 def _plan(options: FunctionCallingOptions, query: Query, parts: SystemParts) -> PlannedRun:
-    return PlannedRun(
-        options.opening(query, parts.prompts), options.agent.max_steps, exact=options.agent.max_steps == 1
-    )
+    ending = (options.finish,) if options.finish else ()
+    return planned(parts, options.agent, options.opening(query, parts.prompts), options.agent.max_steps, ending)
 
 
 workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

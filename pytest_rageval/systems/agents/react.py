@@ -205,8 +205,8 @@ def _plan(options: ReactOptions, query: Query, parts: SystemParts) -> PlannedRun
     with parts.environments.of_case(options.agent.environment).open() as tools:
         head = _prompt(parts, options).head(query, tools.tools)
     last = _prompt(parts, options).question(query, Transcript.of(query).text("Thought 1:"))
-    a_step = 2 if options.compat == REVAL else 1
-    return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False)
+    a_step, params = (2, REVAL_PARAMS) if options.compat == REVAL else (1, {"stop": [STOP]})
+    return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False, params=params)
 
 
 workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pytest_rageval.environments.environment import OpenEnvironment
@@ -80,13 +81,12 @@ class AgentRun:
             _total([usage.cost_usd for usage in usages]),
         )
 
-    async def ask(self, messages: Sequence[Message], turn: Turn, action: str = "", **params: object) -> Completion:
+    async def ask(self, messages: Sequence[Message], turn: Turn, **params: object) -> Completion:
         """Return the model's reply.
 
         Args:
             messages: the whole conversation; the step has what is new in it since the last request.
             turn: the same request for the model ``embedded``.
-            action: the name of the chain's action; "" for agents.
             params: such as ``tools`` and ``stop``.
 
         Raises:
@@ -94,13 +94,41 @@ class AgentRun:
             ModelError: the call failed.
         """
         step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, self._sent)})
-        if action:
-            step.detail["action"] = action
+        return await self._ask(self.model, messages, turn, params, step)
+
+    async def ask_for(
+        self,
+        action: str,
+        messages: Sequence[Message],
+        turn: Turn,
+        model: ChatModel | None = None,
+        params: Mapping[str, object] = MappingProxyType({}),
+    ) -> Completion:
+        """Return a model's reply to an action of a chain, like `ask`; the step has the whole prompt.
+
+        Args:
+            action: the action's name.
+            messages: the prompt.
+            turn: the same request for the model ``embedded``.
+            model: another model than the run's.
+            params: such as ``stop``.
+        """
+        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), "action": action})
+        return await self._ask(model or self.model, messages, turn, params, step)
+
+    async def _ask(
+        self,
+        model: ChatModel,
+        messages: Sequence[Message],
+        turn: Turn,
+        params: Mapping[str, object],
+        step: RecordedStep,
+    ) -> Completion:
         self._sent = messages
         token = TURN.set(turn)
         try:
             with step:
-                reply = await self.model.complete(messages, **params)
+                reply = await model.complete(messages, **params)
         except ModelError as error:
             self._lost = True
             reason = _LIMITS.get(error.kind) or (_LATER_LIMITS.get(error.kind) if self._replies else None)

@@ -8,15 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_rageval.environments.arguments import parsed
+from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.tool import InvalidArgumentsError, Tool
 from pytest_rageval.errors import CaseError
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import Completion, Message, ToolCall
 from pytest_rageval.model.plain import plain_text
 from pytest_rageval.systems.agents.context_room import has_room, room_for_reply
+from pytest_rageval.systems.agents.options import AgentOptions
 from pytest_rageval.systems.agents.prompts import AgentPrompts
 from pytest_rageval.systems.agents.run import AgentRun, RunEnded
 from pytest_rageval.systems.embedded.turn import Turn
+from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.workflow import PlannedRun
 from pytest_rageval.text.quoting import quoted
 
 __all__ = [
@@ -26,6 +30,7 @@ __all__ = [
     "check_free",
     "offered",
     "opening",
+    "planned",
     "reply_message",
     "result_message",
 ]
@@ -86,6 +91,21 @@ def offered(tools: Sequence[Tool]) -> list[dict[str, Any]]:
         }
         for tool in tools
     ]
+
+
+def planned(
+    parts: SystemParts,
+    agent: AgentOptions,
+    messages: Sequence[Message],
+    calls: int,
+    ending: Sequence[Tool] = (),
+    turns: int | None = None,
+) -> PlannedRun:
+    """Return the plan of a run: its first request with the tools of the case's environment, and the most requests."""
+    environments = parts.environments or Environments({})
+    with environments.of_case(agent.environment).open() as tools:
+        params = {"tools": offered((*tools.tools, *ending)), "tool_choice": "auto"}
+    return PlannedRun(messages, calls, exact=calls == 1, params=params, turns=turns)
 
 
 def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:

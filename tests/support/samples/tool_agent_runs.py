@@ -15,7 +15,7 @@ from pytest_rageval.model.case import Query
 from pytest_rageval.model.chat import ToolCall
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import AnyWorkflow
+from pytest_rageval.systems.workflow import AnyWorkflow, PlannedRun
 from pytest_rageval.testing import ScriptedLLM
 from pytest_rageval.trace.collector import collecting
 from pytest_rageval.trace.completing import completed
@@ -91,6 +91,16 @@ def play(
     with collecting() as collector:
         answer = asyncio.run(system(query))
     return ToolAgentRun(completed(answer, collector), model)
+
+
+def planned(workflow: AnyWorkflow, query: Query = QUERY, tools: object = search, **options: Any) -> PlannedRun:
+    """Return the plan of an agent for one query, before it runs."""
+    parts = SystemParts(
+        environments=Environments({"desk": lambda: environment_of("desk", tools, "here")}),
+        setup=SystemSetup("rag_systems: x", ComponentOptions(options, "rag_systems: x")),
+    )
+    assert workflow.plan is not None
+    return workflow.plan(workflow.read(parts.setup), query, parts)
 
 
 def names(steps: Sequence[dict[str, Any]]) -> list[str]:

@@ -7,13 +7,12 @@ import time
 from typing import Any
 
 import pytest
-from support.samples.tool_agent_runs import ToolAgentRun, calls, names, play
+from support.samples.tool_agent_runs import ToolAgentRun, calls, names, planned, play
 
 from pytest_rageval.errors import CaseError, ModelError, SettingError
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.chat import Completion
 from pytest_rageval.systems.agents.dfsdt import workflow
-from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.testing import ScriptedLLM
 
 ORSAY, PARIS = ("search", '{"title": "Orsay"}'), ("search", '{"title": "Paris"}')
@@ -262,8 +261,8 @@ def test_an_environment_with_a_tool_finish_is_refused() -> None:
 
 def test_the_plan_is_the_first_request_and_at_most_its_calls() -> None:
     run = searched("f")
-    assert workflow.plan is not None
-    plan = workflow.plan(workflow.read(SystemParts().setup), Query("Where is Orsay?"), SystemParts())
+    plan = planned(workflow)
+    assert plan.params == run.model.requests[0].params
     assert [dict(message) for message in plan.messages] == list(run.model.requests[0].messages)
     assert (plan.calls, plan.exact) == (60, False)
 

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from support.samples.tool_agent_runs import ToolAgentRun, calls, names, play, search
+from support.samples.tool_agent_runs import ToolAgentRun, calls, names, planned, play, search
 
 from pytest_rageval.environments.outages import ToolUnavailableError
 from pytest_rageval.errors import CaseError, ModelError, SettingError, UnknownNameError
@@ -308,9 +308,8 @@ def test_an_id_of_a_call_may_repeat() -> None:
 
 def test_the_plan_is_the_first_request_and_at_most_its_steps() -> None:
     run = play(workflow, ["Paris"], max_steps="4")
-    options = workflow.read(SystemParts().setup)
-    assert workflow.plan is not None
-    plan = workflow.plan(options, Query("Where is Orsay?"), SystemParts())
+    plan = planned(workflow)
+    assert plan.params == run.model.requests[0].params
     assert [dict(message) for message in plan.messages] == list(run.model.requests[0].messages)
     assert (plan.calls, plan.exact, plan.final) == (10, False, True)
     assert search("Paris")

@@ -411,6 +411,7 @@ def test_the_plan_has_the_first_request_and_the_most_calls(options: dict[str, An
     llm = ScriptedLLM(["Finish[x]"] * 2)
     played(llm, query, **options)
     assert tuple(planned.messages) == llm.requests[0].messages
+    assert planned.params == llm.requests[0].params
     assert (planned.calls, planned.exact, planned.final) == (most, False, True)
 
 
