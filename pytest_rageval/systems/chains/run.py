@@ -190,7 +190,7 @@ class ChainRun:
         query = self.history.query
         turn = Turn("answer", query.question, query.language, passages=self._passages())
         model = self._means.models[action.model] if action.model else None
-        reply = await self._run.ask_for(action.name, prepared.messages, turn, model, action.params)
+        reply = await self._run.ask_for(self._noted(action), prepared.messages, turn, model, action.params)
         return Output(prepared.text, Value((plain_text(reply.text),)))
 
     async def _call(self, action: CallTool, prepared: Prepared) -> Output:
@@ -237,8 +237,11 @@ class ChainRun:
 
     def _detail(self, action: Action, prompt: str) -> dict[str, Any]:
         """Return what the steps of all actions have."""
+        return {**self._noted(action), "prompt": prompt}
+
+    def _noted(self, action: Action) -> dict[str, Any]:
         notes = self.history.take_notes()
-        return {"action": action.name, "prompt": prompt, **({"notes": notes} if notes else {})}
+        return {"action": action.name, "notes": notes} if notes else {"action": action.name}
 
     @property
     def _is_supplied(self) -> bool:
