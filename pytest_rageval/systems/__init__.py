@@ -22,7 +22,7 @@ BUILTIN: dict[str, str] = {
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 
-FAMILIES: dict[str, str] = {}
+FAMILIES: dict[str, str] = {"chain": "pytest_rageval.systems.chains.system:family"}
 """Head of a system's name, as ``chain`` in ``chain:FILE.toml`` -> ``"module:attribute"`` of its function, for a
 `Registry`. The function gets the name, the head and the registry's ``get``, and returns the `SystemFactory`."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pytest_rageval.model.protocols import System
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import Message
     from pytest_rageval.systems.parts import SystemParts
 
-__all__ = ["EMBEDDED", "AnyWorkflow", "PlannedRun", "Workflow"]
+__all__ = ["EMBEDDED", "AnyWorkflow", "Needs", "PlannedRun", "Workflow"]
 
 EMBEDDED = "embedded"
 """The name of the model that needs no key: the rule-based player of `systems/embedded`."""
@@ -40,6 +41,27 @@ class PlannedRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Needs:
+    """What the files of a system name, for the checks before anything runs and for the run's fingerprint.
+
+    Attributes:
+        files: decide what the system does.
+        models: the litellm names of models of its own.
+        asks: whether it asks the system's model.
+        retrieves: whether it searches the corpus.
+        retrievers: kinds of ``rag_retriever``, each with ``file:line``.
+        tools: names of tools, each with ``file:line``.
+    """
+
+    files: tuple[Path, ...] = ()
+    models: tuple[str, ...] = ()
+    asks: bool = True
+    retrieves: bool = True
+    retrievers: tuple[tuple[str, str], ...] = ()
+    tools: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Workflow(Generic[O]):
     """A built-in system with options. It is a `SystemFactory`.
 
@@ -50,6 +72,8 @@ class Workflow(Generic[O]):
         plan: (options, query, parts) -> the model calls of a case, for ``--rag-dry-run``.
         uses_environments: whether it calls tools; then the environment of each case is chosen and loaded early.
         uses_embedded: whether it runs with the model ``embedded`` if the session has no model.
+        needs: returns what its files name.
+        facet: the facet ``workflow`` of its outcomes; "" for the system's name.
     """
 
     read: Callable[[SystemSetup], O]
@@ -57,6 +81,8 @@ class Workflow(Generic[O]):
     plan: Callable[[O, Query, SystemParts], PlannedRun] | None = None
     uses_environments: bool = False
     uses_embedded: bool = False
+    needs: Callable[[O], Needs] | None = None
+    facet: str = ""
 
     def __call__(self, parts: SystemParts) -> System:
         """Build the system from the session's parts and the options in ``parts.setup``."""

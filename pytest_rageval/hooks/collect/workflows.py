@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import AnyWorkflow, Workflow
+from pytest_rageval.systems.workflow import AnyWorkflow, Needs, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Responder
 
-__all__ = ["check_workflows", "setup_of", "workflow_of"]
+__all__ = ["check_workflows", "needs_of", "setup_of", "workflow_of"]
 
 
 def workflow_of(collected: Collected, responder: Responder) -> AnyWorkflow | None:
@@ -39,9 +39,26 @@ def setup_of(collected: Collected, responder: Responder) -> SystemSetup:
     )
 
 
+def needs_of(collected: Collected, responder: Responder) -> Needs | None:
+    """Return what the files of a system name; None if it is no workflow, or its files name nothing."""
+    workflow = workflow_of(collected, responder)
+    if workflow is None or workflow.needs is None:
+        return None
+    return workflow.needs(workflow.read(setup_of(collected, responder)))
+
+
 def check_workflows(collected: Collected) -> None:
-    """Read the options of all workflows that answer a case; raise `RagEvalError` for an invalid one."""
+    """Read the options of all workflows that answer a case, and check what their files name.
+
+    Raises:
+        RagEvalError: an option or a file is invalid, or a retriever or the file of a script is unknown.
+    """
     for responder in dict.fromkeys(entry.responder for entry in collected.entries):
         workflow = workflow_of(collected, responder)
-        if workflow is not None:
-            workflow.read(setup_of(collected, responder))
+        if workflow is None:
+            continue
+        options = workflow.read(setup_of(collected, responder))
+        needs = Needs() if workflow.needs is None else workflow.needs(options)
+        for where, kind in needs.retrievers:
+            collected.catalog.retrievers.get(kind, where)
+        collected.models.add(needs.models)

@@ -98,7 +98,7 @@ def named_system(
     """
     if text in systems:
         return systems[text]
-    if text in registered:
+    if text in list(registered):  # a name may hold an @
         return SystemName(text, text)
     named = SystemName(text, *_split(text, where))
     _check(named, where, registered)

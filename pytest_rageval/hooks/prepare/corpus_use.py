@@ -11,6 +11,7 @@ from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.collect.session_corpus import corpus_of
+from pytest_rageval.hooks.collect.workflows import needs_of
 from pytest_rageval.hooks.config.fixture_overrides import (
     CORPUS_FIXTURE,
     EMBEDDER,
@@ -140,5 +141,8 @@ def _fixtures_of(collected: Collected, entry: Entry, item: pytest.Item) -> list[
     parts = [fixture for fixture in theirs if fixture != "rag_system"]
     if "rag_retriever" in parts:
         return [fixture for fixture in parts if fixture != CORPUS_FIXTURE]
+    needs = needs_of(collected, entry.responder)
+    if needs is not None and not needs.retrieves and not needs.tools:
+        return parts
     retrieves = entry.case.supplied is None if name in READERS else name != "closed_book"
     return [*parts, CORPUS_FIXTURE] if retrieves else parts

@@ -12,10 +12,10 @@ from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.environments import BUILTIN, Environment, EnvironmentFactory, EnvironmentParts
 from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
-from pytest_rageval.errors import RagEvalError, SettingError, short_repr
+from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import workflow_of
+from pytest_rageval.hooks.collect.workflows import needs_of, workflow_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -74,11 +74,26 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         environment = declared.get(chosen(declared.names, facet, option, where=entry.testbed.nodeid))
         if reads:
             environment.load()
+            _check_tools(collected, entry, environment)
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    workflow = None if entry.testbed.recorded is not None else workflow_of(collected, entry.responder)
-    return workflow is not None and workflow.uses_environments
+    if entry.testbed.recorded is not None:
+        return False
+    workflow, needs = workflow_of(collected, entry.responder), needs_of(collected, entry.responder)
+    return (workflow is not None and workflow.uses_environments) or (needs is not None and bool(needs.tools))
+
+
+def _check_tools(collected: Collected, entry: Entry, environment: Environment) -> None:
+    """Raise `UnknownNameError` if the file of a system names a tool that its environment does not have."""
+    needs = needs_of(collected, entry.responder)
+    if needs is None or not needs.tools:
+        return
+    with environment.open() as opened:
+        known = [tool.name for tool in opened.tools]
+    for where, name in needs.tools:
+        if name not in known:
+            raise UnknownNameError(f"tool of environment {environment.name!r}", name, known, where)
 
 
 def _session_environments(collected: Collected) -> Environments:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.protocols import Retriever
 
 
-__all__ = ["built_retriever", "retriever_over", "store_in"]
+__all__ = ["built_retriever", "retriever_of_kind", "retriever_over", "store_in"]
 
 
 def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
@@ -34,12 +34,35 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
         return None
     if collected.corpus.holds(corpus):
         return collected.corpus.indexed(partial(_built, collected))
+    return _built(collected, _checked(corpus), "")
+
+
+def retriever_of_kind(
+    kind: str, params: Mapping[str, object], corpus: Iterable[object] | None, collected: Collected
+) -> Retriever | None:
+    """Return a retriever of another kind, or with other parameters, than the session's, over the same corpus.
+
+    Return None without a corpus, unless the kind needs none.
+    """
+    factory = collected.catalog.retrievers.get(kind)
+    if corpus is None and getattr(factory, "needs_corpus", True):
+        return None
+    is_session = collected.corpus.holds(corpus)
+    passages = (collected.corpus.passages or ()) if is_session else _checked(corpus)
+    digest = collected.corpus.digest.hex() if is_session else ""
+    store, retrievers = store_in(collected.rootdir), collected.catalog.retrievers
+    folder, watch = collected.options.beside, collected.corpus.watch
+    return adapted(factory(RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch)))
+
+
+def _checked(corpus: Iterable[object] | None) -> tuple[Passage, ...]:
+    """Return the passages of a fixture's corpus; raise `SettingError` for anything else."""
     passages: list[Passage] = []
     for passage in corpus or ():
         if not isinstance(passage, Passage):
             raise SettingError(f"rag_corpus holds {short_repr(passage)}; give a list of Passage(id=..., text=...)")
         passages.append(passage)
-    return _built(collected, tuple(passages), "")
+    return tuple(passages)
 
 
 def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from pytest_rageval.hooks.collect.workflows import setup_of
 from pytest_rageval.hooks.config.fixture_overrides import overridden
 from pytest_rageval.hooks.prepare.environments import environments_for
-from pytest_rageval.hooks.prepare.retriever import retriever_over
+from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
 from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.parts import SystemParts
@@ -27,11 +29,12 @@ __all__ = ["PartsOfTests"]
 
 
 class PartsOfTests:
-    """Makes the parts of systems; owns the sandbox of the process."""
+    """Makes the parts of systems; owns the sandbox of the process and the retrievers that chains name."""
 
     def __init__(self, collected: Collected) -> None:
         self._collected = collected
         self._sandbox: Sandbox | None = None
+        self._retrievers: dict[tuple[str, str], Retriever | None] = {}
         self._lock = Lock()
 
     def close(self) -> None:
@@ -55,13 +58,11 @@ class PartsOfTests:
             responder: the system, if an option names it.
         """
         collected = self._collected
-        retriever = self._retriever(request)
+        retriever = self._known(self._retriever(request))
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
             generator = self._generator(llm)
-        if retriever is not None and all(retriever is not known for known in collected.retrievers):
-            collected.retrievers.append(retriever)
         return SystemParts(
             retriever,
             generator,
@@ -71,6 +72,8 @@ class PartsOfTests:
             embedder,
             environments_for(collected, request),
             self._open_sandbox,
+            partial(collected.models.named, "rag_llm"),
+            partial(self._named_retriever, request),
             SystemSetup() if responder is None else setup_of(collected, responder),
         )
 
@@ -81,6 +84,28 @@ class PartsOfTests:
         if overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
             return retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
         return None
+
+    def _named_retriever(
+        self, request: pytest.FixtureRequest, kind: str, params: Mapping[str, object]
+    ) -> Retriever | None:
+        """Return the retriever of a kind over the test's corpus; that of the session if kind and parameters are its."""
+        options = self._collected.options
+        if kind == options.retriever and params in ({}, options.retriever_params):
+            return self._retriever(request)
+        has_own = overridden("rag_corpus", request.node) is not None
+        corpus = request.getfixturevalue("rag_corpus") if has_own or self._collected.corpus.needed else None
+        if has_own:
+            return self._known(retriever_of_kind(kind, params, corpus, self._collected))
+        key = (kind, repr(sorted(params.items())))
+        if key not in self._retrievers:
+            self._retrievers[key] = self._known(retriever_of_kind(kind, params, corpus, self._collected))
+        return self._retrievers[key]
+
+    def _known(self, retriever: Retriever | None) -> Retriever | None:
+        """Return a retriever whose facts the session reports."""
+        if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
+            self._collected.retrievers.append(retriever)
+        return retriever
 
     def _generator(self, llm: Client | None) -> System:
         if llm is None:

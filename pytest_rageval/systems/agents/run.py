@@ -71,27 +71,35 @@ class AgentRun:
             _total([usage.cost_usd for usage in usages]),
         )
 
-    async def ask(self, messages: Sequence[Message], turn: Turn, action: str = "", **params: object) -> Completion:
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        turn: Turn,
+        action: str = "",
+        asked: ChatModel | None = None,
+        **params: object,
+    ) -> Completion:
         """Return the model's reply.
 
         Args:
             messages: the whole conversation; the step has what is new in it since the last request.
             turn: the same request for the model ``embedded``.
-            action: the name of the chain's action; "" for agents.
+            action: the name of the chain's action, whose step has the whole prompt; "" for agents.
+            asked: another model than the run's.
             params: such as ``tools`` and ``stop``.
 
         Raises:
             RunEnded: the prompt no longer fits the model, or its provider filters a later reply.
             ModelError: the call failed.
         """
-        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, self._sent)})
+        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, () if action else self._sent)})
         if action:
             step.detail["action"] = action
         self._sent = messages
         token = TURN.set(turn)
         try:
             with step:
-                reply = await self.model.complete(messages, **params)
+                reply = await (asked or self.model).complete(messages, **params)
         except ModelError as error:
             reason = _LIMITS.get(error.kind) or (_LATER_LIMITS.get(error.kind) if self._replies else None)
             if reason is None:
