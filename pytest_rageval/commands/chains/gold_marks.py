@@ -9,8 +9,9 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.metrics.shared.places import places
 from pytest_rageval.model.case import Gold
+from pytest_rageval.model.ranking import page_of
 
-__all__ = ["GoldMarks", "safe_lines"]
+__all__ = ["GoldMarks"]
 
 _PAINT, _PLAIN = "\x1b[1;32m", "\x1b[0m"
 
@@ -41,8 +42,9 @@ class GoldMarks:
         yield from "".join([*parts, _escaped(text[at:])]).split("\n")
 
     def page(self, name: str) -> str:
-        """Return the id of a document or of its page, marked if it is gold."""
-        return self._marked(ascii_safe(name)) if name in self.pages else ascii_safe(name)
+        """Return the id of a document or of its page, marked if it or its page is gold."""
+        is_gold = name in self.pages or page_of(name) in self.pages
+        return self._marked(ascii_safe(name)) if is_gold else ascii_safe(name)
 
     def answers_missing_in(self, texts: Sequence[str]) -> list[str]:
         """Return each gold slot that no text contains, as its aliases."""
@@ -55,13 +57,7 @@ class GoldMarks:
     def _marked(self, text: str) -> str:
         if not self.colours:
             return f">>{text}<<"
-        painted = "\n".join(f"{_PAINT}{line}{_PLAIN}" for line in f">>{text}<<".split("\n"))
-        return painted
-
-
-def safe_lines(text: str) -> list[str]:
-    """Return the lines of a text with control characters escaped."""
-    return _escaped(text).split("\n")
+        return "\n".join(f"{_PAINT}{line}{_PLAIN}" for line in f">>{text}<<".split("\n"))
 
 
 def _escaped(text: str) -> str:

@@ -105,7 +105,7 @@ def _fold_cluster(cluster: str) -> str:
 
 def _single_spaces(folded: _Folded) -> _Folded:
     """Return a text with one space for each run of white space, and none at its begin and end."""
-    kept = []
+    kept: list[int] = []
     for at, character in enumerate(folded.text):
         if not character.isspace() or (kept and not folded.text[kept[-1]].isspace()):
             kept.append(at)
