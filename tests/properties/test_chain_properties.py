@@ -12,7 +12,10 @@ from pytest_rageval.systems.chains.filters import FILTERS, Filter, Value
 from pytest_rageval.systems.chains.template import TemplateError, parse_template
 
 TEXTS = st.text(st.sampled_from("{}|()[]\"'.ab1 \n\\问\x00\ud800") | st.characters(), max_size=30)
-ARGUMENTS = {int: st.integers(0, 10**9 - 1), str: st.text(min_size=1, max_size=5)}
+ARGUMENTS: dict[type, st.SearchStrategy[int | str]] = {
+    int: st.integers(0, 10**9 - 1),
+    str: st.text(min_size=1, max_size=5),
+}
 
 
 @st.composite

@@ -34,8 +34,9 @@ class NamedSystems:
         for name in dict.fromkeys(names):
             if name in registered or name in self._loaded:  # also of a family, such as chain:FILE
                 continue
-            if name.endswith(".toml") and ":" not in name:
-                raise SettingError(f"unknown system {short_repr(name)}; write 'chain:{ascii_safe(name)}' for a chain")
+            if name.endswith(".toml"):
+                chain = ascii_safe(f"chain:{name.rpartition(':')[2]}")
+                raise SettingError(f"unknown system {short_repr(name)}; write {chain!r} for a chain")
             if name in aliases:  # `NAME@MODEL` was split into both; an alias alone has been resolved
                 instead = "name it without @MODEL, or add a line with the other model"
                 raise SettingError(f"rag_systems sets the model of {name!r}; {instead}")

@@ -40,7 +40,7 @@ def named_responders(collected: Collected, model: str | None, *, lasting: bool) 
     responders = []
     for text in options.systems or options.ini_systems:
         named = named_system(text, where, options.named_systems, registered)
-        factory = registered.get(named.system) if named.system in registered else None
+        factory = registered.get(named.system, where) if named.system in registered else None
         settings = () if named.is_own else tuple(named.options.items())
         responder = Responder(named.name, True, lasting, named.system, named.model, (), settings)
         needs = needs_of(collected, responder)

@@ -61,4 +61,5 @@ def check_workflows(collected: Collected) -> None:
         needs = Needs() if workflow.needs is None else workflow.needs(options)
         for where, kind in needs.retrievers:
             collected.catalog.retrievers.get(kind, where)
-        collected.models.add(needs.models)
+        collected.models.others.update(dict.fromkeys(needs.models))
+        collected.models.scripts.check(("rag_llm", name) for name in needs.models)

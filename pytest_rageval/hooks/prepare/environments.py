@@ -15,7 +15,7 @@ from pytest_rageval.environments.functions import build, environment_of, is_refe
 from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import needs_of, workflow_of
+from pytest_rageval.hooks.collect.workflows import needs_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -78,10 +78,12 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    if entry.testbed.recorded is not None:
+    """Return whether a system calls tools. A user's factory says so by an attribute, a chain by its file."""
+    name, systems = entry.responder.kind, collected.catalog.systems
+    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
         return False
-    workflow, needs = workflow_of(collected, entry.responder), needs_of(collected, entry.responder)
-    return (workflow is not None and workflow.uses_environments) or (needs is not None and bool(needs.tools))
+    needs = needs_of(collected, entry.responder)
+    return bool(getattr(systems.get(name), "uses_environments", False)) or (needs is not None and bool(needs.tools))
 
 
 def _check_tools(collected: Collected, entry: Entry, environment: Environment) -> None:
