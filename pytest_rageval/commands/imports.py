@@ -28,7 +28,7 @@ CHAIN = "ralle-chain"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class _Target:
     """A file to write.
 
     Attributes:
@@ -90,13 +90,13 @@ def _check_chain(form: str, order: Order) -> None:
         raise SettingError(f"--system is for recorded answers, not for {CHAIN}; leave it out")
 
 
-def _targets(imported: ImportResult, out: Path | None, order: Order) -> list[Target]:
+def _targets(imported: ImportResult, out: Path | None, order: Order) -> list[_Target]:
     if imported.chain:
         from pytest_rageval.systems.chains.chain_file import read_chain
 
         path = out or Path(f"{order.paths[0].stem}.toml")
         load = partial(read_chain, shown=shown_path(path))
-        return [Target(path, counted(imported.rows, "action"), [imported.chain], load)]
+        return [_Target(path, counted(imported.rows, "action"), [imported.chain], load)]
     if imported.scores:
         return [_of_rows("scores", out or Path("scores.jsonl"), imported.scores, imported.rows, read_records)]
     path = out or Path("cases.jsonl")
@@ -107,9 +107,9 @@ def _targets(imported: ImportResult, out: Path | None, order: Order) -> list[Tar
     return targets
 
 
-def _of_rows(what: str, path: Path, rows: list[JsonObject], read: int, load: Callable[[Path], object]) -> Target:
+def _of_rows(what: str, path: Path, rows: list[JsonObject], read: int, load: Callable[[Path], object]) -> _Target:
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return Target(path, f"{len(rows)} {what} of {read} rows", lines, load)
+    return _Target(path, f"{len(rows)} {what} of {read} rows", lines, load)
 
 
 def _check_free(path: Path, order: Order, *, force: bool) -> None:
@@ -119,7 +119,7 @@ def _check_free(path: Path, order: Order, *, force: bool) -> None:
         raise SettingError(f"{shown_path(path)} already exists; name another file with --out, or add --force")
 
 
-def _write(targets: list[Target]) -> None:
+def _write(targets: list[_Target]) -> None:
     """Write each file to a temporary path, check that it can be read, then move all of them into place."""
     try:
         with whole_files(*(target.path for target in targets)) as parts:

@@ -131,7 +131,9 @@ def open_project(collected: Collected, chain: str) -> Iterator[ChainProject]:
         for where, kind in needs.retrievers:
             collected.catalog.retrievers.get(kind, where)
         model = model if needs.asks else ""
-        collected.models.add([*needs.models, *([named.model] if named.model else [])])
+        models = [*needs.models, *([named.model] if named.model else [])]
+        collected.models.others.update(dict.fromkeys(models))
+        collected.models.scripts.check(("rag_llm", name) for name in models)
     project = ChainProject(collected, LoopThread(), setup, options, model)
     collected.models.loop = project.loop
     try:
@@ -155,6 +157,5 @@ def _setup(collected: Collected, named: SystemName) -> SystemSetup:
         options = tuple(named.options.items())
         return setup_of(collected, Responder(named.name, True, True, named.system, named.model, (), options))
     rootdir, invoked = collected.options.folders
-    options_of_none = ComponentOptions({}, WHERE)
     argument = named.system.partition(":")[2]
-    return SystemSetup(WHERE, options_of_none, argument, (invoked, rootdir), collected.options.sandbox)
+    return SystemSetup(WHERE, ComponentOptions({}, WHERE), argument, (invoked, rootdir), collected.options.sandbox)

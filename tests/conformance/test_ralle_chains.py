@@ -21,6 +21,7 @@ from pytest_rageval.systems.chains.chain_file import read_chain
 from pytest_rageval.systems.chains.expressions import free_names
 from pytest_rageval.systems.chains.filters import Value
 from pytest_rageval.systems.chains.history import History, Output
+from pytest_rageval.systems.chains.preview import Evaluate, preview
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +92,20 @@ def outputs(published: dict[str, Any]) -> dict[str, Output]:
         "a0": Output(published["prompt"][0], Value(found, "; "), passages),
         "a1": Output(published["prompt"][1], Value((published["response"][1],))),
     }
+
+
+def test_every_prompt_is_shown_before_anything_is_asked(folder: Path, tmp_path: Path, sandbox: Sandbox) -> None:
+    """What needs no model and no retriever is filled in; RaLLe's expressions run on placeholders too."""
+    questions = {row["file"]: row["question"] for row in json.loads((folder / "rendered.json").read_text())["rendered"]}
+    shown = {
+        name: [text for each in preview(chain, Query(questions[name]), evaluate(sandbox)) for _, text in each.texts]
+        for name, chain in chains(folder, tmp_path).items()
+    }
+    assert sum(map(len, shown.values())) == 57
+    assert not [text for texts in shown.values() for text in texts if "Error" in text]
+    assert shown["retrieve-read__01_ay2.json"] == ['What is "Paris" ?', "<a0.titles>"]
+    assert "Titles: \n<a0.titles>\n\nDescription:\n<a1>\n" in shown["3actions__ay2.json"][2]
+
+
+def evaluate(sandbox: Sandbox) -> Evaluate:
+    return lambda code, values: sandbox.run(code, values=values)

@@ -114,8 +114,9 @@ class _Filled:
         return variable.name in self._unknown and variable.field != "prompt"
 
     def _expression(self, code: str) -> tuple[str, bool]:
-        names = set(free_names(code))
-        complete = not (names & self._unknown) and not (self._unknown and names & {*LISTS, OUTPUTS})
+        names = free_names(code)
+        waits = self._unknown | ({*LISTS, OUTPUTS} if self._unknown else set())
+        complete = waits.isdisjoint(names)
         ran = self._evaluate(code, self._history.values(names))
         return f"<{ran.error}>" if ran.error else value_text(ran.value), complete and not ran.error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.projects.model_projects import asks, stop
-from support.projects.rag_project import Project
+from support.projects.rag_project import Project, Row
 from support.servers.openai_server import OpenAIServer
 
 CHAIN = """
@@ -43,7 +43,7 @@ PAGES = [
     {"id": "m1", "title": "Museum", "text": "The museum has opening hours:\nfrom 9:00 to 17:00."},
     {"id": "t1", "title": "Tower", "text": "The tower has no museum."},
 ]
-CASES = [
+CASES: list[Row] = [
     {
         "id": "q1",
         "question": "When does the museum open?",
@@ -227,7 +227,9 @@ def test_check_lists_the_actions(chains: Project) -> None:
         "answer: {reply|strip}",
         "ranking: found",
     ]
-    chains.file("pytest.ini", "[pytest]\nrag_systems =\n    mine: chain:chains/museum.toml@script:says.toml; supplied=ignore\n")
+    chains.file(
+        "pytest.ini", "[pytest]\nrag_systems =\n    mine: chain:chains/museum.toml@script:says.toml; supplied=ignore\n"
+    )
     done = chains.command("chain", "check", "mine")
     assert done.stdout.splitlines()[-1] == "The ini has no rag_corpus: each case has to supply passages."
 
@@ -235,26 +237,29 @@ def test_check_lists_the_actions(chains: Project) -> None:
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["check", "chains/museums.toml"], "there is no file 'chains/museums.toml'; correct the path"),
-        (["check", "kilt/nq-red"], "did you mean 'kilt/nq-read'?"),
-        (["check", "faulty.toml"], "faulty.toml:4: unknown variable 'questoin'; did you mean 'question'?"),
-        (["check", "chains/museum.toml@script:none.toml"], "there is no file 'none.toml'"),
-        (["run", "chains/museum.toml", "--question", " "], "--question is empty"),
-        (["run", "chains/museum.toml", "--dataset", "jsonl:cases.jsonl"], "--id names its case; add it"),
-        (["run", "chains/museum.toml", "--question", "x", "--id", "q1"], "--dataset names the file of the case; add it"),
-        (["run", "chains/museum.toml", "--dataset", "jsonl:cases.jsonl", "--id", "q3"], "unknown id 'q3'; known: q1, q2"),
-        (["run", "chains/museum.toml", "--dataset", "jsonl:none.jsonl", "--id", "q3"], "dataset 'none.jsonl' is not there"),
-        (["run", "chains/museum.toml", "--question", "x", "--until", "replay"], "--until: unknown action 'replay'; did you"),
-        (["run", "chains/museum.toml", "--question", "x", "--from", "reply"], "--with names the file of outputs; add it"),
+        ("check chains/museums.toml", "there is no file 'chains/museums.toml'; correct the path"),
+        ("check kilt/nq-red", "did you mean 'kilt/nq-read'?"),
+        ("check faulty.toml", "faulty.toml:4: unknown variable 'questoin'; did you mean 'question'?"),
+        ("check chains/museum.toml@script:none.toml", "there is no file 'none.toml'"),
+        ("run MUSEUM --dataset jsonl:cases.jsonl", "--id names its case; add it"),
+        ("run MUSEUM --question x --id q1", "--dataset names the file of the case; add it"),
+        ("run MUSEUM --dataset jsonl:cases.jsonl --id q3", "unknown id 'q3'; known: q1, q2"),
+        ("run MUSEUM --dataset jsonl:none.jsonl --id q3", "dataset 'none.jsonl' is not there"),
+        ("run MUSEUM --question x --until replay", "--until: unknown action 'replay'; did you mean 'reply'?"),
+        ("run MUSEUM --question x --from reply", "--with names the file of outputs; add it"),
         (
-            ["run", "chains/museum.toml", "--question", "x", "--from", "reply", "--with", "o.json", "--prompts-only"],
-            "--from runs one action; leave out --until and --prompts-only",
+            "run MUSEUM --question x --from reply --with o.json --prompts-only",
+            "--from runs one action; leave out --until",
         ),
     ],
 )
-def test_bad_input_is_one_sentence(chains: Project, args: list[str], problem: str) -> None:
+def test_bad_input_is_one_sentence(chains: Project, args: str, problem: str) -> None:
     chains.file("faulty.toml", '[[action]]\nname = "reply"\ndo = "generate"\nprompt = "{questoin}"\n')
-    assert problem in refused(chains, *args)
+    assert problem in refused(chains, *args.replace("MUSEUM", "chains/museum.toml").split())
+
+
+def test_an_empty_question_is_refused(chains: Project) -> None:
+    assert "--question is empty" in refused(chains, "run", "chains/museum.toml", "--question", " ")
 
 
 @pytest.mark.parametrize(

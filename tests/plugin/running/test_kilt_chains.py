@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+
 import pytest
 from support.projects.rag_project import Project, Row
 
+from pytest_rageval.systems.chains.chain import Generate, sources_of
 from pytest_rageval.systems.chains.chain_file import read_chain
 from pytest_rageval.systems.chains.named import shipped_chains
+from pytest_rageval.systems.chains.template import Template
 
 FAMILIES = ("closed", "read", "retrieve", "steps")
 INPUTS = {
@@ -19,8 +22,16 @@ INPUTS = {
     "wow": "I like lighthouses.\nDo you know the one in Ostrava?",
 }
 PAGES = [
-    {"id": "22989", "title": "Paris, Texas", "text": "Paris, Texas is a city with a tower. The team of Paris plays there."},
-    {"id": "410", "title": "Ostrava lighthouse", "text": "The lamp of Ostrava lighthouse was lit by Ana Brook, its keeper."},
+    {
+        "id": "22989",
+        "title": "Paris, Texas",
+        "text": "Paris is a city with a tower and a team.",
+    },
+    {
+        "id": "410",
+        "title": "Ostrava lighthouse",
+        "text": "The lamp of Ostrava lighthouse was lit by Ana Brook.",
+    },
 ]
 TEST = """
     from pytest_rageval import rag_case
@@ -50,9 +61,7 @@ def systems(task: str) -> list[str]:
 
 def test_four_families_for_each_task() -> None:
     assert set(shipped_chains()) == {f"kilt/{task}-{family}" for task in INPUTS for family in FAMILIES}
-    kinds = {
-        name: [action.do for action in read_chain(path, name).actions] for name, path in shipped_chains().items()
-    }
+    kinds = {name: [action.do for action in read_chain(path, name).actions] for name, path in shipped_chains().items()}
     assert all(kinds[f"kilt/{task}-retrieve"] == ["retrieve"] for task in INPUTS)
     assert all(kinds[f"kilt/{task}-closed"] == ["generate"] for task in INPUTS)
     assert all(kinds[f"kilt/{task}-steps"] == ["retrieve", "generate", "generate"] for task in INPUTS)
@@ -65,10 +74,10 @@ def test_every_chain_quotes_what_it_found() -> None:
     for name, path in shipped_chains().items():
         chain = read_chain(path, name)
         found = {each.name for each in chain.retrieves}
-        variables = [
-            variable for action in chain.actions if action.do == "generate" for each in action.messages
-            for variable in each.content.variables if variable.name in found
-        ]  # fmt: skip
+        prompts = [source for each in chain.actions if isinstance(each, Generate) for source in sources_of(each)]
+        templates = [source for source in prompts if isinstance(source, Template)]
+        variables = [variable for each in templates for variable in each.variables if variable.name in found]
+        assert len(templates) == len(prompts)
         assert all(variable.filters[-1].name == "quote" for variable in variables), name
         assert bool(variables) == (name.endswith(("-read", "-steps")) and name != "kilt/ay2-read"), name
 
