@@ -99,7 +99,9 @@ class ChainResult:
 
 
 def checked_chain(chain: str) -> CheckedChain:
-    """Read a chain and check it against the ini; ask nothing and read no data.
+    """Read a chain and check it against the ini; ask nothing.
+
+    The data of an environment is read if the chain calls tools.
 
     Raises:
         RagEvalError: the chain cannot run.
@@ -109,8 +111,8 @@ def checked_chain(chain: str) -> CheckedChain:
         collected = collected_of(config)
         with open_project(collected, chain) as project:
             made = project.options.chain
-            if made.tools:
-                project.environments()
+            if made.tools and (project.options.environment or len(collected.options.environments) < 2):
+                project.environments()  # of several, the case names one
             searches = any(not each.retriever for each in made.retrieves)
             lacks = searches and collected.needs_corpus and not collected.options.corpus
             return CheckedChain(made, project.model, lacks)
@@ -187,8 +189,8 @@ def _played(project: ChainProject, result: ChainResult, outputs: Mapping[str, Ou
     runs = [action for action in chain.actions if action.name not in outputs]
     is_supplied = options.uses_supplied and query.passages is not None
     searches = any(isinstance(each, Retrieve) and not each.retriever for each in runs) and not is_supplied
-    system = build(project.parts(runs, searches=searches), replace(options, chain=chain))
-    system = replace(system, outputs=outputs)
+    parts = project.parts(runs, result.case.facets.get("environment", ""), searches=searches)
+    system = replace(build(parts, replace(options, chain=chain)), outputs=outputs)
     answer, error = None, ""
     with _scope(project, result.case), collecting() as collector:
         try:

@@ -15,12 +15,12 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.collect.workflows import setup_of
 from pytest_rageval.hooks.config.system_names import SystemName, named_system
-from pytest_rageval.hooks.prepare.environments import fixture_environments
+from pytest_rageval.hooks.prepare.environments import check_tools, fixture_environments
 from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import EMBEDDED, Workflow
+from pytest_rageval.systems.workflow import EMBEDDED, Needs, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_rageval.sandbox.protocol import Sandbox
     from pytest_rageval.systems.chains.chain import Action
     from pytest_rageval.systems.chains.system import ChainOptions
-    from pytest_rageval.systems.workflow import Needs
 
 __all__ = ["ChainProject", "open_project"]
 
@@ -47,6 +46,7 @@ class ChainProject:
         loop: the event loop of all calls.
         setup: the options of the chain's system.
         options: the chain with its options.
+        needs: what the chain names.
         model: the litellm name of the model that it asks; "" if it asks none.
     """
 
@@ -54,15 +54,20 @@ class ChainProject:
     loop: LoopThread
     setup: SystemSetup
     options: ChainOptions
+    needs: Needs
     model: str
     _sandbox: Sandbox | None = field(default=None, init=False)
 
-    def parts(self, actions: Collection[Action], *, searches: bool) -> SystemParts:
+    def parts(self, actions: Collection[Action], facet: str, *, searches: bool) -> SystemParts:
         """Return the parts for some actions; read the corpus only if they search.
 
         Args:
             actions: those that will run.
+            facet: the environment that the case names; "" if it names none.
             searches: whether they use the retriever of the session.
+
+        Raises:
+            RagEvalError: there is no environment for the tools, or it has no such tool.
         """
         collected = self.collected
         return SystemParts(
@@ -70,7 +75,7 @@ class ChainProject:
             top_k=collected.options.top_k,
             llm=self._llm(),
             prompts=collected.models.prompts,
-            environments=self.environments() if any(each.do == "tool" for each in actions) else None,
+            environments=self.environments(facet) if any(each.do == "tool" for each in actions) else None,
             sandbox=self.sandbox,
             models=partial(collected.models.named, "rag_llm"),
             retrievers=lambda kind, params: retriever_of_kind(kind, params, collected.corpus.passages, collected),
@@ -83,11 +88,12 @@ class ChainProject:
             self._sandbox = open_sandbox(self.collected.options.sandbox, needed_by)
         return self._sandbox
 
-    def environments(self) -> Environments:
-        """Return the environments of the ini; raise `SettingError` if there is none."""
+    def environments(self, facet: str = "") -> Environments:
+        """Return the environments of the ini, and check that the one of the case has the chain's tools."""
         declared = fixture_environments(self.collected, lambda: self.collected.corpus.passages)
-        if not declared.names:
-            chosen(declared.names, "", where=self.setup.where)
+        environment = declared.get(chosen(declared.names, facet, self.options.environment, self.setup.where))
+        environment.load()
+        check_tools(self.needs, environment)
         return declared
 
     def close(self) -> list[str]:
@@ -125,16 +131,14 @@ def open_project(collected: Collected, chain: str) -> Iterator[ChainProject]:
         raise SettingError(f"{WHERE}: {short_repr(chain)} is no chain; name a file, or a shipped chain")
     setup = _setup(collected, named)
     options: ChainOptions = workflow.read(setup)
-    needs: Needs | None = None if workflow.needs is None else workflow.needs(options)
+    needs = Needs() if workflow.needs is None else workflow.needs(options)
+    for where, kind in needs.retrievers:
+        collected.catalog.retrievers.get(kind, where)
+    models = [*needs.models, *([named.model] if named.model else [])]
+    collected.models.others.update(dict.fromkeys(models))
+    collected.models.scripts.check(("rag_llm", name) for name in models)
     model = named.model or collected.options.model.name or EMBEDDED
-    if needs is not None:
-        for where, kind in needs.retrievers:
-            collected.catalog.retrievers.get(kind, where)
-        model = model if needs.asks else ""
-        models = [*needs.models, *([named.model] if named.model else [])]
-        collected.models.others.update(dict.fromkeys(models))
-        collected.models.scripts.check(("rag_llm", name) for name in models)
-    project = ChainProject(collected, LoopThread(), setup, options, model)
+    project = ChainProject(collected, LoopThread(), setup, options, needs, model if needs.asks else "")
     collected.models.loop = project.loop
     try:
         yield project

@@ -17,8 +17,8 @@ USAGE_ERROR = 4  # pytest's
 DESCRIPTION = "Check a chain of actions, or run it for one question, with the ini, models and recordings of pytest."
 
 CHECK = """\
-Read a chain and its settings, and list its actions with what each of them uses. Nothing is asked and no data is read.
-Exit status: 0, or 4 if the chain cannot run.
+Read a chain and its settings, and list its actions with what each of them uses. Nothing is asked. Exit status: 0, or 4
+if the chain cannot run.
 """
 
 RUN = """\

@@ -12,7 +12,7 @@ from pytest_rageval.hooks.chain_command import ChainOrder, ChainResult, run_in_p
 from pytest_rageval.llm.secrets import redact
 from pytest_rageval.model.answer import Step
 from pytest_rageval.model.case import Instance
-from pytest_rageval.systems.chains.chain import Generate
+from pytest_rageval.systems.chains.chain import CallTool, Generate
 from pytest_rageval.trace.passages import passages_of
 from pytest_rageval.trace.steps import END, FINISHED, RETRIEVE, end_of, end_reason
 
@@ -43,7 +43,8 @@ def _lines(result: ChainResult, marks: GoldMarks) -> Iterator[str]:
         yield f"  gold pages: {ascii_safe(', '.join(marks.pages))}"
     for preview in result.previews:
         yield ""
-        yield f"{preview.action.name}  {preview.action.do}"
+        tool = f"  {ascii_safe(preview.action.tool)}" if isinstance(preview.action, CallTool) else ""
+        yield f"{preview.action.name}  {preview.action.do}{tool}"
         if isinstance(preview.action, Generate):
             yield from prompt_blocks(preview.texts, marks)
         else:

@@ -66,8 +66,13 @@ def chains(project: Project) -> Project:
 
 
 def run(project: Project, *args: str) -> list[str]:
+    """Return the lines of a run of the chain."""
+    return run_lines(project, "chains/museum.toml", *args)
+
+
+def run_lines(project: Project, *args: str) -> list[str]:
     """Return the lines of ``rageval chain run`` that ends with 0."""
-    done = project.command("chain", "run", "chains/museum.toml", *args)
+    done = project.command("chain", "run", *args)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 
@@ -232,6 +237,58 @@ def test_check_lists_the_actions(chains: Project) -> None:
     )
     done = chains.command("chain", "check", "mine")
     assert done.stdout.splitlines()[-1] == "The ini has no rag_corpus: each case has to supply passages."
+
+
+TOOLS = """
+    [[action]]
+    name = "page"
+    do = "tool"
+    tool = "Search"
+    arguments = { title = "{question}" }
+
+    [[action]]
+    name = "words"
+    do = "python"
+    expression = "len(page.split())"
+"""
+
+
+def test_tools_and_expressions_run_as_in_a_test(chains: Project) -> None:
+    chains.file("tools.toml", TOOLS)
+    assert run_lines(chains, "tools.toml", "--question", "museum")[4:] == [
+        "page  tool  Search",
+        "  arguments:",
+        '  | {"title": "museum"}',
+        "  result:",
+        "  | The museum has opening hours:",
+        "  | from 9:00 to 17:00.",
+        "",
+        "words  python",
+        "  python:",
+        "  | len(page.split())",
+        "  value:",
+        "  | 9",
+        "",
+        "  answer:",
+        "  | 9",
+    ]
+    chains.file("pytest.ini", "[pytest]\nrag_corpus = pages.jsonl\nrag_environments =\n    a: wiki\n    b: wiki\n")
+    assert chains.command("chain", "check", "tools.toml").returncode == 0
+    assert "there are several environments (a, b)" in refused(chains, "run", "tools.toml", "--question", "museum")
+    chains.data([{**CASES[0], "question": "Tower", "environment": "b"}])
+    assert "  | The tower has no museum." in run_lines(
+        chains, "tools.toml", "--dataset", "jsonl:cases.jsonl", "--id", "q1"
+    )
+
+
+@pytest.mark.parametrize("word", ["check", "run"])
+def test_a_tool_that_the_environment_lacks_is_refused(chains: Project, word: str) -> None:
+    chains.file("tools.toml", TOOLS.replace("Search", "Serch"))
+    args = ("--question", "museum") if word == "run" else ()
+    problem = "tools.toml:1: unknown tool of environment 'wiki' 'Serch'; did you mean 'Search'?"
+    assert problem in refused(chains, word, "tools.toml", *args)
+    chains.file("pytest.ini", "[pytest]\n")
+    assert "the system needs an environment; set rag_corpus" in refused(chains, word, "tools.toml", *args)
 
 
 @pytest.mark.parametrize(
