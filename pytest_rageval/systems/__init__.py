@@ -19,6 +19,7 @@ BUILTIN: dict[str, str] = {
     "closed_book": "pytest_rageval.systems.closed_book:build",
     "extractive": "pytest_rageval.systems.extractive:build",
     "llm": "pytest_rageval.systems.llm:build",
+    "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 

@@ -72,6 +72,7 @@ class Workflow(Generic[O]):
         plan: (options, query, parts) -> the model calls of a case, for ``--rag-dry-run``.
         uses_environments: whether it calls tools; then the environment of each case is chosen and loaded early.
         uses_embedded: whether it runs with the model ``embedded`` if the session has no model.
+        retrieves: whether it may use the session's retriever. A user's retriever may ask models, too.
         needs: returns what its files name.
         facet: the facet ``workflow`` of its outcomes; "" for the system's name.
     """
@@ -81,6 +82,7 @@ class Workflow(Generic[O]):
     plan: Callable[[O, Query, SystemParts], PlannedRun] | None = None
     uses_environments: bool = False
     uses_embedded: bool = False
+    retrieves: bool = True
     needs: Callable[[O], Needs] | None = None
     facet: str = ""
 

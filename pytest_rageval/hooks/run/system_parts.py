@@ -7,7 +7,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from pytest_rageval.hooks.collect.workflows import setup_of
+from pytest_rageval.hooks.collect.workflows import setup_of, workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import overridden
 from pytest_rageval.hooks.prepare.environments import environments_for
 from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
@@ -58,7 +58,8 @@ class PartsOfTests:
             responder: the system, if an option names it.
         """
         collected = self._collected
-        retriever = self._known(self._retriever(request))
+        workflow = None if responder is None else workflow_of(collected, responder)
+        retriever = self._known(self._retriever(request)) if workflow is None or workflow.retrieves else None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope

@@ -109,6 +109,11 @@ class Asker(ABC, Generic[B, R]):
         self._outside = outside
         self._in_flight: dict[str, asyncio.Future[bool]] = {}  # by key, used only on the home loop
 
+    @property
+    def params(self) -> Mapping[str, object]:
+        """The parameters of every call."""
+        return MappingProxyType(self._params)
+
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the backend: a test may inspect the requests of its own model."""
         if name == "_backend":  # when copied, before the attribute exists

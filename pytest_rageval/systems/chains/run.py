@@ -181,7 +181,7 @@ class ChainRun:
         query = self.history.query
         turn = Turn("answer", query.question, query.language, passages=self._passages())
         model = self._means.models[action.model] if action.model else None
-        reply = await self._run.ask(prepared.messages, turn, action.name, model, **action.params)
+        reply = await self._run.ask_for(action.name, prepared.messages, turn, model, action.params)
         return Output(prepared.text, Value((plain_text(reply.text),)))
 
     async def _call(self, action: CallTool, prepared: Prepared) -> Output:
