@@ -15,6 +15,7 @@ from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, 
 from pytest_rageval.hooks.chain_parts import ChainProject, open_project
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.project import in_project
+from pytest_rageval.llm.client.running_cases import running_case
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, RefusedCallError, Scope
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Case, Instance
@@ -191,8 +192,8 @@ def _played(project: ChainProject, result: ChainResult, outputs: Mapping[str, Ou
     searches = any(isinstance(each, Retrieve) and not each.retriever for each in runs) and not is_supplied
     parts = project.parts(runs, result.case.facets.get("environment", ""), searches=searches)
     system = replace(build(parts, replace(options, chain=chain)), outputs=outputs)
-    answer, error = None, ""
-    with _scope(project, result.case), collecting() as collector:
+    answer, error, meter = None, "", Meter()
+    with _scope(project, result.case, meter), collecting() as collector, running_case():
         try:
             answer = project.loop.run(system(query))
         except RagEvalError as fault:
@@ -201,13 +202,15 @@ def _played(project: ChainProject, result: ChainResult, outputs: Mapping[str, Ou
             error = coded(refusal.error)
         except Exception as fault:  # from a user's tool or retriever
             error = cause_of(fault)
+    if meter.refused is not None:  # an answer in spite of that is none
+        answer, error = None, coded(meter.refused)
     return replace(result, steps=steps_before_error(collector), answer=answer, error=error)
 
 
 @contextmanager
-def _scope(project: ChainProject, case: Case) -> Iterator[None]:
+def _scope(project: ChainProject, case: Case, meter: Meter) -> Iterator[None]:
     """Record the calls as those of the case in a test."""
-    scope = SCOPE.set(Scope(Meter(), cassettes=project.collected.models.cassettes))
+    scope = SCOPE.set(Scope(meter, cassettes=project.collected.models.cassettes))
     ids = CASE_IDS.set((case.id, case.instance.id))
     environment = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
     try:

@@ -147,7 +147,8 @@ class ChainRun:
         elif isinstance(action, CallTool):
             output = await self._call(action, prepared)
         elif isinstance(action, Compute):
-            output = Output(prepared.text, Value((await self._computed(action.expression, action),)))
+            text = await self._computed(action.expression, action)
+            output = Output(text, Value((text,)))
         else:
             output = Output(prepared.text, Value((prepared.text,)))
             with RecordedStep(TEMPLATE, self._detail(action, prepared.text)) as step:

@@ -250,6 +250,11 @@ TOOLS = """
     name = "words"
     do = "python"
     expression = "len(page.split())"
+
+    [[action]]
+    name = "counted"
+    do = "template"
+    text = "{words.prompt} words"
 """
 
 
@@ -269,8 +274,12 @@ def test_tools_and_expressions_run_as_in_a_test(chains: Project) -> None:
         "  value:",
         "  | 9",
         "",
+        "counted  template",
+        "  text:",
+        "  | 9 words",
+        "",
         "  answer:",
-        "  | 9",
+        "  | 9 words",
     ]
     chains.file("pytest.ini", "[pytest]\nrag_corpus = pages.jsonl\nrag_environments =\n    a: wiki\n    b: wiki\n")
     assert chains.command("chain", "check", "tools.toml").returncode == 0
