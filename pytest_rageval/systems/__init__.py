@@ -16,9 +16,12 @@ A `Workflow` is one with options.
 """
 
 BUILTIN: dict[str, str] = {
-    "closed_book": "pytest_rageval.systems.closed_book:build",
-    "extractive": "pytest_rageval.systems.extractive:build",
-    "llm": "pytest_rageval.systems.llm:build",
+    "closed_book": "pytest_rageval.systems.closed_book:CLOSED_BOOK",
+    "dfsdt": "pytest_rageval.systems.agents.dfsdt:workflow",
+    "extractive": "pytest_rageval.systems.extractive:EXTRACTIVE",
+    "function_calling": "pytest_rageval.systems.agents.function_calling:workflow",
+    "llm": "pytest_rageval.systems.llm:LLM",
+    "pal": "pytest_rageval.systems.agents.pal:build",
     "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.collect.workflows import needs_of
 from pytest_rageval.hooks.config.system_names import named_system
+from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.model.facets import MODEL, WORKFLOW
 from pytest_rageval.systems import BUILTIN, WORKFLOWS, SystemFactory
-from pytest_rageval.systems.workflow import EMBEDDED, Workflow
+from pytest_rageval.systems.workflow import Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected

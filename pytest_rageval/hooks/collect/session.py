@@ -174,7 +174,7 @@ class Collected:
                     made.append((shown + run, entry))
         testbed.generated = len(made)
         self.testbeds[testbed.nodeid] = testbed
-        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options)
+        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options, source.metrics)
         return made
 
     @cached_property

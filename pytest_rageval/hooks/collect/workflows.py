@@ -59,7 +59,7 @@ def check_workflows(collected: Collected) -> None:
             continue
         options = workflow.read(setup_of(collected, responder))
         needs = Needs() if workflow.needs is None else workflow.needs(options)
-        for where, kind in needs.retrievers:
+        for where, kind, _ in needs.retrievers:
             collected.catalog.retrievers.get(kind, where)
         collected.models.others.update(dict.fromkeys(needs.models))
         collected.models.scripts.check(("rag_llm", name) for name in needs.models)

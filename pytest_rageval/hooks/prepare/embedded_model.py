@@ -9,7 +9,7 @@ from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.collect.responders import WITHOUT_MODEL
 from pytest_rageval.hooks.collect.workflows import workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import overridden
-from pytest_rageval.systems.workflow import EMBEDDED
+from pytest_rageval.model.chat import EMBEDDED
 
 if TYPE_CHECKING:
     import pytest

@@ -15,7 +15,7 @@ from pytest_rageval.environments.functions import build, environment_of, is_refe
 from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import needs_of
+from pytest_rageval.hooks.collect.workflows import needs_of, setup_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.systems.workflow import Needs
 
-__all__ = ["check_environments", "check_tools", "environments_for", "fixture_environments", "load_used"]
+__all__ = [
+    "check_environments", "check_tools", "environment_of_case", "environments_for", "fixture_environments", "load_used",
+]  # fmt: skip
 
 DEFAULT = "wiki"
 """The kind and the name of the environment over ``rag_corpus`` if none is declared."""
@@ -68,14 +70,24 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         if (entry.testbed, entry.responder, facet) in known:
             continue
         known.add((entry.testbed, entry.responder, facet))
-        if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
-            continue
-        declared = _session_environments(collected)
-        option = dict(entry.responder.options).get("environment", "")
-        environment = declared.get(chosen(declared.names, facet, option, where=entry.testbed.nodeid))
-        if reads:
+        environment = environment_of_case(collected, entry, item)
+        if reads and environment is not None:
             environment.load()
             check_tools(needs_of(collected, entry.responder), environment)
+
+
+def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -> Environment | None:
+    """Return the environment of a case, without reading its data; None if a fixture decides it when the test runs.
+
+    Raises:
+        SettingError: the case has no environment, or names one that is unknown.
+    """
+    if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
+        return None
+    declared, facet = _session_environments(collected), entry.case.facets.get("environment", "")
+    option = dict(entry.responder.options).get("environment", "")
+    where = entry.case.instance.origin if facet else setup_of(collected, entry.responder).where if option else ""
+    return declared.get(chosen(declared.names, facet, option, where or entry.testbed.nodeid))
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:

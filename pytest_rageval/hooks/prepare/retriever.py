@@ -44,15 +44,23 @@ def retriever_of_kind(
 
     Return None without a corpus, unless the kind needs none.
     """
-    factory = collected.catalog.retrievers.get(kind)
-    if corpus is None and getattr(factory, "needs_corpus", True):
+    options = collected.options
+    if kind == options.retriever and params in ({}, options.retriever_params):
+        return retriever_over(corpus, collected)
+    if corpus is None and getattr(collected.catalog.retrievers.get(kind), "needs_corpus", True):
         return None
-    is_session = collected.corpus.holds(corpus)
-    passages = (collected.corpus.passages or ()) if is_session else _checked(corpus)
-    digest = collected.corpus.digest.hex() if is_session else ""
-    store, retrievers = store_in(collected.rootdir), collected.catalog.retrievers
-    folder, watch = collected.options.beside, collected.corpus.watch
-    return adapted(factory(RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch)))
+    build = partial(_of_kind, collected, kind, params)
+    if collected.corpus.holds(corpus):
+        return collected.corpus.indexed(build, f"{kind} {sorted(params.items())}")
+    return build(_checked(corpus), "")
+
+
+def _of_kind(
+    collected: Collected, kind: str, params: Mapping[str, object], passages: tuple[Passage, ...], digest: str
+) -> Retriever:
+    retrievers, folder = collected.catalog.retrievers, collected.options.beside
+    store, watch = store_in(collected.rootdir), collected.corpus.watch
+    return adapted(retrievers.get(kind)(RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch)))
 
 
 def _checked(corpus: Iterable[object] | None) -> tuple[Passage, ...]:

@@ -117,7 +117,9 @@ def _systems(collected: Collected) -> dict[str, str]:
     for responder in dict.fromkeys(entry.responder for entry in collected.entries):
         needs = needs_of(collected, responder)
         if needs is not None and needs.files:
-            values[f"the files of {responder.name}"] = _digest([_content(file) for file in needs.files])
+            runs = [kind.partition(":")[2] for _, kind, _ in needs.retrievers if kind.startswith("run:")]
+            files = (*needs.files, *(options.beside / path for path in runs))
+            values[f"the files of {responder.name}"] = _digest([_content(file) for file in files])
     return {ascii_safe(name): ascii_safe(value) for name, value in values.items()}
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from pytest_rageval.hooks.collect.workflows import setup_of, workflow_of
+from pytest_rageval.hooks.collect.workflows import needs_of, setup_of, workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import overridden
 from pytest_rageval.hooks.prepare.environments import environments_for
 from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
@@ -29,12 +29,11 @@ __all__ = ["PartsOfTests"]
 
 
 class PartsOfTests:
-    """Makes the parts of systems; owns the sandbox of the process and the retrievers that chains name."""
+    """Makes the parts of systems; owns the sandbox of the process."""
 
     def __init__(self, collected: Collected) -> None:
         self._collected = collected
         self._sandbox: Sandbox | None = None
-        self._retrievers: dict[tuple[str, str], Retriever | None] = {}
         self._lock = Lock()
 
     def close(self) -> None:
@@ -59,7 +58,9 @@ class PartsOfTests:
         """
         collected = self._collected
         workflow = None if responder is None else workflow_of(collected, responder)
-        retriever = self._known(self._retriever(request)) if workflow is None or workflow.retrieves else None
+        needs = None if responder is None else needs_of(collected, responder)
+        uses = (workflow is None or workflow.retrieves) and (needs is None or needs.retrieves)
+        retriever = self._known(self._retriever(request)) if uses else None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
@@ -89,18 +90,10 @@ class PartsOfTests:
     def _named_retriever(
         self, request: pytest.FixtureRequest, kind: str, params: Mapping[str, object]
     ) -> Retriever | None:
-        """Return the retriever of a kind over the test's corpus; that of the session if kind and parameters are its."""
-        options = self._collected.options
-        if kind == options.retriever and params in ({}, options.retriever_params):
-            return self._retriever(request)
+        """Return the retriever of a kind over the test's corpus."""
         has_own = overridden("rag_corpus", request.node) is not None
         corpus = request.getfixturevalue("rag_corpus") if has_own or self._collected.corpus.needed else None
-        if has_own:
-            return self._known(retriever_of_kind(kind, params, corpus, self._collected))
-        key = (kind, repr(sorted(params.items())))
-        if key not in self._retrievers:
-            self._retrievers[key] = self._known(retriever_of_kind(kind, params, corpus, self._collected))
-        return self._retrievers[key]
+        return self._known(retriever_of_kind(kind, params, corpus, self._collected))
 
     def _known(self, retriever: Retriever | None) -> Retriever | None:
         """Return a retriever whose facts the session reports."""

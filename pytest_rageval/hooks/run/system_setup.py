@@ -31,10 +31,10 @@ from pytest_rageval.hooks.config.fixture_overrides import (
 )
 from pytest_rageval.hooks.config.model_clients import ASYNC_DEFAULT
 from pytest_rageval.hooks.run.system_parts import PartsOfTests
+from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
-from pytest_rageval.systems.workflow import EMBEDDED
 from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:

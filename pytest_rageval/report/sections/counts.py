@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.model.facets import MODEL
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line, counted, wrap
-from pytest_rageval.systems.workflow import EMBEDDED
 
 __all__ = ["COUNTS", "counts_text"]
 

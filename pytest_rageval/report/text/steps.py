@@ -21,7 +21,7 @@ _TOLD = ("parent", "seconds", "error", "passages")
 _HEADS: Mapping[str, Sequence[str]] = {
     COMPLETION: ("model",),
     THOUGHT: (),
-    PROGRAM: (),
+    PROGRAM: ("value",),
     TEMPLATE: (),
     END: ("reason", "detail"),
     BRANCH: ("path", "outcome"),

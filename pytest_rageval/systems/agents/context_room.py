@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from pytest_rageval.model.chat import ChatModel, Message
@@ -34,7 +35,13 @@ def has_room(model: ChatModel, messages: Sequence[Message], reserved: int) -> bo
     context = entry(name).get("max_input_tokens") if name else None
     if not isinstance(context, int):
         return True
-    most = sum(len(str(message.get("content") or "").encode("utf-8", "replace")) + _FRAME for message in messages)
+    most = sum(_bytes(message) + _FRAME for message in messages)
     if most + reserved <= context:  # a token has one byte or more, and counting takes time
         return True
     return count_tokens(name, messages)[0] + reserved <= context
+
+
+def _bytes(message: Message) -> int:
+    calls = message.get("tool_calls")
+    text = f"{message.get('content') or ''}{json.dumps(calls, default=str) if calls else ''}"
+    return len(text.encode("utf-8", "replace"))

@@ -7,6 +7,7 @@ step; ``compat=reval`` asks twice, as R-Eval's code does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
@@ -32,11 +33,11 @@ from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.trace.actions import FINISH, Action, read_action
 
-__all__ = ["React", "ReactOptions", "workflow"]
+__all__ = ["React", "ReactLoop", "ReactOptions", "workflow"]
 
 REVAL = "reval"
 """The value of ``compat`` for R-Eval's loop."""
-REVAL_PARAMS: dict[str, object] = {"max_tokens": 128, "temperature": 0}
+REVAL_PARAMS: dict[str, Any] = {"stop": ["\n"], "max_tokens": 128, "temperature": 0}
 SILENT = 3
 """Replies in a row without an action that end a run."""
 SAME = 3
@@ -139,12 +140,11 @@ class ReactLoop:
 
     async def _reply_in_two_calls(self, number: int) -> ReactReply:
         """Return the next step by R-Eval's rules: a line of thought, then a line of action."""
-        params = {"stop": ["\n"], **REVAL_PARAMS}
-        thought = _line(await self._ask(f"Thought {number}:", **params))
-        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **params))
+        thought = _line(await self._ask(f"Thought {number}:", **REVAL_PARAMS))
+        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **REVAL_PARAMS))
         return ReactReply(thought, said, read_action(said, self._names))
 
-    async def _ask(self, *begun: str, **params: object) -> str:
+    async def _ask(self, *begun: str, **params: Any) -> str:
         """Return the model's text; "" if it sent an empty reply."""
         run, query = self.run, self.run.query
         messages = (*self._head, self._prompt.question(query, self._transcript.text(*begun)))
@@ -205,8 +205,8 @@ def _plan(options: ReactOptions, query: Query, parts: SystemParts) -> PlannedRun
     with parts.environments.of_case(options.agent.environment).open() as tools:
         head = _prompt(parts, options).head(query, tools.tools)
     last = _prompt(parts, options).question(query, Transcript.of(query).text("Thought 1:"))
-    a_step = 2 if options.compat == REVAL else 1
-    return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False)
+    a_step, params = (2, REVAL_PARAMS) if options.compat == REVAL else (1, {"stop": [STOP]})
+    return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False, params=params)
 
 
 workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

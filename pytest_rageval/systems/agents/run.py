@@ -53,6 +53,7 @@ class AgentRun:
         model: the model.
         tools: the tools of the case; None if the system uses none.
         uses: the calls of tools so far.
+        answer: the answer if the time ends now.
     """
 
     def __init__(self, query: Query, model: ChatModel, tools: OpenEnvironment | None = None) -> None:
@@ -60,6 +61,7 @@ class AgentRun:
         self.model = model
         self.tools = tools
         self.uses: list[ToolUse] = []
+        self.answer = ""
         self._replies: list[Completion] = []
         self._sent: Sequence[Message] = ()
         self._lost = False
@@ -183,7 +185,7 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
     if done:
         text, reason, detail = _ended(played)
     else:
-        text, reason, detail = "", "time_limit", f"the run took longer than {max_time:g} s"
+        text, reason, detail = run.answer, "time_limit", f"the run took longer than {max_time:g} s"
     _record_end(reason or (FINISHED if text.strip() else "empty_answer"), detail)
     seconds, usage = time.perf_counter() - start, run.usage
     return Answer(text, usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, seconds))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import CaseError
 from pytest_rageval.model.case import Passage
+from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.plain import plain_text
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.systems.agents.run import AgentRun
@@ -216,7 +217,8 @@ class ChainRun:
         sandbox, values = self._means.sandbox, self.history.values(free_names(code))
         if sandbox is None:
             raise RuntimeError("the chain has an expression and no sandbox")
-        return await self._threads.run(lambda: sandbox.run(code.strip(), values=values))
+        seed = next(iter(CASE_IDS.get()), "")
+        return await self._threads.run(lambda: sandbox.run(code.strip(), values=values, seed=seed))
 
     def _filled(self, value: Any) -> Any:
         """Return a JSON value with its templates filled."""

@@ -24,7 +24,7 @@ from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.searching import AsyncSearch
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import AnyWorkflow, Needs, PlannedRun, Workflow
+from pytest_rageval.systems.workflow import NO_CALLS, AnyWorkflow, Needs, PlannedRun, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
@@ -154,13 +154,14 @@ class ChainSystem:
 def _needs(options: ChainOptions) -> Needs:
     chain = options.chain
     named = [action for action in chain.retrieves if action.retriever and action.retriever not in chain.retrievers]
-    retrievers = [(source.where, source.kind) for source in chain.retrievers.values()]
+    used = {action.retriever for action in chain.retrieves}
+    retrievers = [(each.where, each.kind, each.params) for name, each in chain.retrievers.items() if name in used]
     return Needs(
         files=(options.path,),
         models=tuple(filter(None, chain.models)),
         asks="" in chain.models,
-        retrieves=bool(chain.retrieves),
-        retrievers=(*retrievers, *((action.where, action.retriever) for action in named)),
+        retrieves=any(not action.retriever for action in chain.retrieves),
+        retrievers=(*retrievers, *((action.where, action.retriever, {}) for action in named)),
         tools=tuple((action.where, action.tool) for action in chain.tools),
     )
 
@@ -169,9 +170,11 @@ def _plan(options: ChainOptions, query: Query, parts: SystemParts) -> PlannedRun
     """Return the calls of a case: their exact number, and the first prompt as far as it is known."""
     generates = [action for action in options.chain.actions if isinstance(action, Generate)]
     if not generates:
-        return PlannedRun((), 0, exact=True)
+        return NO_CALLS
     messages, known = _first_prompt(options.chain, generates[0], query)
-    return PlannedRun(messages, len(generates), exact=True, final=known)
+    asks = [(action.model, action.params.get("max_tokens")) for action in generates]
+    documents = sum(action.k or parts.top_k for action in options.chain.retrieves)
+    return PlannedRun(messages, len(asks), True, known, dict(generates[0].params), asks, documents)
 
 
 def _first_prompt(chain: Chain, action: Generate, query: Query) -> tuple[tuple[Message, ...], bool]:

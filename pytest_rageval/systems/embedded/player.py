@@ -9,11 +9,11 @@ from types import MappingProxyType
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.case import Query
-from pytest_rageval.model.chat import Completion, Message, ToolCall
+from pytest_rageval.model.chat import EMBEDDED, Completion, Message, ToolCall
 from pytest_rageval.systems.embedded.policy import next_move
+from pytest_rageval.systems.embedded.programs import write_program
 from pytest_rageval.systems.embedded.turn import TURN, Turn
 from pytest_rageval.systems.extractive import extractive
-from pytest_rageval.systems.workflow import EMBEDDED
 from pytest_rageval.trace.actions import Action, read_action
 
 __all__ = ["EmbeddedModel"]
@@ -68,9 +68,8 @@ def _tools(turn: Turn) -> Completion:
     name = move.tool or turn.finish
     if not name:
         return _reply(move.text)
-    parameter = move.parameter or "answer"
-    arguments = json.dumps({parameter: move.text}, ensure_ascii=False)
-    call = ToolCall(f"c{len(turn.uses) + 1}", name, arguments)
+    arguments = {move.parameter: move.text} if move.tool else turn.finish_arguments(move.text)
+    call = ToolCall(f"c{len(turn.uses) + 1}", name, json.dumps(arguments, ensure_ascii=False))
     return Completion("", Usage(cost_usd=0.0), "tool_calls", EMBEDDED, tool_calls=(call,))
 
 
@@ -80,6 +79,6 @@ def _reply(text: str) -> Completion:
 
 
 _PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType(
-    {"answer": _answer, "react": _react, "tools": _tools}
+    {"answer": _answer, "react": _react, "tools": _tools, "program": lambda turn: _reply(write_program(turn))}
 )
 """Dialect of a request -> its player."""

@@ -160,6 +160,20 @@ RETRIEVERS = """
 """
 
 
+OWN_RETRIEVER = """
+    import pytest
+    from pytest_rageval import Ranking, ScoredPassage
+
+    @pytest.fixture(scope="session")
+    def rag_retriever():
+        class Mine:
+            def search(self, query, k):
+                return Ranking((ScoredPassage("mine", 1.0, "My own text."),))
+
+        return Mine()
+"""
+
+
 def test_actions_name_their_retrievers(project: Project) -> None:
     run = written(project, chain=RETRIEVERS).run(CHAIN)
     assert run.status == 0, run.text
@@ -169,6 +183,17 @@ def test_actions_name_their_retrievers(project: Project) -> None:
         assert one["passages"][0]["score"] != two["passages"][0]["score"]
         assert outcome["scores"]["R@2"] == {"value": 1.0}
         assert outcome["facets"].get("model") is None
+
+
+def test_a_kind_is_built_over_the_corpus_beside_a_retriever_of_ones_own(project: Project) -> None:
+    written(project, chain=RETRIEVERS)
+    project.file("conftest.py", OWN_RETRIEVER)
+    run = project.run(CHAIN)
+    assert run.status == 0, run.text
+    assert [outcome["scores"]["R@2"]["value"] for outcome in run.results["outcomes"]] == [1.0] * 3
+    written(project)
+    run = project.run(CHAIN)
+    assert [outcome["answer"]["ranking"][0]["doc_id"] for outcome in run.results["outcomes"]] == ["mine"] * 3
 
 
 def test_a_run_goes_on_unless_its_chain_has_changed(project: Project) -> None:
@@ -195,6 +220,14 @@ FAULTS = [
     ),
     (REWRITE.replace("k = 2", "retriever = 'bm52'"), "ERROR: chains/rewrite.toml:7: unknown retriever 'bm52'; did you"),
     (REWRITE.replace("max_tokens = 40", "model = 'script:no.toml'"), "ERROR: the model script:no.toml cannot be used"),
+    (
+        RETRIEVERS.replace("k1 = 0.5", "k1 = -3"),
+        "ERROR: chains/rewrite.toml:14: the retriever bm25 has k1 = -3",
+    ),
+    (
+        RETRIEVERS.replace("k1 = 0.5", "k3 = 1"),
+        "ERROR: chains/rewrite.toml:14: the retriever bm25 has the unknown setting 'k3'; known: b, k1",
+    ),
     ("[output]", "ERROR: chains/rewrite.toml:1: a chain has one or more [[action]] tables; add one"),
     (
         "[[action]]\nname = 'a'\ndo = 'tool'\ntool = 'Serach'\narguments = {title = 'x'}",

@@ -50,7 +50,7 @@ def played(
     model: ChatModel | Sequence[Any],
     query: Query | str = "Where?",
     env: Environment | None = None,
-    **options: str,
+    **options: Any,
 ) -> Answer:
     """Return the answer with its trace."""
     llm = ScriptedLLM(model) if isinstance(model, Sequence) else model
@@ -392,7 +392,7 @@ def test_compat_reval_asks_twice_a_step() -> None:
 
 
 @pytest.mark.parametrize(("options", "most"), [({}, 10), ({"max_steps": "3", "compat": "reval"}, 6)])
-def test_the_plan_has_the_first_request_and_the_most_calls(options: dict[str, str], most: int) -> None:
+def test_the_plan_has_the_first_request_and_the_most_calls(options: dict[str, Any], most: int) -> None:
     query = Query("When?", (Passage("a", "It is of 1938.", "Algiers"),), instructions="Be brief.")
     setup = SystemSetup(options=ComponentOptions(options, "--rag-system"))
     assert workflow.plan is not None
@@ -400,6 +400,7 @@ def test_the_plan_has_the_first_request_and_the_most_calls(options: dict[str, st
     llm = ScriptedLLM(["Finish[x]"] * 2)
     played(llm, query, **options)
     assert tuple(planned.messages) == llm.requests[0].messages
+    assert planned.params == llm.requests[0].params
     assert (planned.calls, planned.exact, planned.final) == (most, False, True)
 
 
@@ -427,7 +428,7 @@ def test_a_tool_without_a_text_has_no_built_in_example() -> None:
         ({"prompts": "none.toml"}, "there is no file 'none.toml'; correct the path"),
     ],
 )
-def test_an_invalid_option_is_refused(options: dict[str, str], said: str) -> None:
+def test_an_invalid_option_is_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingError) as caught:
         workflow.read(SystemSetup(options=ComponentOptions(options, "--rag-system")))
     assert said in str(caught.value)
@@ -449,7 +450,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("options", [{}, {"compat": "reval"}], ids=["ours", "reval"])
-def test_whatever_the_model_says_the_run_ends(text: str, options: dict[str, str]) -> None:
+def test_whatever_the_model_says_the_run_ends(text: str, options: dict[str, Any]) -> None:
     answer = played(ScriptedLLM(text), max_steps="3", **options)
     assert end_reason(answer.trace) in ("step_limit", "no_action")
 
