@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,15 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.environments.choice import chosen
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.testbed import Responder
-from pytest_rageval.hooks.collect.workflows import setup_of
+from pytest_rageval.hooks.collect.workflows import check_needs, setup_of
 from pytest_rageval.hooks.config.system_names import SystemName, named_system
 from pytest_rageval.hooks.prepare.environments import check_tools, fixture_environments
 from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
+from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import EMBEDDED, Needs, Workflow
+from pytest_rageval.systems.workflow import Needs, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
@@ -132,11 +133,7 @@ def open_project(collected: Collected, chain: str) -> Iterator[ChainProject]:
     setup = _setup(collected, named)
     options: ChainOptions = workflow.read(setup)
     needs = Needs() if workflow.needs is None else workflow.needs(options)
-    for where, kind in needs.retrievers:
-        collected.catalog.retrievers.get(kind, where)
-    models = [*needs.models, *([named.model] if named.model else [])]
-    collected.models.others.update(dict.fromkeys(models))
-    collected.models.scripts.check(("rag_llm", name) for name in models)
+    check_needs(collected, replace(needs, models=(*needs.models, *filter(None, [named.model]))))
     model = named.model or collected.options.model.name or EMBEDDED
     project = ChainProject(collected, LoopThread(), setup, options, needs, model if needs.asks else "")
     collected.models.loop = project.loop
