@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.samples.attack_texts import ATTACKS
 
 from pytest_rageval.commands.chains.gold_marks import GoldMarks
 
@@ -35,3 +36,10 @@ def test_each_slot_that_no_text_contains_is_missing() -> None:
     marks = GoldMarks((("Paris", "City of Light"), ("two",), ("$1,577 million",)))
     assert marks.answers_missing_in(["the city of light", "2 museums"]) == ["$1,577 million"]
     assert marks.answers_missing_in([]) == ["Paris / City of Light", "two", "$1,577 million"]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_no_control_character_reaches_the_terminal(attack: str) -> None:
+    marks = GoldMarks((("Rome", "right"), ("best label",)))
+    assert all(line.isprintable() for line in marks.lines(ATTACKS[attack]))
+    assert marks.page(ATTACKS[attack]).isprintable()
