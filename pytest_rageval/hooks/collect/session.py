@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.config.model_clients import Models
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
+    from pytest_rageval.systems.workflow import Needs
 
 __all__ = ["Collected", "parametrize"]
 
@@ -67,6 +68,7 @@ class Collected:
         panels: judge -> the panel that replaces the session's judge.
         notes: warnings for the summary.
         retrievers: the retrievers of this process's systems.
+        needs: system -> what its files name, read once; None for a system without such files.
         environments: those of the ini; None until `prepare.environments` declares them.
         trust: the labels and kappas that judges must reach; set after collection.
         versions: other inputs of scores: the user dictionary, and the embedding model after its first use.
@@ -111,6 +113,7 @@ class Collected:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
+        self.needs: dict[Responder, Needs | None] = {}
         self.environments: Environments | None = None
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = RequiredTrust()

@@ -41,10 +41,14 @@ def setup_of(collected: Collected, responder: Responder) -> SystemSetup:
 
 def needs_of(collected: Collected, responder: Responder) -> Needs | None:
     """Return what the files of a system name; None if it is no workflow, or its files name nothing."""
-    workflow = workflow_of(collected, responder)
-    if workflow is None or workflow.needs is None:
-        return None
-    return workflow.needs(workflow.read(setup_of(collected, responder)))
+    if responder not in collected.needs:
+        workflow = workflow_of(collected, responder)
+        declared = None if workflow is None else workflow.needs
+        needs = None
+        if workflow is not None and declared is not None:
+            needs = declared(workflow.read(setup_of(collected, responder)))
+        collected.needs[responder] = needs
+    return collected.needs[responder]
 
 
 def check_workflows(collected: Collected) -> None:
@@ -57,8 +61,8 @@ def check_workflows(collected: Collected) -> None:
         workflow = workflow_of(collected, responder)
         if workflow is None:
             continue
-        options = workflow.read(setup_of(collected, responder))
-        check_needs(collected, Needs() if workflow.needs is None else workflow.needs(options))
+        workflow.read(setup_of(collected, responder))
+        check_needs(collected, needs_of(collected, responder) or Needs())
 
 
 def check_needs(collected: Collected, needs: Needs) -> None:

@@ -37,8 +37,8 @@ class Options(Settings):
 
     # fmt: off
     systems = Setting("--rag-system", parse=parsing.distinct, action="append", default=[], metavar="NAME",
-        help="system under test: a registered name, NAME@MODEL, module:attr or an alias of rag_systems; repeat to "
-        "compare several",
+        help="system under test: a registered name, NAME@MODEL, chain:FILE.toml, module:attr or an alias of "
+        "rag_systems; repeat to compare several",
         more="how-to/systems.md")
     ini_systems = Setting("rag_system", parse=parsing.distinct, kind="linelist",
         help="system under test, like --rag-system; a fixture rag_system has priority", more="how-to/systems.md")

@@ -104,7 +104,16 @@ class ChainRun:
                 self.lacks_texts = True
                 return ""
             await self.act(action)
-        return "" if self.chain.answer is None else self.chain.answer.render(self.history.value)
+        return "" if self.chain.answer is None else self._rendered(self.chain.answer)
+
+    def _rendered(self, answer: Template) -> str:
+        """Return the answer's text; what it asks for and no search found is noted in a step of its own."""
+        text = answer.render(self.history.value)
+        notes = self.history.take_notes()
+        if notes:
+            with RecordedStep(TEMPLATE, {"action": "output", "prompt": text, "text": text, "notes": notes}):
+                pass
+        return text
 
     @property
     def ranking(self) -> Ranking | None:

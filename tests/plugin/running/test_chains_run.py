@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from support.projects.model_projects import asks, stop
+from support.projects.model_projects import PRICES, asks, stop, table
 from support.projects.rag_project import Mode, Project, case
 from support.projects.resume_project import SAYS, resume
 from support.projects.resume_project import stop as interrupted
@@ -209,6 +209,32 @@ def test_a_run_goes_on_unless_its_chain_has_changed(project: Project) -> None:
     assert again.status == 0, again.text
     again.said("*2 of 3 cases taken over*")
     assert [outcome["answer"]["text"] for outcome in again.results["outcomes"]] == [page["text"] for page in PAGES]
+
+
+def test_a_dry_run_counts_the_calls_exactly_by_model(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, [], "rag_corpus = pages.jsonl")
+    ini = (project.path / "pytest.ini").read_text(encoding="utf-8")
+    written(project, chain=REWRITE.replace("max_tokens = 40", 'max_tokens = 40\nmodel = "openai/small"'))
+    project.file("pytest.ini", ini)
+    rows = table(project.run(CHAIN, "--rag-dry-run", json_path=None))
+    assert {asked: cells[:3] for (_, asked), cells in rows.items() if asked} == {
+        "answer": ["openai/small", "3", "3"],
+        "later steps": ["openai/m", "3", "3"],
+    }
+    assert rows["all", ""][:2] == ["3", "6"]
+    assert openai_server.requests == []
+
+
+def test_a_budget_stops_a_chain_between_two_calls(project: Project, openai_server: OpenAIServer) -> None:
+    asks(project, openai_server.base_url, [], "rag_corpus = pages.jsonl", params={**PRICES, "max_tokens": 2})
+    ini = (project.path / "pytest.ini").read_text(encoding="utf-8")
+    written(project, chain=REWRITE.replace("max_tokens = 40", ""))
+    project.file("pytest.ini", ini)
+    run = project.run(CHAIN, "--rag-budget-usd", "0.09", "--rag-concurrency", "1")
+    statuses = [outcome["status"] for outcome in run.results["outcomes"]]
+    assert statuses.count("scored") < 3
+    assert "error" not in statuses
+    assert len(openai_server.requests) < 6
 
 
 FAULTS = [

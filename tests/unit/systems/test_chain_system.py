@@ -137,6 +137,12 @@ def test_an_index_beyond_what_was_found_is_empty_and_noted(tmp_path: Path) -> No
     assert "notes" not in _step(answer, "found").detail
 
 
+def test_the_output_notes_what_was_not_found_in_a_step_of_its_own(tmp_path: Path) -> None:
+    answer = _answer(tmp_path, FOUND + '[output]\nanswer = "{found.titles[7]|default(\\"none\\")}"\n')
+    assert answer.text == "none"
+    assert _step(answer, "output").detail["notes"] == ["{found.titles[7]} is empty: 3 found"]
+
+
 def test_a_chain_that_only_retrieves_generates_nothing(tmp_path: Path) -> None:
     answer = _answer(tmp_path, FOUND + "k = 1\n" + FOUND.replace("found", "more"))
     assert (answer.text, answer.generated) == ("", False)
