@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel, Message
     from pytest_rageval.sandbox.protocol import Ran, Sandbox
 
-__all__ = ["ChainMeans", "ChainRun", "Prepared"]
+__all__ = ["ChainMeans", "ChainRun", "Prepared", "as_scored", "passages_value", "value_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,10 @@ class ChainRun:
         self._threads = Threads()
 
     async def play(self, run: AgentRun) -> str:
-        """Run all actions and return the answer's text; "" if the chain only retrieves."""
+        """Run all actions without an output and return the answer's text; "" if the chain only retrieves."""
         for action in self.chain.actions:
+            if action.name in self.history.outputs:
+                continue
             if isinstance(action, Generate) and self._reads_missing_texts(action):
                 self.lacks_texts = True
                 return ""
@@ -155,7 +157,8 @@ class ChainRun:
         elif isinstance(action, CallTool):
             output = await self._call(action, prepared)
         elif isinstance(action, Compute):
-            output = Output(prepared.text, Value((await self._computed(action.expression, action),)))
+            text = await self._computed(action.expression, action)
+            output = Output(text, Value((text,)))
         else:
             output = Output(prepared.text, Value((prepared.text,)))
             with RecordedStep(TEMPLATE, self._detail(action, prepared.text)) as step:
@@ -168,15 +171,14 @@ class ChainRun:
         with RecordedStep(RETRIEVE, detail) as step:
             if self._is_supplied:
                 detail["supplied"] = True
-                found = Found(Ranking(tuple(_as_scored(each) for each in self.history.query.passages or ())), 0.0)
+                found = Found(Ranking(tuple(as_scored(each) for each in self.history.query.passages or ())), 0.0)
             elif query.strip():
                 found = await self._means.searches[action.retriever].find(query, action.k or self._means.top_k)
             else:
                 detail["notes"] = [*detail.get("notes", ()), "the query is empty, so nothing was searched"]
                 found = Found(Ranking(), 0.0)
             passages = found.ranking.items
-            texts = tuple(_passage_text(action.passage, at, each) for at, each in enumerate(passages, 1))
-            output = Output(query, Value(texts, action.join), passages)
+            output = Output(query, passages_value(action, passages), passages)
             detail["text"] = output.text
             if not self._is_supplied:
                 detail["passages"] = [passage_detail(each) for each in passages]
@@ -216,7 +218,7 @@ class ChainRun:
             if ran.error:
                 problem = f"{action.where}: the expression of the action {action.name} raised {ran.error}"
                 raise CaseError("system_error", problem)
-            text = _as_text(ran.value)
+            text = value_text(ran.value)
             step.detail["text"] = text
         return text
 
@@ -273,8 +275,14 @@ def _has_no_text(output: Output) -> bool:
     return len(output.passages) > 0 and not output.text.strip() and not any(each.text for each in output.passages)
 
 
-def _as_scored(passage: Passage) -> ScoredPassage:
+def as_scored(passage: Passage) -> ScoredPassage:
+    """Return a supplied passage as one that a search found."""
     return ScoredPassage(passage.id, None, passage.text, passage.title)
+
+
+def passages_value(action: Retrieve, passages: Sequence[ScoredPassage]) -> Value:
+    """Return the text of each passage, with what joins them."""
+    return Value(tuple(_passage_text(action.passage, at, each) for at, each in enumerate(passages, 1)), action.join)
 
 
 def _passage_text(template: Template, number: int, passage: ScoredPassage) -> str:
@@ -287,7 +295,7 @@ def _passage_text(template: Template, number: int, passage: ScoredPassage) -> st
     return template.render(value_of)
 
 
-def _as_text(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return the value of an expression as text: a text as it is, None as "", any other value as JSON."""
     if value is None:
         return ""
