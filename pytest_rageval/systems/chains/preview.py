@@ -15,8 +15,8 @@ from pytest_rageval.systems.chains.expressions import LISTS, free_names
 from pytest_rageval.systems.chains.filters import Value
 from pytest_rageval.systems.chains.history import History, Output
 from pytest_rageval.systems.chains.references import OUTPUTS
-from pytest_rageval.systems.chains.run import as_scored, passages_value, value_text
 from pytest_rageval.systems.chains.template import Template, Variable
+from pytest_rageval.systems.chains.values import as_scored, passages_value, value_text
 
 __all__ = ["Evaluate", "Preview", "preview"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,8 @@ from pytest_rageval.systems.chains.chain import (
 from pytest_rageval.systems.chains.expressions import free_names
 from pytest_rageval.systems.chains.filters import Value
 from pytest_rageval.systems.chains.history import History, Output
-from pytest_rageval.systems.chains.template import Template, Variable
+from pytest_rageval.systems.chains.template import Template
+from pytest_rageval.systems.chains.values import as_scored, passages_value, value_text
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.searching import AsyncSearch, Found
 from pytest_rageval.threads import Threads
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel, Message
     from pytest_rageval.sandbox.protocol import Ran, Sandbox
 
-__all__ = ["ChainMeans", "ChainRun", "Prepared", "as_scored", "passages_value", "value_text"]
+__all__ = ["ChainMeans", "ChainRun", "Prepared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,30 +274,3 @@ class ChainRun:
 
 def _has_no_text(output: Output) -> bool:
     return len(output.passages) > 0 and not output.text.strip() and not any(each.text for each in output.passages)
-
-
-def as_scored(passage: Passage) -> ScoredPassage:
-    """Return a supplied passage as one that a search found."""
-    return ScoredPassage(passage.id, None, passage.text, passage.title)
-
-
-def passages_value(action: Retrieve, passages: Sequence[ScoredPassage]) -> Value:
-    """Return the text of each passage, with what joins them."""
-    return Value(tuple(_passage_text(action.passage, at, each) for at, each in enumerate(passages, 1)), action.join)
-
-
-def _passage_text(template: Template, number: int, passage: ScoredPassage) -> str:
-    """Return the text of one passage."""
-    values = {"id": passage.doc_id, "title": passage.title, "text": passage.text, "number": str(number)}
-
-    def value_of(variable: Variable) -> Value:
-        return Value((values[variable.name],))
-
-    return template.render(value_of)
-
-
-def value_text(value: Any) -> str:
-    """Return the value of an expression as text: a text as it is, None as "", any other value as JSON."""
-    if value is None:
-        return ""
-    return plain_text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

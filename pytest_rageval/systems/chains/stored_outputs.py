@@ -14,7 +14,7 @@ from pytest_rageval.systems.chains.expressions import LISTS, free_names
 from pytest_rageval.systems.chains.filters import Value
 from pytest_rageval.systems.chains.history import Output
 from pytest_rageval.systems.chains.references import OUTPUTS
-from pytest_rageval.systems.chains.run import passages_value
+from pytest_rageval.systems.chains.values import passages_value
 
 __all__ = ["read_outputs"]
 
