@@ -98,7 +98,7 @@ class AgentRun:
 
     async def ask_for(
         self,
-        action: str,
+        action: Mapping[str, Any],
         messages: Sequence[Message],
         turn: Turn,
         model: ChatModel | None = None,
@@ -107,13 +107,13 @@ class AgentRun:
         """Return a model's reply to an action of a chain, like `ask`; the step has the whole prompt.
 
         Args:
-            action: the action's name.
+            action: what the step says of the action: its name, and notes.
             messages: the prompt.
             turn: the same request for the model ``embedded``.
             model: another model than the run's.
             params: such as ``stop``.
         """
-        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), "action": action})
+        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), **action})
         return await self._ask(model or self.model, messages, turn, params, step)
 
     async def _ask(
