@@ -19,7 +19,7 @@ from pytest_rageval.model.chat import ChatModel, Message
 from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.plain import plain_json, plain_text
 from pytest_rageval.model.protocols import System
-from pytest_rageval.sandbox import open_sandbox
+from pytest_rageval.sandbox import BUILTIN, open_sandbox
 from pytest_rageval.sandbox.protocol import Limits, Ran, Sandbox
 from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
 from pytest_rageval.systems.agents.program_answer import answer_of, code_in
@@ -46,6 +46,7 @@ GRACE = 0.5
 """Seconds after ``max_time`` until the sandbox ends the program; the run has ended before."""
 
 _KEYS = {
+    **dict.fromkeys(BUILTIN, ()),  # what of Python a sandbox has
     "system": ("tools",),
     "user": ("question", "documents"),
     "documents": ("passages",),
@@ -63,12 +64,14 @@ class PalOptions:
         prompts: its texts.
         repairs: how often the model may correct a program that gave no answer, >= 0.
         concludes: whether the model states the final answer from the value of its program.
+        sandbox: the name of the sandbox.
     """
 
     agent: AgentOptions
     prompts: AgentPrompts
     repairs: int = 0
     concludes: bool = False
+    sandbox: str = "monty"
 
     def opening(self, query: Query, tools: Sequence[Tool]) -> list[Message]:
         """Return the messages of the first request."""
@@ -79,7 +82,9 @@ class PalOptions:
             passages = "\n\n".join(f"[{number}]\n{each}" for number, each in enumerate(shown, 1))
             documents = text("documents", values={"passages": passages})
         examples = self.prompts.worked(query.language, self.agent.examples)
-        system = text("system", values={"tools": quoted(signatures(tools)), "examples": examples})
+        python = text(self.sandbox, values={})
+        values = {"tools": quoted(signatures(tools)), "python": python, "examples": examples}
+        system = text("system", values=values)
         values = {"question": query.question, "documents": documents, "instructions": query.instructions}
         contents = [("system", system)]
         for turn in query.history:
@@ -173,7 +178,7 @@ def _read(setup: SystemSetup) -> PalOptions:
     setup.options.finish()
     open_sandbox(setup.sandbox, NAME).close()  # nothing runs if it is missing
     prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
-    return PalOptions(common, prompts, repairs, concludes)
+    return PalOptions(common, prompts, repairs, concludes, setup.sandbox)
 
 
 def _build(parts: SystemParts, options: PalOptions) -> System:

@@ -7,10 +7,11 @@ import concurrent.futures
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from pytest_rageval.environments.tool import Observation, Tool
 from pytest_rageval.model.stored_json import parse_json
+from pytest_rageval.sandbox.tool_errors import error_of
 from pytest_rageval.systems.agents.run import AgentRun
 
 __all__ = ["ProgramTools", "signatures"]
@@ -19,15 +20,6 @@ TYPES = {
     "string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict",
     "null": "None",
 }  # fmt: skip
-
-ERRORS: Mapping[str, type[Exception]] = {
-    error.__name__: error
-    for error in (
-        *(ArithmeticError, AssertionError, FileNotFoundError, IndexError, KeyError, LookupError, NotImplementedError),
-        *(OSError, OverflowError, PermissionError, RuntimeError, TypeError, ValueError, ZeroDivisionError),
-    )
-}
-"""Errors of tools that a program catches by their class; others are a `RuntimeError`."""
 
 
 def signatures(tools: Sequence[Tool]) -> str:
@@ -65,7 +57,8 @@ class ProgramTools:
         if observation.invalid:
             raise TypeError(observation.text)
         if observation.error is not None:
-            _raise(observation.error)
+            name, _, message = observation.error.partition(": ")
+            raise error_of(name, message)
         return _decoded(observation.result)
 
     def _observed(self, name: str, arguments: dict[str, Any]) -> Observation:
@@ -100,12 +93,6 @@ def _decoded(result: Any) -> Any:
         return parse_json(result, finite=True)
     except (ValueError, RecursionError):
         return result
-
-
-def _raise(error: str) -> NoReturn:
-    name, _, message = error.partition(": ")
-    kind = ERRORS.get(name)
-    raise RuntimeError(error) if kind is None else kind(message)
 
 
 def _signature(tool: Tool) -> str:
