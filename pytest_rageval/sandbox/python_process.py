@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 from pytest_rageval.sandbox.bounded_json import NotJsonError, bounded
 from pytest_rageval.sandbox.tool_errors import error_of
 
-__all__ = ["main"]
+__all__ = ["Channel", "Output", "Program", "Tool", "main"]
 
 NOBODY = 65_534
 

@@ -15,7 +15,11 @@ ENDED = "the sandbox ended while the program ran, as it used too much memory or 
 
 
 @pytest.mark.parametrize(
-    "name", ["ends", "accepts_nothing", "writes_no_json", "writes_no_object", "writes_without_end"]
+    "name",
+    [
+        *("ends", "accepts_nothing", "writes_no_json", "writes_no_object", "writes_without_end"),
+        *("calls_with_no_arguments", "gives_too_much"),
+    ],
 )
 def test_a_process_that_breaks_the_protocol_ends_its_program(name: str) -> None:
     linux = process_table.is_listed()
@@ -37,6 +41,13 @@ def test_a_process_that_ends_before_it_accepts_a_program_is_replaced() -> None:
     sandbox = ProcessSandbox("ends_when_idle", python_command(f"{MODULE}:ends_when_idle"))
     pids = [sandbox.run("1 + 1").value for _ in range(3)]
     assert len(set(pids)) == 3
+    sandbox.close()
+
+
+def test_texts_of_a_process_are_cut_to_their_limits() -> None:
+    sandbox = ProcessSandbox("prints_too_much", python_command(f"{MODULE}:prints_too_much"))
+    ran = sandbox.run("1 + 1")
+    assert (len(ran.printed), len(ran.error)) == (64 << 10, 4_000)
     sandbox.close()
 
 
