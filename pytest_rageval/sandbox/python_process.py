@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -115,13 +116,19 @@ class Program:
         self.channel.send({"value": value, "is_set": is_set, "error": error, "printed": self.output.text})
         os._exit(0)
 
+    def end_of_time(self, *_: object) -> None:
+        """End a program that runs too long. If it does not let us, our process kills it a little later."""
+        self.end(error=f"time limit: the program ran for more than {self.limits['seconds']:g} s")
+
     def call(self, name: str, args: list[object], kwargs: dict[str, object]) -> Any:
         """Return the result of a tool, or raise its error."""
         try:
             args, kwargs = bounded([args, kwargs], self.limits["argument"], self.limits["depth"] + 2)
         except NotJsonError as problem:
             raise ValueError(f"an argument of {name} {problem}") from None
+        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # the time of a tool is not the program's
         reply = self.channel.ask({"call": name, "args": args, "kwargs": kwargs})
+        signal.setitimer(signal.ITIMER_REAL, left)
         if "stop" in reply:
             self.end(error=reply["stop"])
         if "raised" in reply:
@@ -134,6 +141,8 @@ class Program:
         variables: dict[str, Any] = {"__name__": "__main__", **tools, **message["values"]}
         sys.stdout = sys.stderr = self.output
         value, error = None, ""
+        signal.signal(signal.SIGALRM, self.end_of_time)
+        signal.setitimer(signal.ITIMER_REAL, self.limits["seconds"])
         try:
             value = _run(message["code"], variables)
         except SystemExit as left:
@@ -145,9 +154,8 @@ class Program:
             error = _explained(raised)
         is_set = not error and message["variable"] in variables
         try:
-            value = bounded(
-                variables[message["variable"]] if is_set else value, self.limits["value"], self.limits["depth"]
-            )
+            value = _without_numpy(variables[message["variable"]] if is_set else value)
+            value = bounded(value, self.limits["value"], self.limits["depth"])
         except NotJsonError as problem:
             value, error = None, f"the value {problem}"
         except BaseException as raised:  # the program's own class raises anything
@@ -165,6 +173,13 @@ def _run(code: str, variables: dict[str, Any]) -> object:
     if not isinstance(last, ast.Expr):
         return None
     return eval(compile(ast.Expression(last.value), NAME, "eval"), variables)  # noqa: S307
+
+
+def _without_numpy(value: Any) -> Any:
+    """Return a value with numpy's arrays and numbers as Python's, in it or in its items."""
+    if isinstance(value, list | tuple):
+        return [item.tolist() if hasattr(item, "tolist") else item for item in value]
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _explained(error: BaseException) -> str:

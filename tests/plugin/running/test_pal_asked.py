@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.processes import process_table
+from support.processes.sandboxes import opened
 from support.projects.rag_project import Mode, Project
 
 pytest.importorskip("pydantic_monty")
@@ -92,6 +93,21 @@ def test_programs_and_their_ends_are_shown_escaped(town: Project) -> None:
     assert " program  1901  " in shown
     assert r'-> print("\x1b[31mred\u202e")' in shown
     assert 'Search(title="Ann Lee")' in shown
+
+
+def test_a_sandbox_with_all_of_python(town: Project) -> None:
+    opened("bubblewrap").close()
+    code = (
+        "import statistics\\nfound = [Search(name) for name in ('Tarn', 'Ann Lee')]\\nstatistics.mean(map(len, found))"
+    )
+    town.file("replies.toml", f'[[reply]]\ntext = "{code}"')
+    town.file("pytest.ini", INI + "    rag_sandbox = bubblewrap\n")
+    run = town.run("--rag-system=pal@script:replies.toml", "-n2")
+    completion, program, *tools, end = run.outcomes["q1"]["answer"]["trace"]
+    assert "whole library" in completion["detail"]["prompt"][0]["content"]
+    assert program["detail"]["sandbox"] == "bubblewrap"
+    assert [tool["detail"]["arguments"]["title"] for tool in tools] == ["Tarn", "Ann Lee"]
+    assert end["detail"] == {"reason": "finished"}
 
 
 def test_without_the_package_nothing_runs(town: Project) -> None:

@@ -12,7 +12,7 @@ from support.processes.sandboxes import opened
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.sandbox import open_sandbox
-from pytest_rageval.sandbox.protocol import Sandbox
+from pytest_rageval.sandbox.protocol import Limits, Sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 
@@ -42,6 +42,25 @@ def sandbox() -> Iterator[Sandbox]:
 def test_programs_have_all_of_python(sandbox: Sandbox, code: str, value: object) -> None:
     ran = sandbox.run(code)
     assert (ran.value, ran.error) == (value, "")
+
+
+def test_numbers_of_numpy_are_numbers(sandbox: Sandbox) -> None:
+    pytest.importorskip("numpy")
+    ran = sandbox.run("import numpy\nx = numpy.arange(4).reshape(2, 2)\n[x.sum(), x, x.mean(), 'x']")
+    assert ran.value == [6, [[0, 1], [2, 3]], 1.5, "x"]
+    assert sandbox.run("import numpy\nnumpy.arange(2)").value == [0, 1]
+
+
+def test_what_is_printed_before_the_time_is_over_is_kept(sandbox: Sandbox) -> None:
+    ran = sandbox.run("print('begun', flush=True)\nwhile True: pass", limits=Limits(seconds=0.3))
+    assert (ran.printed, ran.error) == ("begun\n", "time limit: the program ran for more than 0.3 s")
+    assert ran.seconds < 2
+
+
+def test_a_program_that_holds_its_alarm_is_killed(sandbox: Sandbox) -> None:
+    code = "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass"
+    ran = sandbox.run(code, limits=Limits(seconds=0.3))
+    assert ran.error == "time limit: the program ran for more than 0.3 s"
 
 
 def test_a_program_sees_no_file_of_ours(sandbox: Sandbox, tmp_path: Path) -> None:
