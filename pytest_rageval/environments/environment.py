@@ -99,7 +99,7 @@ class OpenEnvironment:
         """End the thread of the tools."""
         self._threads.close()
 
-    async def run(self, tool: str, arguments: Mapping[str, Any] | str) -> Observation:
+    async def run(self, tool: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
         """Call a tool, record the call as a step "tool" of the case, and return what the agent observes.
 
         An unknown tool, arguments that do not fit and what the tool raises are observations.
@@ -107,12 +107,15 @@ class OpenEnvironment:
         Args:
             tool: its name.
             arguments: by name; text is read as a JSON object.
+            trailing: what the model wrote behind the call, for the trace only.
 
         Raises:
             ToolUnavailableError: the tool's service cannot be reached, or the call takes longer than the timeout.
             CaseError: the tool raised it.
         """
         with recorded(tool, arguments) as step:
+            if trailing:
+                step.detail["trailing"] = plain_text(trailing)
             start = time.perf_counter()
             try:
                 observation = await self._observe(tool, arguments)

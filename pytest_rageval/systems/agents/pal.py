@@ -29,6 +29,7 @@ from pytest_rageval.systems.agents.run import AgentRun, RunEnded, run_agent
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.text.quoting import quoted
@@ -73,8 +74,8 @@ class PalOptions:
     concludes: bool = False
     sandbox: str = "monty"
 
-    def opening(self, query: Query, tools: Sequence[Tool]) -> list[Message]:
-        """Return the messages of the first request."""
+    def opening(self, query: Query, tools: Sequence[Tool], sentences: Prompts) -> list[Message]:
+        """Return the messages of the first request; ``sentences`` have the one that declines to answer."""
         text = partial(self.prompts.text, language=query.language)
         documents = ""
         if query.passages is not None:
@@ -83,8 +84,8 @@ class PalOptions:
             documents = text("documents", values={"passages": passages})
         examples = self.prompts.worked(query.language, self.agent.examples)
         python = text(self.sandbox, values={})
-        values = {"tools": quoted(signatures(tools)), "python": python, "examples": examples}
-        system = text("system", values=values)
+        said = {"tools": quoted(signatures(tools)), "python": python, "examples": examples}
+        system = text("system", values={**sentences.sentences(query.language), **said})
         values = {"question": query.question, "documents": documents, "instructions": query.instructions}
         contents = [("system", system)]
         for turn in query.history:
@@ -112,6 +113,7 @@ class Pal:
     environments: Environments
     sandbox: Sandbox
     options: PalOptions
+    sentences: Prompts
     threads: Threads = field(default_factory=Threads)
 
     async def __call__(self, query: Query) -> Answer:
@@ -122,7 +124,7 @@ class Pal:
             return await run_agent(run, lambda run: self._play(run, tools, end), common.max_time)
 
     async def _play(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
-        messages = self.options.opening(run.query, environment.tools)
+        messages = self.options.opening(run.query, environment.tools, self.sentences)
         for repairs in range(self.options.repairs, -1, -1):
             reply = await self._reply(run, messages, environment)
             ran = await self._run(run, environment, code_in(reply), end)
@@ -184,13 +186,13 @@ def _read(setup: SystemSetup) -> PalOptions:
 def _build(parts: SystemParts, options: PalOptions) -> System:
     model = model_of(parts, NAME)
     sandbox = parts.sandbox(NAME) if parts.sandbox is not None else open_sandbox(parts.setup.sandbox, NAME)
-    return Pal(model, parts.environments or Environments({}), sandbox, options)
+    return Pal(model, parts.environments or Environments({}), sandbox, options, parts.prompts or load_prompts())
 
 
 def _plan(options: PalOptions, query: Query, parts: SystemParts) -> PlannedRun:
     environments = parts.environments or Environments({})
     with environments.of_case(options.agent.environment).open() as tools:
-        messages = options.opening(query, tools.tools)
+        messages = options.opening(query, tools.tools, parts.prompts or load_prompts())
     calls = 1 + options.repairs + options.concludes
     return PlannedRun(messages, calls, exact=calls == 1)
 

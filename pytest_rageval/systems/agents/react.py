@@ -7,9 +7,11 @@ step; ``compat=reval`` asks twice, as R-Eval's code does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
+from pytest_rageval.environments.shortening import shortened
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Query
@@ -31,15 +33,17 @@ from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.trace.actions import FINISH, Action, read_action
 
-__all__ = ["React", "ReactOptions", "workflow"]
+__all__ = ["React", "ReactLoop", "ReactOptions", "workflow"]
 
 REVAL = "reval"
 """The value of ``compat`` for R-Eval's loop."""
-REVAL_PARAMS: dict[str, object] = {"max_tokens": 128, "temperature": 0}
+REVAL_PARAMS: dict[str, Any] = {"stop": ["\n"], "max_tokens": 128, "temperature": 0}
 SILENT = 3
 """Replies in a row without an action that end a run."""
 SAME = 3
 """The same action this often in a row gets `AGAIN`."""
+LONGEST_NAME = 64
+"""Characters of an unknown tool's name that the trace holds."""
 AGAIN = "You have done this before."
 NO_ACTION = 'There is no action. Write a line that begins with "Action", with a tool or Finish.'
 
@@ -136,12 +140,11 @@ class ReactLoop:
 
     async def _reply_in_two_calls(self, number: int) -> ReactReply:
         """Return the next step by R-Eval's rules: a line of thought, then a line of action."""
-        params = {"stop": ["\n"], **REVAL_PARAMS}
-        thought = _line(await self._ask(f"Thought {number}:", **params))
-        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **params))
+        thought = _line(await self._ask(f"Thought {number}:", **REVAL_PARAMS))
+        said = _line(await self._ask(f"Thought {number}: {thought}", f"Action {number}:", **REVAL_PARAMS))
         return ReactReply(thought, said, read_action(said, self._names))
 
-    async def _ask(self, *begun: str, **params: object) -> str:
+    async def _ask(self, *begun: str, **params: Any) -> str:
         """Return the model's text; "" if it sent an empty reply."""
         run, query = self.run, self.run.query
         messages = (*self._head, self._prompt.question(query, self._transcript.text(*begun)))
@@ -165,10 +168,12 @@ class ReactLoop:
 
     async def _act(self, number: int, reply: ReactReply, action: Action) -> None:
         if action.fault:
-            observation = self.run.reject(action.name, action.arguments, action.fault)
+            fault = shortened(action.fault, self._options.agent.max_observation)  # it may repeat a long name
+            observation = self.run.reject(action.name[:LONGEST_NAME], action.arguments, fault)
         else:
             tool = self._tools[action.name]
-            observation = await self.run.call(tool.name, arguments_by_name(action.arguments, tool))
+            arguments = arguments_by_name(action.arguments, tool)
+            observation = await self.run.call(tool.name, arguments, trailing=action.trailing)
         self._actions.append((action.name.casefold(), repr(action.arguments)))
         repeated = self._actions[-SAME:] == self._actions[-1:] * SAME
         self._transcript.add(number, reply.thought, reply.said, observation.text, AGAIN if repeated else "")

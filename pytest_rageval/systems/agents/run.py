@@ -111,11 +111,14 @@ class AgentRun:
         self._replies.append(reply)
         return reply
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> Observation:
-        """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`."""
+    async def call(self, name: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
+        """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`.
+
+        ``trailing`` is what the model wrote behind the call; the step has it.
+        """
         if self.tools is None:
             raise RuntimeError("the system opened no environment")
-        observation = await self.tools.run(name, arguments)
+        observation = await self.tools.run(name, arguments, trailing=trailing)
         self.uses.append(ToolUse(name, arguments, observation))
         return observation
 

@@ -13,7 +13,7 @@ _LINKS = re.compile(r"of|the|de|la|les?|du|des|van|von|de[rn]|d[aio]|del|bin|ibn
 
 _POSSESSIVE = re.compile(r"['’]s$")
 _SENTENCE_END = re.compile(r"[.?!;。？！；]$")
-_INITIALS = re.compile(r"(?:[A-Z]\.)+|[A-Z][a-z]{0,2}\.")
+_INITIALS = re.compile(r"(?:[A-Z]\.)+|(?:Mrs?|Ms|Dr|St|[JS]r|Lt|Col|Gen|Prof)\.")
 """Words whose point ends no sentence, such as "J." and "Dr."."""
 
 

@@ -54,11 +54,11 @@ def _answer(turn: Turn) -> Completion:
 
 
 def _react(turn: Turn) -> Completion:
-    """Return a thought and an action. An argument that brackets would cut is written as JSON."""
+    """Return a thought and an action. It is JSON if brackets would cut the text, or give it to another parameter."""
     move = next_move(turn)
     name = move.tool or turn.finish
     said = f"{name}[{move.text}]"
-    if read_action(said) != Action(name, move.text):
+    if not move.is_first or read_action(said) != Action(name, move.text):
         said = json.dumps({"name": name, "arguments": {move.parameter or "answer": move.text}}, ensure_ascii=False)
     return _reply(f"{move.thought}\nAction {len(turn.uses) + 1}: {said}")
 

@@ -29,12 +29,14 @@ class Move:
         text: the argument, or the answer.
         tool: the tool's name; "" for the answer.
         parameter: the name of the argument.
+        is_first: whether it is the tool's first parameter.
     """
 
     thought: str
     text: str
     tool: str = ""
     parameter: str = ""
+    is_first: bool = True
 
 
 def next_move(turn: Turn) -> Move:
@@ -49,12 +51,16 @@ def next_move(turn: Turn) -> Move:
         tool, parameter = usable[0]
         name = next(_unsearched(turn, tool.name, parameter), "")
         if name:
-            return Move(f"I search {name}.", name, tool.name, parameter)
+            return _call(f"I search {name}.", name, tool, parameter)
         for tool, parameter in usable[1:2]:
             word = "" if any(use.name == tool.name for use in turn.uses) else _rarest_word(turn)
             if word:
-                return Move(f"I look up {word}.", word, tool.name, parameter)
+                return _call(f"I look up {word}.", word, tool, parameter)
     return Move("I answer from what I saw.", _answer(turn))
+
+
+def _call(thought: str, text: str, tool: Tool, parameter: str) -> Move:
+    return Move(thought, text, tool.name, parameter, parameter == next(iter(tool.parameters["properties"])))
 
 
 def _text_parameter(tool: Tool) -> str:

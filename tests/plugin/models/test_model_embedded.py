@@ -44,7 +44,6 @@ def test_it_is_never_recorded(project: Project) -> None:
     assert project.run("--rag-system", "react", "--rag-record-mode", "none").status == 0
 
 
-@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -61,11 +60,9 @@ def test_it_is_never_recorded(project: Project) -> None:
         (["--rag-system", "react", "-o", "rag_embedder_model=embedded"], "rag_embedder_model names embedded, which"),
     ],
 )
-def test_any_other_use_is_refused_before_anything_runs(
-    project: Project, given: list[str], said: str, args: Mode
-) -> None:
+def test_any_other_use_is_refused_before_anything_runs(project: Project, given: list[str], said: str) -> None:
     agents(project).file("desk.py", "def answer(query):\n    raise AssertionError\n")
-    run = project.run(*given, *args, json_path=None)
+    run = project.run(*given, json_path=None)
     text = f"{run.result.stdout.str()}{run.result.stderr.str()}"
     assert run.status == 4, text
     assert said in " ".join(text.split())

@@ -13,7 +13,12 @@ PAGES = [
 ]
 
 AGENT = """
-    def build(parts):
+    from pytest_rageval.systems.workflow import Workflow
+
+    def read(setup):
+        setup.options.finish()
+
+    def build(parts, options):
         async def answer(query):
             environment = parts.environments.of_case()
             with environment.open() as tools:
@@ -23,10 +28,8 @@ AGENT = """
             return environment.name + ": " + observation.text
         return answer
 
-    build.uses_environments = True
-
     def pytest_rageval_register(registry):
-        registry.systems.register("agent", build)
+        registry.systems.register("agent", Workflow(read, build, uses_environments=True))
 """
 """A conftest that registers a system; the question says which tool it calls with which argument."""
 

@@ -96,7 +96,7 @@ def test_it_answers_within_the_steps(steps: int) -> None:
 
 
 def test_a_question_without_names_searches_its_content_words() -> None:
-    hours = {"type": "object", "properties": {"place": {"type": "string"}, "day": {"type": "integer"}}}
+    hours = {"type": "object", "properties": {"day": {"type": "integer"}, "place": {"type": "string"}}}
     opening = Tool(
         "opening", "When it opens.", {**hours, "required": ["place"]}, lambda place: f"The {place} opens at 9."
     )
@@ -164,6 +164,7 @@ def test_a_request_of_no_built_in_system_is_refused(turn: Turn | None) -> None:
         ("It was directed by J. R. Smith. He was born in Rome.", ["J. R. Smith", "Rome"]),
         ("Which came first, 3 Dots or Dying God?", ["3 Dots", "Dying God"]),
         ("In 1938 it was shown. The Hague is a city.", ["Hague"]),
+        ("It lies on the Grey Sea. Its port is old. Dr. Ann Bo lives there.", ["Grey Sea", "Dr. Ann Bo"]),
         ("nothing here", []),
         ("谁是市长？", []),
         ("", []),
