@@ -12,7 +12,7 @@ from typing import Any
 from pytest_rageval.environments.tool import Observation, Tool
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.sandbox.tool_errors import error_of
-from pytest_rageval.systems.agents.run import AgentRun
+from pytest_rageval.systems.agents.run import AgentRun, outcome_of
 
 __all__ = ["ProgramTools", "signatures"]
 
@@ -43,7 +43,7 @@ class ProgramTools:
         self.functions: dict[str, Callable[..., Any]] = {tool.name: partial(self._call, tool) for tool in tools}
         self._run = run
         self._loop = asyncio.get_running_loop()
-        self._call_in_flight: concurrent.futures.Future[Observation] | None = None
+        self._call_in_flight: concurrent.futures.Future[Any] | None = None
         self._ended = False
 
     def end(self) -> None:
@@ -63,7 +63,7 @@ class ProgramTools:
 
     def _observed(self, name: str, arguments: dict[str, Any]) -> Observation:
         """Wait for a call; raise `asyncio.CancelledError`, which a program cannot catch, if the run has ended."""
-        call = self._run.call(name, arguments)
+        call = outcome_of(partial(self._run.call, name, arguments))
         try:
             self._call_in_flight = future = asyncio.run_coroutine_threadsafe(call, self._loop)
         except RuntimeError:  # the loop is closed
@@ -72,9 +72,12 @@ class ProgramTools:
         if self._ended:
             future.cancel()
         try:
-            return future.result()
+            observation, error = future.result()
         except concurrent.futures.CancelledError:
             raise asyncio.CancelledError from None
+        if observation is None:
+            raise error or asyncio.CancelledError
+        return observation
 
 
 def _by_name(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

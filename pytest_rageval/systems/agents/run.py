@@ -147,7 +147,7 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
         max_time: seconds; after them the run ends with ``time_limit``.
     """
     start = time.perf_counter()
-    played = asyncio.ensure_future(outcome_of(play(run)))
+    played = asyncio.ensure_future(outcome_of(lambda: play(run)))
     try:
         done, _ = await asyncio.wait({played}, timeout=max_time)
     finally:
@@ -163,10 +163,10 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
     return Answer(text, usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, seconds))
 
 
-async def outcome_of(awaitable: Awaitable[T]) -> tuple[T | None, BaseException | None]:
+async def outcome_of(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
     """Return a result or an exception. A task that raises a `KeyboardInterrupt` would end the event loop."""
     try:
-        return await awaitable, None
+        return await make(), None
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         return None, error
 

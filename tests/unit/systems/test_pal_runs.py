@@ -164,6 +164,17 @@ def test_an_outage_is_the_error_of_the_case(play: Play) -> None:
         play(block("try:\n    offline('here')\nexcept BaseException:\n    answer = 1"), tools=[offline])
 
 
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), SystemExit(3)])
+def test_what_a_program_may_not_handle_ends_its_run(play: Play, raised: BaseException) -> None:
+    def leave() -> str:
+        """Leave."""
+        raise raised
+
+    with pytest.raises(type(raised)):
+        play(block("try:\n    leave()\nexcept BaseException:\n    answer = 1"), tools=[leave])
+    assert play("6 * 7").answer.text == "42"
+
+
 def test_a_repair_sees_the_program_its_error_and_what_it_printed(play: Play) -> None:
     broken = block("print('> so far')\nprint('two')\n1 / 0")
     played = play(broken, block("answer = 7"), repairs="1")
