@@ -50,6 +50,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.analyses.runs import as_json, loaded, outputs, table_text
     from pytest_rageval.engine.pair_judging import NOT_ASKED
     from pytest_rageval.hooks.pair_judging import judge_pairs
+    from pytest_rageval.model.codec import encode_calls
     from pytest_rageval.report.files.join_runs import join_runs
     from pytest_rageval.report.run.preferences import pairs_of_answers, preferences_of
     from pytest_rageval.report.terminal.leaderboard_tables import preference_tables, preferences_json
@@ -60,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     pairs, left_out = pairs_of_answers(runs.outcomes, instances)
     asked = judge_pairs(arguments.judge, pairs, _options(arguments))
     result = preferences_of(asked.judge, asked.models, asked.pairs, left_out, runs.alpha)
-    plain = {"runs": list(runs.names), **preferences_json(result), "calls": asked.calls.calls}
+    plain = {"runs": list(runs.names), **preferences_json(result), "usage": encode_calls(asked.calls)}
     texts = {"json": lambda: as_json(plain), "csv": lambda: _csv(asked.pairs)}
     lines = outputs(arguments, texts, runs.names)
     if lines is not None:

@@ -30,8 +30,8 @@ def leaderboard_table(board: Leaderboard) -> Table:
     columns.append(["rating [95 %]", *map(_rating, places)])
     columns.append(["from the best", *map(_behind, places)])
     notes = [
-        Line("won, tied, lost: case by case against each other system; rating: Bradley-Terry, 1000 is the mean,"),
-        Line("400 points more win 10 of 11"),
+        Line("won, tied, lost: case by case against each other system"),
+        Line("rating: Bradley-Terry, the mean is 1000, 400 points more win 10 cases of 11"),
     ]
     best = places[0].rated.system
     names = board.not_separable

@@ -6,6 +6,10 @@ import csv
 import io
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,7 +90,7 @@ def test_a_judge_compares_all_pairs_in_both_orders(project: Project, judge: Open
     assert (first["n"], first["won"], first["tied"], first["lost"]) == (4, 2, 2, 0)
     assert (first["order_decided"], first["same_answer"], first["share"]) == (1, 1, 0.75)
     assert plain["left_out"] == {"an error has no answer": 2}
-    assert len(judge.requests) == plain["calls"] == 2 * (3 + 5 + 4)
+    assert len(judge.requests) == plain["usage"]["calls"] == 2 * (3 + 5 + 4)
     assert plain["order_decided"] == {"share": pytest.approx(1 / 12), "n": 12, "ci95": plain["order_decided"]["ci95"]}
     assert plain["first_shown"]["share"] == pytest.approx((11 * 0.5 + 1) / 12)
     ranked = [each["system"] for each in plain["leaderboard"]["systems"]]
@@ -126,6 +130,30 @@ def test_a_spent_budget_stops_and_the_next_command_asks_only_the_rest(project: P
     assert len(judge.requests) == 24
     assert [each["unscored"] for each in plain["pairs"]] == [{}, {}, {}]
     assert not list((project.path / ".rageval" / "preferences").glob("*/*"))
+
+
+def test_an_interrupted_command_goes_on_where_it_stopped(project: Project, judge: OpenAIServer) -> None:
+    run_of(project, judge.base_url, "rag_concurrency = 1")
+    judge.delay_s = 0.1
+    start = "import sys; from pytest_rageval.cli import main; sys.exit(main())"
+    command = subprocess.Popen(
+        [sys.executable, "-c", start, "analyze", "preferences"],
+        cwd=project.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 60
+    while len(judge.requests) < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    command.send_signal(signal.SIGINT)
+    out, err = command.communicate(timeout=20)
+    assert (command.returncode, out, err) == (130, b"", b"")
+    before = len(judge.requests)
+    assert 5 <= before < 24
+    judge.delay_s = 0.0
+    plain = asked(project)
+    assert len(judge.requests) in (24, 25)  # the call in flight has no reply
+    assert sum(each["n"] for each in plain["pairs"]) == 13
 
 
 def test_recorded_verdicts_are_replayed(project: Project, judge: OpenAIServer) -> None:
