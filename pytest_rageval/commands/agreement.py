@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,9 @@ from pytest_rageval.report.run.judge_agreement import against_people
 from pytest_rageval.report.terminal.agreement_tables import against_people_json, against_people_lines
 
 __all__ = ["agreement", "labels_of", "parse_worth"]
+
+MOST_STEPS = 1_000
+"""Highest number of steps of a scale of whole numbers."""
 
 _SCALE = re.compile(r"(?P<low>-?[0-9]+(?:\.[0-9]+)?)(?:\.\.|-)(?P<high>-?[0-9]+(?:\.[0-9]+)?)")
 
@@ -45,9 +49,14 @@ def parse_worth(values: Sequence[str], scale: str | None) -> Worth:
         return Worth(worth)
     ends = _SCALE.fullmatch(scale.strip())
     low, high = (0.0, 0.0) if ends is None else (float(ends["low"]), float(ends["high"]))
-    if ends is None or not low < high:
+    if ends is None or not low < high < math.inf or low == -math.inf:
         raise SettingError(f"--scale {short_repr(scale)}: wanted two numbers, the lower first, such as 0..2 or -2..2")
-    return Worth(scale=(low, high) if "." in ends["low"] + ends["high"] else (int(low), int(high)))
+    if "." in ends["low"] + ends["high"]:
+        return Worth(scale=(low, high))
+    if high - low > MOST_STEPS:
+        advice = f"write decimals for any number between them, such as {low:.1f}..{high:.1f}"
+        raise SettingError(f"--scale {short_repr(scale)}: wanted at most {MOST_STEPS:,} steps; {advice}")
+    return Worth(scale=(int(low), int(high)))
 
 
 def agreement(

@@ -208,6 +208,12 @@ def test_an_error_is_one_sentence(
     assert not judge.requests
 
 
+def test_a_panel_asks_in_both_orders_anyway(project: Project, judge: OpenAIServer) -> None:
+    run_of(project, judge.base_url, "rag_judges =", "    preference: rag_judge; repeat=2; swapped")
+    done = project.command("analyze", "preferences")
+    assert done.stderr.startswith("rageval: rag_judges: preference is asked in both orders anyway; take out 'swapped'")
+
+
 def test_a_refused_key_ends_the_command(project: Project, judge: OpenAIServer) -> None:
     run_of(project, judge.base_url, "rag_concurrency = 1")
     judge.plan = lambda number, body: Fault("status", 401)

@@ -70,6 +70,13 @@ def test_exchanging_the_answers_exchanges_the_verdict(straight: str, turned: str
     assert (exchanged.agree, exchanged.for_first_shown) == (found.agree, found.for_first_shown)
 
 
+@given(st.text(), st.text())
+def test_any_reply_gives_a_verdict_or_a_problem(one: str, other: str) -> None:
+    found = asyncio.run(in_both_orders(BETTER, sample(one), sample(other), ScriptedLLM([one, other, other, one])))
+    assert (found.value is None) == (found.problem is not None)
+    assert found.value in (None, 0.0, 0.5, 1.0)
+
+
 def test_a_reply_without_a_label_is_asked_for_once_more() -> None:
     model = ScriptedLLM(["both are fine", reply("tie"), "no", "no idea"])
     found = asyncio.run(in_both_orders(BETTER, sample("Paris."), sample("Rome."), model))
