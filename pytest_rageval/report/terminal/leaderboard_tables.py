@@ -125,7 +125,7 @@ def _rating(place: Place) -> str:
 
 def _behind(place: Place) -> str:
     if place.behind is None:
-        return "best" if place.rank is not None and place.rank < 2 else ABSENT
+        return ABSENT if place.rank is None else "best"
     return f"{'separable' if place.behind.separable else 'not separable'} (p {p_text(place.behind.p_adjusted)})"
 
 
