@@ -75,7 +75,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     yield from (f"warning: {note}" for note in asked.notes)
     unasked = [each.problem for each in asked.pairs if each.problem and each.problem.startswith(NOT_ASKED)]
     if unasked:
-        why = unasked[0].partition(": ")[2]
+        why = unasked[0].partition(": ")[2].splitlines()[0]
         yield f"warning: {len(unasked)} pairs were not asked ({why}); the next command asks only the rest"
 
 

@@ -123,8 +123,9 @@ def preferences_of(
     if not judged:
         raise SettingError("no pair of answers was judged: no case has two answers; name other runs")
     if asked and all(each.value is None for each in asked):
-        why, n = Counter(each.problem or "" for each in asked).most_common(1)[0]
-        raise SettingError(f"no pair of answers was judged: {n} of {len(asked)} pairs: {why}")
+        kind, n = Counter((each.problem or "").partition(":")[0] for each in asked).most_common(1)[0]
+        why = next(each.problem for each in asked if each.problem and each.problem.startswith(kind))
+        raise SettingError(f"no pair of answers was judged: {n} of {len(asked)} pairs: {why.splitlines()[0]}")
     groups: dict[tuple[str, str], list[JudgedPair]] = {}
     for each in judged:
         groups.setdefault(each.pair.systems, []).append(each)
@@ -147,7 +148,7 @@ def _lacking(outcome: Outcome) -> str | None:
     """Return why an outcome has no answer to compare; None if it has one."""
     if outcome.status != "scored" or outcome.answer is None:
         return "an error has no answer" if outcome.status == "error" else f"a case is {outcome.status}"
-    return None
+    return None if outcome.answer.generated else "a system found passages only, and wrote no answer"
 
 
 def _pair(contrast: Contrast, judged: Sequence[JudgedPair]) -> PairOfSystems:

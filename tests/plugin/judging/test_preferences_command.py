@@ -31,6 +31,8 @@ from pytest_rageval import PromptedJudge
 
 def pytest_rageval_register(registry):
     registry.judges.register("longer", PromptedJudge("longer", "Which answer says more?", pair=True))
+    registry.judges.register("broken", PromptedJudge("broken", "Which?", pair=True, applies=lambda sample: 1 / 0))
+    registry.judges.register("never", PromptedJudge("never", "Which?", pair=True, applies=lambda sample: "no_gold"))
     registry.judges.register("brief", lambda sample: len(sample.answer.text) < 100)
 """
 
@@ -196,6 +198,11 @@ def test_pairs_without_a_verdict_are_counted(project: Project, judge: OpenAIServ
         (("--judge", "brief"), "rageval: --judge 'brief' judges single answers; name a PromptedJudge(..., pair=True)"),
         (("--judge-model", "script:none.toml"), "rageval: the model script:none.toml cannot be used: there is no file"),
         (("nowhere",), "rageval: the run nowhere is not under"),
+        (
+            ("--judge", "broken"),
+            "rageval: no pair of answers was judged: 12 of 12 pairs: judge_error: judge 'broken' failed on ",
+        ),
+        (("--judge", "never"), "rageval: no pair of answers was judged: 12 of 12 pairs: not_applicable: no_gold"),
     ],
 )
 def test_an_error_is_one_sentence(
@@ -205,6 +212,7 @@ def test_an_error_is_one_sentence(
     done = project.command("analyze", "preferences", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
     assert not judge.requests
 
 
