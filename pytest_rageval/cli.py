@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     The status is 0; 1 if `lint` found errors, or `import` or `anchor` left something out; 2 if a command cannot run;
     130 if it was interrupted. `merge` returns pytest's exit status.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = _parser().parse_args(agreement_arguments.signed_scale(sys.argv[1:] if argv is None else argv))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not support all of Unicode
     status = 0

@@ -110,7 +110,7 @@ class Collected:
         self.made: list[pytest.Item] = []
         self.elsewhere: list[str] = []
         self.unmatched: list[Gate] = []
-        self.panels = panels_by_judge(options.panels, catalog.metrics)
+        self.panels = panels_by_judge(options.panels, catalog.metrics, catalog.pair_judges)
         if options.named_systems:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
