@@ -65,7 +65,8 @@ class Completion:
     tool_calls: tuple[ToolCall, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", "" if self.text is None else self.text)
+        text: object = self.text
+        object.__setattr__(self, "text", "" if text is None else text)
         object.__setattr__(self, "tool_calls", tuple(self.tool_calls or ()))
 
     @property
