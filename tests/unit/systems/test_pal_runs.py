@@ -271,7 +271,7 @@ def test_the_call_of_the_model_may_fail(play: Play) -> None:
     [
         ({"repairs": "-1"}, "rag_systems: pal has repairs=-1; write a whole number of 0 or more"),
         ({"answer": "mode"}, "rag_systems: pal has answer=mode; write program or model"),
-        ({"max_time": "0"}, "rag_systems: pal has max_time=0; write a number of seconds above 0"),
+        ({"max_time": "0"}, "rag_systems: pal has max_time=0; write a number of seconds above 0, up to 1000000"),
         ({"repair": "1"}, "rag_systems: pal has the unknown option 'repair'; did you mean 'repairs'?"),
         ({"prompts": "none.toml"}, "--rag-system: there is no file 'none.toml'; correct the path"),
     ],
