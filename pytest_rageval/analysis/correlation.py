@@ -80,7 +80,7 @@ def rank_correlation(one: Sequence[float], other: Sequence[float], *, intervals:
     return RankCorrelation(n, tau_b, tau_b_ci95, rho, rho_ci95)
 
 
-def with_interval(values: NDArray[np.float64]) -> tuple[float, Interval | None]:
+def with_interval(values: NDArray[np.floating[Any]]) -> tuple[float, Interval | None]:
     """Return the first value, which is of all cases, and the percentiles of the other defined values."""
     import numpy as np
 
