@@ -20,6 +20,7 @@ from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, RefusedCallError
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
+from pytest_rageval.model.plain import plain_text
 from pytest_rageval.sandbox.protocol import Ran
 from pytest_rageval.systems.chains.chain import Chain, Retrieve
 from pytest_rageval.systems.chains.history import Output
@@ -142,6 +143,8 @@ def _check(order: ChainOrder) -> None:
         raise SettingError("--from runs one action; leave out --until and --prompts-only")
     if order.question is not None and not order.question.strip():
         raise SettingError("--question is empty; write a question")
+    if order.question is not None and plain_text(order.question) != order.question:
+        raise SettingError("--question holds bytes that are no text; write it in the encoding of the terminal")
 
 
 def _run(order: ChainOrder, config: pytest.Config) -> ChainResult:

@@ -55,7 +55,6 @@ class Needs:
     """What the files of a system name, for the checks before anything runs and for the run's fingerprint.
 
     Attributes:
-        files: decide what the system does.
         models: the litellm names of models of its own.
         asks: whether it asks the system's model.
         retrieves: whether it searches with the session's retriever.
@@ -63,7 +62,6 @@ class Needs:
         tools: names of tools, each with ``file:line``.
     """
 
-    files: tuple[Path, ...] = ()
     models: tuple[str, ...] = ()
     asks: bool = True
     retrieves: bool = True
@@ -86,6 +84,7 @@ class Workflow(Generic[O]):
         uses_embedded: whether it runs with the model ``embedded`` if the session has no model.
         retrieves: whether it may use the session's retriever. A user's retriever may ask models, too.
         needs: returns what its files name.
+        files: returns the files that its options name, which decide what it does, for the run's fingerprint.
         facet: the facet ``workflow`` of its outcomes; "" for the system's name.
     """
 
@@ -96,6 +95,7 @@ class Workflow(Generic[O]):
     uses_embedded: bool = False
     retrieves: bool = True
     needs: Callable[[O], Needs] | None = None
+    files: Callable[[O], tuple[Path, ...]] | None = None
     facet: str = ""
 
     def __call__(self, parts: SystemParts) -> System:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+from collections import deque
 from typing import Any
 
 from pytest_rageval.model.plain import plain_json
@@ -27,19 +27,20 @@ def without_duplicates(collector: Collector) -> Collector:
     events = list(collector.events)
     if len({event.source for event in events}) < 2:
         return Collector(events)
-    calls: dict[tuple[str, str], list[Event]] = {}
+    calls: dict[tuple[str, str], dict[str, deque[Event]]] = {}
     completions: list[Event] = []
     joined: set[tuple[int, str]] = set()
     same: dict[int, Event] = {}
     for event in sorted(events, key=lambda each: each.start):
         key = _key(event)
-        earlier = None if key is None else next((each for each in calls.get(key, ()) if _is_same(each, event)), None)
+        earlier = None if key is None else _earlier(calls.get(key, {}), event)
         if earlier is None and event.kind == COMPLETION:
+            completions = [each for each in completions if not _is_over(each, event)]
             free = (each for each in completions if (id(each), event.source) not in joined)
             earlier = next((each for each in free if _is_inside(event, each)), None)
         if earlier is None:
             if key is not None:
-                calls.setdefault(key, []).append(event)
+                calls.setdefault(key, {}).setdefault(event.source, deque()).append(event)
             if event.kind == COMPLETION:
                 completions.append(event)
         else:
@@ -53,9 +54,26 @@ def without_duplicates(collector: Collector) -> Collector:
     return Collector(rest)
 
 
-def _is_same(one: Event, other: Event) -> bool:
-    ends = (math.inf if event.end is None else event.end for event in (one, other))
-    return one.source != other.source and max(one.start, other.start) <= min(ends)
+def _earlier(calls: dict[str, deque[Event]], event: Event) -> Event | None:
+    """Return the first call of another source that overlaps an event; forget calls that ended before it.
+
+    Args:
+        calls: source -> its calls that began no later than the event, in the order in which they began.
+        event: the event.
+    """
+    found = []
+    for source, begun in calls.items():
+        while begun and _is_over(begun[0], event):
+            begun.popleft()
+        if begun and source != event.source:
+            found.append(begun[0])
+    is_valid = event.end is None or event.start <= event.end  # a clock can be set back
+    return min(found, key=lambda each: each.start) if found and is_valid else None
+
+
+def _is_over(earlier: Event, event: Event) -> bool:
+    """Return whether an earlier event ended before another began."""
+    return earlier.end is not None and earlier.end < event.start
 
 
 def _is_inside(event: Event, around: Event) -> bool:

@@ -12,7 +12,7 @@ __all__ = ["VARIABLES", "chain_template"]
 VARIABLES = {"prompt": "{{a{}.prompt}}", "response": "{{a{}}}", "wiki_id_title": "{{a{}.titles_and_ids}}"}
 """RaLLe's lists, one item for each earlier action -> the same variable of a chain."""
 
-_FIELD = re.compile(r"(\w+)\[(\d+)\]")
+_FIELD = re.compile(r"(\w+)\[([0-9]{1,9})\]")
 
 
 def chain_template(template: str, action: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.component_options import ComponentOptions
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Responder
 
-__all__ = ["check_needs", "check_workflows", "needs_of", "setup_of", "workflow_of"]
+__all__ = ["check_needs", "check_workflows", "files_of", "needs_of", "setup_of", "workflow_of"]
 
 
 def workflow_of(collected: Collected, responder: Responder) -> AnyWorkflow | None:
@@ -49,6 +50,17 @@ def needs_of(collected: Collected, responder: Responder) -> Needs | None:
             needs = declared(workflow.read(setup_of(collected, responder)))
         collected.needs[responder] = needs
     return collected.needs[responder]
+
+
+def files_of(collected: Collected, responder: Responder) -> tuple[Path, ...]:
+    """Return the files that decide what a system does; a retriever ``run:FILE`` of its own has one, too."""
+    workflow = workflow_of(collected, responder)
+    if workflow is None or workflow.files is None:
+        return ()
+    needs = needs_of(collected, responder) or Needs()
+    runs = [kind.partition(":")[2] for _, kind, _ in needs.retrievers if kind.startswith("run:")]
+    named = workflow.files(workflow.read(setup_of(collected, responder)))
+    return (*named, *(collected.options.beside / path for path in runs))
 
 
 def check_workflows(collected: Collected) -> None:

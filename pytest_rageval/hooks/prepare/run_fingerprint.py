@@ -17,7 +17,7 @@ from pytest_rageval.corpora.places import places
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import needs_of
+from pytest_rageval.hooks.collect.workflows import files_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS_FIXTURE, MODELS, PARTS, overridden
 from pytest_rageval.hooks.config.model_scripts import is_script
@@ -115,10 +115,8 @@ def _systems(collected: Collected) -> dict[str, str]:
     scripts = {name: collected.models.scripts.path(name) for _, name in collected.models.names if is_script(name)}
     values |= {f"the file of {name}": _content(file) for name, file in scripts.items()}
     for responder in dict.fromkeys(entry.responder for entry in collected.entries):
-        needs = needs_of(collected, responder)
-        if needs is not None and needs.files:
-            runs = [kind.partition(":")[2] for _, kind, _ in needs.retrievers if kind.startswith("run:")]
-            files = (*needs.files, *(options.beside / path for path in runs))
+        files = files_of(collected, responder)
+        if files:
             values[f"the files of {responder.name}"] = _digest([_content(file) for file in files])
     return {ascii_safe(name): ascii_safe(value) for name, value in values.items()}
 

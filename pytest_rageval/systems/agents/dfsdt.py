@@ -93,4 +93,12 @@ def _plan(options: DFSDTOptions, query: Query, parts: SystemParts) -> PlannedRun
     return planned(parts, options.agent, messages, limits.max_calls, [FINISH], turns=limits.max_nodes)
 
 
-workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)
+workflow = Workflow(
+    _read,
+    _build,
+    _plan,
+    uses_environments=True,
+    uses_embedded=True,
+    retrieves=False,
+    files=lambda options: options.agent.files,
+)

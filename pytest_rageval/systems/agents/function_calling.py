@@ -151,4 +151,12 @@ def _plan(options: FunctionCallingOptions, query: Query, parts: SystemParts) -> 
     return planned(parts, options.agent, options.opening(query, parts.prompts), options.agent.max_steps, ending)
 
 
-workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)
+workflow = Workflow(
+    _read,
+    _build,
+    _plan,
+    uses_environments=True,
+    uses_embedded=True,
+    retrieves=False,
+    files=lambda options: options.agent.files,
+)

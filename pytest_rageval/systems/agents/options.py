@@ -31,6 +31,11 @@ class AgentOptions:
     prompts: Path | None = None
     examples: int = 1
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the options name."""
+        return () if self.prompts is None else (self.prompts,)
+
 
 def read_agent_options(setup: SystemSetup) -> AgentOptions:
     """Return the shared options of a system; the caller reads its own ones and then calls ``finish``.

@@ -197,4 +197,12 @@ def _plan(options: PalOptions, query: Query, parts: SystemParts) -> PlannedRun:
     return PlannedRun(messages, calls, exact=calls == 1)
 
 
-build = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)
+build = Workflow(
+    _read,
+    _build,
+    _plan,
+    uses_environments=True,
+    uses_embedded=True,
+    retrieves=False,
+    files=lambda options: options.agent.files,
+)

@@ -209,4 +209,12 @@ def _plan(options: ReactOptions, query: Query, parts: SystemParts) -> PlannedRun
     return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False, params=params)
 
 
-workflow = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)
+workflow = Workflow(
+    _read,
+    _build,
+    _plan,
+    uses_environments=True,
+    uses_embedded=True,
+    retrieves=False,
+    files=lambda options: options.agent.files,
+)

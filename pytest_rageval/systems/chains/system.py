@@ -63,7 +63,7 @@ def family(name: str, head: str, get: object) -> AnyWorkflow:
     mark, argument = name[len(head) : len(head) + 1], name[len(head) + 1 :]
     if mark != ":" or not argument.strip():
         raise SettingError(f"{name} names no chain; write {head}:FILE.toml")
-    return Workflow(read, build, plan=_plan, uses_embedded=True, needs=_needs, facet=chain_name(argument))
+    return Workflow(read, build, plan=_plan, uses_embedded=True, needs=_needs, files=_files, facet=chain_name(argument))
 
 
 def read(setup: SystemSetup) -> ChainOptions:
@@ -157,13 +157,16 @@ def _needs(options: ChainOptions) -> Needs:
     used = {action.retriever for action in chain.retrieves}
     retrievers = [(each.where, each.kind, each.params) for name, each in chain.retrievers.items() if name in used]
     return Needs(
-        files=(options.path,),
         models=tuple(filter(None, chain.models)),
         asks="" in chain.models,
         retrieves=any(not action.retriever for action in chain.retrieves),
         retrievers=(*retrievers, *((action.where, action.retriever, {}) for action in named)),
         tools=tuple((action.where, action.tool) for action in chain.tools),
     )
+
+
+def _files(options: ChainOptions) -> tuple[Path, ...]:
+    return (options.path,)
 
 
 def _plan(options: ChainOptions, query: Query, parts: SystemParts) -> PlannedRun:

@@ -157,6 +157,15 @@ def test_an_interrupt_ends_an_agent_in_the_middle_of_a_tool(project: Project, op
     _resumes(project, openai_server)
 
 
+STOPS = """
+    import pytest
+
+    def pytest_runtest_setup(item):
+        if "q1" in item.name:
+            pytest.exit("stopped")
+"""
+
+
 def _resumes(project: Project, server: OpenAIServer) -> None:
     """Resume the run: all cases are scored, and what had been paid for is not asked again."""
     before = len(server.requests)
@@ -183,6 +192,20 @@ OUTAGE = """
     CALLS = []
     TOOLS = [Search, Lookup]
 """
+
+
+@pytest.mark.parametrize("agent", ["react", "function_calling", "dfsdt", "pal"])
+def test_a_run_goes_on_unless_the_agents_prompts_have_changed(project: Project, agent: str) -> None:
+    agents(project, "rag_systems =", f"    mine: {agent}@script:script.toml; prompts=prompts.toml", cases=CASES[:2])
+    project.file("script.toml", '[[reply]]\ntext = "1884"\n')
+    project.file("prompts.toml", 'example = ["First."]\n')
+    project.file("conftest.py", STOPS)
+    assert project.run("--rag-system", "mine").status == 2
+    project.file("conftest.py", "")
+    project.file("prompts.toml", 'example = ["Second."]\n')
+    run = project.run("--rag-system", "mine", "--rag-resume", fresh=False, json_path=None)
+    assert run.status == 4
+    assert "its system differs: the files of mine has changed" in str(run.result.stderr)
 
 
 def test_an_outage_of_a_tool_is_an_error_and_changes_no_score(project: Project, openai_server: OpenAIServer) -> None:

@@ -99,6 +99,7 @@ def test_a_template_has_the_variables_of_a_chain(template: str, becomes: str) ->
         ("{question!r:>10}", "'{question!r:>10}' formats a variable; leave out what follows its name"),
         ("{response[2]}", "has not run yet; the actions before it are 0 to 1"),
         ("{response[-1]}", "is no variable"),
+        ("{response[" + "9" * 5000 + "]}", "is no variable"),
         ("an open {", "write {{ and }} for braces"),
     ],
 )

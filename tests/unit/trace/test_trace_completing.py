@@ -137,6 +137,33 @@ def test_equal_calls_at_once_from_one_source_stay_two() -> None:
     assert len(completed(Answer("x"), collected(first, second)).trace) == 3
 
 
+class ComparedText(str):
+    """A text that counts how often one is compared."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        ComparedText.compared += 1
+        return str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+def test_the_work_grows_with_the_number_of_calls_and_not_with_its_square() -> None:
+    def calls(at: int, source: str) -> list[Event]:
+        details = {"tool": {"name": "search"}, "completion": {"model": "m"}}
+        return [Event(kind, detail, at, at + 0.5, source=ComparedText(source)) for kind, detail in details.items()]
+
+    count = 1000
+    events = [event for at in range(count) for event in calls(at, "environment")]
+    trace = completed(Answer("x"), collected(*events, *calls(count // 2, "tracing"))).trace
+    assert len(trace) == 2 * count + 1
+    assert ComparedText.compared < 50 * count
+
+
 def test_what_json_cannot_hold_becomes_its_repr() -> None:
     with collecting() as collector, tracing.step("mine", handle=object, n=float("inf")):
         pass
