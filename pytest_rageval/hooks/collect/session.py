@@ -61,6 +61,7 @@ class Collected:
         named: the systems that options name.
         testbeds: by node id, in collection order.
         entries: every case, in data order.
+        asking: a stand-in for the requests of each test with ``rag_ask`` to each of its systems; it is no case.
         session_gates: gates over the session, each with the option that sets it.
         shared: the ordinals of the cases that all shards together run; None without ``--rag-shard``.
         made: every test item created for a case, deselected or not.
@@ -101,6 +102,7 @@ class Collected:
         self.named = NamedSystems(options.folders)
         self.testbeds: dict[str, Testbed] = {}
         self.entries: list[Entry] = []
+        self.asking: list[Entry] = []
         self.session_gates: list[tuple[Gate, str]] = []
         for where, texts in (("--rag-gate", options.cli_gates), ("rag_gates", options.ini_gates)):
             for gate in (parse_gate(text, where) for text in texts):

@@ -20,6 +20,8 @@ __all__ = [
     "overridden",
     "reaches",
     "reaches_own",
+    "request_of",
+    "running_test",
     "session_params",
 ]
 
@@ -69,6 +71,18 @@ def _closure(starts: Iterable[str], node: pytest.Item) -> Iterator[tuple[str, py
         seen.add(place)
         yield fixture, definitions[-depth]
         queue += [(name, depth + 1 if name == fixture else 1) for name in definitions[-depth].argnames]
+
+
+def running_test(session: pytest.Session) -> pytest.Item | None:
+    """Return the test that is set up, runs or is torn down; None between tests."""
+    nodes = list(session._setupstate.stack)
+    return nodes[-1] if nodes and isinstance(nodes[-1], pytest.Item) else None
+
+
+def request_of(item: Any) -> pytest.FixtureRequest | None:
+    """Return the request of a test, which sets up further fixtures; None for an item without fixtures."""
+    request = getattr(item, "_request", None)
+    return request if isinstance(request, pytest.FixtureRequest) else None
 
 
 def session_params(item: Any) -> dict[str, int]:
