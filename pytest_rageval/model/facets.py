@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping
 
 __all__ = [
-    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "SYSTEM", "TASKS",
-    "WORKFLOW", "above", "facet_text", "matches", "own_labels", "place_of", "place_text", "sort_key",
+    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION", "SYSTEM",
+    "TASKS", "VARIANT", "WORKFLOW", "above", "facet_text", "matches", "own_labels", "place_of", "place_text",
+    "sort_key",
 ]  # fmt: skip
 
 FACETS = (
@@ -34,6 +35,9 @@ DIALOGUE = "dialogue"
 
 KNEW = "knew"
 """The facet for whether the model knew the answer without any passage; set by the closed-book arm."""
+
+RELATION, VARIANT = "relation", "variant"
+"""The facets of a variant of a case: how it was changed, and its number, from "1". An original has neither."""
 
 MIN_N = "min_n"
 """The key in a gate's brackets for the smallest size of a cell; no facet has this name."""
