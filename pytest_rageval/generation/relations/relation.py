@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_rageval.generation.relations import BUILTIN
 from pytest_rageval.generation.relations.records import NO_RECORDS, Records
@@ -42,6 +42,14 @@ class Variant:
     original: Case
     case: Case
     expected: Expected
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print what changed, in Hypothesis and IPython, instead of two whole cases."""
+        name = f"Variant({self.case.id!r}, {self.relation} {self.number}"
+        if self.case.instance.question != self.original.instance.question:
+            printer.text(f"{name}: {self.case.instance.question!r})")
+        else:
+            printer.text(f"{name}: {', '.join(passage.id for passage in self.case.supplied or ())})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,9 @@ class Asking:
         self._shared = shared_folder(session.config)
         self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}
 
+    def __repr__(self) -> str:
+        return "rag_ask"
+
     def __call__(
         self,
         case: Case | Instance | HasCase,

@@ -223,3 +223,50 @@ def test_a_dry_run_says_how_often_a_test_asks_at_most(project: Project) -> None:
         "rag_ask: test_loop.py::test_loop asks rag_system as often as its code says",
         "A property that fails asks more, to find a smaller example; the same request is asked once.",
     )
+
+
+VARIANTS = """
+    from hypothesis import given, settings
+    from pytest_rageval import strategies as rag
+
+    settings.load_profile("rag")
+
+    @given(rag.variants("jsonl:cases.jsonl", relations=["passage_order", "typo"], where={"topic": "Hours"}))
+    def test_stable(rag_ask, variant):
+        assert rag_ask(variant)["accuracy"] >= rag_ask(variant.original)["accuracy"]
+"""
+FIRST = """
+    import pytest
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return lambda query: query.passages[0].text
+"""
+
+
+def test_a_property_over_variants_shows_the_smallest_change(project: Project) -> None:
+    texts = {"p0": "It opens at 9:00.", "n0": "Soup costs 12 euros.", "n1": "The ferry leaves at 8:15."}
+    passages = [{"id": name, "text": text} for name, text in texts.items()]
+    question = "When does the museum open on weekdays?"
+    project.data([{"id": "q1", "question": question, "answers": ["9:00"], "passages": passages, "topic": "Hours"}])
+    project.file("conftest.py", FIRST)
+    project.file("test_stable.py", VARIANTS)
+    run = project.run()
+    assert run.status == 1
+    run.said("*variant=Variant('q1', passage_order 1: n1, n0, p0)*")
+    assert "rag_ask=rag_ask," in run.text
+
+
+@pytest.mark.parametrize(
+    ("test", "sentence"),
+    [
+        ("import sys\nsys.modules['hypothesis'] = None", "pytest_rageval.strategies needs an optional dependency: pip"),
+        ("", "rag.variants: dataset 'none.jsonl' is not there"),
+    ],
+)
+def test_strategies_that_cannot_be_made_refuse_the_session(project: Project, test: str, sentence: str) -> None:
+    lines = [test, "from pytest_rageval import strategies as rag", "made = rag.variants('jsonl:none.jsonl')"]
+    project.file("test_stable.py", "\n".join(lines))
+    run = project.run(subprocess=True)
+    assert run.status == pytest.ExitCode.USAGE_ERROR, run.text
+    assert sentence in run.result.stderr.str()
