@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from support.servers.openai_server import OpenAIServer
 
 pytest.register_assert_rewrite("support")
-settings.register_profile("any machine", deadline=None)  # a busy machine makes no property false
-settings.load_profile("any machine")
+settings.register_profile("suite", deadline=None, max_examples=40)  # a busy machine makes no property false
+settings.register_profile("thorough", deadline=None, max_examples=1_000)
+settings.load_profile("suite")
 ROOT = Path(__file__).parent
 sys.dont_write_bytecode = False  # a thousand runs inside, each of which would compile anew what it imports
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -9,6 +9,8 @@ from pytest_rageval import Answer, Query
 
 from assistant import help_desk
 
+collect_ignore = ["agents"]  # a project of its own: `pytest agents`
+
 
 @pytest.fixture(scope="session")
 def rag_generator() -> Callable[[Query], Answer]:

@@ -19,6 +19,7 @@ from pytest_rageval.commands import (
     export,
     import_arguments,
 )
+from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
 from pytest_rageval.commands.generation import shrink
 from pytest_rageval.errors import RagEvalError, SettingError, coded
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     The status is 0; 1 if `lint` found errors, or `import` or `anchor` left something out; 2 if a command cannot run;
     130 if it was interrupted. `merge` returns pytest's exit status.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = _parser().parse_args(agreement_arguments.signed_scale(sys.argv[1:] if argv is None else argv))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not support all of Unicode
     status = 0
@@ -155,6 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     agreement_arguments.add_to(commands)
     analyze.add_to(commands)
     anchor_arguments.add_to(commands)
+    chain_arguments.add_to(commands)
     compare_arguments.add_to(commands)
     export.add_to(commands)
     import_arguments.add_to(commands)

@@ -9,6 +9,9 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 
 __all__ = ["ComponentOptions"]
 
+LONGEST_S = 1_000_000
+"""The most seconds of a time limit; the system's clocks refuse some millions on Windows, and more elsewhere."""
+
 
 class ComponentOptions:
     """The options of one line, read one by one; call `finish` last.
@@ -49,14 +52,14 @@ class ComponentOptions:
         return int(value)
 
     def seconds(self, name: str, default: float) -> float:
-        """Return a number of seconds above 0."""
+        """Return a number of seconds above 0, up to `LONGEST_S`."""
         value = self.text(name, f"{default:g}")
         try:
             seconds = float(value)
         except ValueError:
             seconds = math.nan
-        if not 0 < seconds < math.inf:
-            raise SettingError(f"{self.where} has {name}={value}; write a number of seconds above 0")
+        if not 0 < seconds <= LONGEST_S:
+            raise SettingError(f"{self.where} has {name}={value}; write a number of seconds above 0, up to {LONGEST_S}")
         return seconds
 
     def finish(self) -> None:

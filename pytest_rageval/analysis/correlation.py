@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     Counts = NDArray[np.integer[Any]]
     """Rows of cells, columns of resamples: how often each distinct pair of values was drawn."""
 
-__all__ = ["RankCorrelation", "rank_correlation"]
+__all__ = ["FEWEST", "RankCorrelation", "rank_correlation", "tau_b_and_rho", "with_interval"]
 
 FEWEST = 3
+"""Fewest pairs of values for a correlation."""
+
 MOST, LEAST = 1_000, 100  # resamples
 COUNTS = 2_000_000  # limit of cells times resamples; above it, fewer resamples are drawn
 AT_A_TIME = 100_000  # counts in one batch, to fit the processor's cache
@@ -72,13 +74,13 @@ def rank_correlation(one: Sequence[float], other: Sequence[float], *, intervals:
     draws = np.random.default_rng(0).multinomial(n, counts / n, size=resamples)
     columns = max(16, AT_A_TIME // len(cells))
     tables = [counts[:, None], *(draws[at : at + columns].T for at in range(0, resamples, columns))]
-    taus, rhos = zip(*(_tau_b_and_rho(np.ascontiguousarray(table), x, y) for table in tables), strict=True)
-    tau_b, tau_b_ci95 = _with_interval(np.concatenate(taus))
-    rho, rho_ci95 = _with_interval(np.concatenate(rhos))
+    taus, rhos = zip(*(tau_b_and_rho(np.ascontiguousarray(table), x, y) for table in tables), strict=True)
+    tau_b, tau_b_ci95 = with_interval(np.concatenate(taus))
+    rho, rho_ci95 = with_interval(np.concatenate(rhos))
     return RankCorrelation(n, tau_b, tau_b_ci95, rho, rho_ci95)
 
 
-def _with_interval(values: NDArray[np.float64]) -> tuple[float, Interval | None]:
+def with_interval(values: NDArray[np.float64]) -> tuple[float, Interval | None]:
     """Return the first value, which is of all cases, and the percentiles of the other defined values."""
     import numpy as np
 
@@ -88,13 +90,18 @@ def _with_interval(values: NDArray[np.float64]) -> tuple[float, Interval | None]
     return float(values[0]), None if low is None or high is None else (float(low), float(high))
 
 
-def _tau_b_and_rho(table: Counts, x: Counts, y: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def tau_b_and_rho(table: Counts, x: Counts, y: Counts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return tau-b and rho of each column.
 
     Tau-b is (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y); rho is Pearson's correlation of
-    the average ranks.
+    the average ranks. Both are NaN for a column with one x or one y.
+
+    Args:
+        table: how often each column has each cell; a cell is a distinct pair of values.
+        x: the rank of the first value of each cell, from 0; cells are sorted by it, and then by ``y``.
+        y: the rank of the second value of each cell.
     """
-    n = int(table[:, 0].sum())
+    n = table.sum(axis=0)
     groups = [_grouped(table, each) for each in (x, y)]
     pairs = n * (n - 1) // 2
     untied = [pairs - _pairs(each) for each in groups]

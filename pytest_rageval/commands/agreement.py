@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,9 +22,16 @@ from pytest_rageval.report.terminal.agreement_tables import against_people_json,
 
 __all__ = ["agreement", "labels_of", "parse_worth"]
 
+MOST_STEPS = 1_000
+"""Highest number of steps of a scale of whole numbers."""
+
+_SCALE = re.compile(r"(?P<low>-?[0-9]+(?:\.[0-9]+)?)(?:\.\.|-)(?P<high>-?[0-9]+(?:\.[0-9]+)?)")
+
 
 def parse_worth(values: Sequence[str], scale: str | None) -> Worth:
-    """Parse ``--value LABEL=X`` and ``--scale LOW-HIGH``.
+    """Parse ``--value LABEL=X`` and ``--scale LOW..HIGH``, also written ``LOW-HIGH``.
+
+    Ends written as whole numbers stand for whole numbers; ends such as ``-2.0..2.0`` for any number between them.
 
     Raises:
         SettingError: one of them is malformed, or both are set.
@@ -38,9 +47,15 @@ def parse_worth(values: Sequence[str], scale: str | None) -> Worth:
         worth[label] = value
     if scale is None:
         return Worth(worth)
-    low, _, high = scale.partition("-")
-    if not (low.isdecimal() and high.isdecimal() and int(low) < int(high)):
-        raise SettingError(f"--scale {short_repr(scale)}: wanted two whole numbers, the lower first, such as 0-2")
+    ends = _SCALE.fullmatch(scale.strip())
+    low, high = (0.0, 0.0) if ends is None else (float(ends["low"]), float(ends["high"]))
+    if ends is None or not low < high < math.inf or low == -math.inf:
+        raise SettingError(f"--scale {short_repr(scale)}: wanted two numbers, the lower first, such as 0..2 or -2..2")
+    if "." in ends["low"] + ends["high"]:
+        return Worth(scale=(low, high))
+    if high - low > MOST_STEPS:
+        advice = f"write decimals for any number between them, such as {low:.1f}..{high:.1f}"
+        raise SettingError(f"--scale {short_repr(scale)}: wanted at most {MOST_STEPS:,} steps; {advice}")
     return Worth(scale=(int(low), int(high)))
 
 
@@ -72,7 +87,7 @@ def agreement(
     if threshold is not None and not 0 < threshold <= 1:
         raise SettingError(f"--threshold {threshold:g}: wanted a number above 0 and at most 1")
     stored = stored_run(rootdir(Path.cwd()), run)
-    judges = {} if worth.levels else own_judges(stored, metrics)
+    judges = {} if worth.declared else own_judges(stored, metrics)
     matches = labels_of(labels, stored, worth, judges)
     outcomes = stored.run.ordered()
     names = metrics or _metrics(matches, stored)
@@ -82,6 +97,9 @@ def agreement(
         yield json.dumps({"run": stored.results["run"]["id"], **against_people_json(comparison)}, indent=1)
         return
     yield stored.head
+    if worth.scale is not None:
+        low, high = worth.scale
+        yield f"labels of {low:g}..{high:g} count as 0..1: {low:g} is 0, {high:g} is 1"
     yield from against_people_lines(comparison, shutil.get_terminal_size().columns)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-__all__ = ["add_to"]
+__all__ = ["add_to", "signed_scale"]
 
 DESCRIPTION = """\
 Compare the metrics of a run with people's labels of its answers: the agreement, and the mean of each metric corrected
-by the labels. With --sample, write a sheet of answers for people to label. With --training, write the labels as
-conversations to train a judge with.
+by the labels. A file with the columns A, B and preferred holds people's preferences between two systems; they are
+compared with the difference of each metric, in one run or several.
+With --sample, write a sheet of answers for people to label. With --training, write the labels as conversations to
+train a judge with.
 """
 
 Arguments = argparse.Namespace
@@ -37,6 +39,17 @@ MODES = {
 """Option -> the modes that use it; a mode has the name of the option that selects it."""
 
 
+def signed_scale(argv: Sequence[str]) -> list[str]:
+    """Return arguments with ``--scale -2..2`` as one argument, because argparse takes -2..2 for an option."""
+    joined: list[str] = []
+    for argument in argv:
+        if joined and joined[-1] == "--scale" and argument[:1] == "-" and argument[1:2].isdecimal():
+            joined[-1] = f"--scale={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
 def add_to(commands: Commands) -> None:
     """Add the command ``agreement``."""
     parser = commands.add_parser(
@@ -46,11 +59,13 @@ def add_to(commands: Commands) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("labels", nargs="?", type=Path, metavar="LABELS", help="a file of labels, JSON Lines or CSV")
-    parser.add_argument("run", nargs="?", metavar="RESULTS", help="a run under .rageval/runs, or a results.json")
+    parser.add_argument(
+        "run", nargs="*", metavar="RESULTS", help="a run under .rageval/runs, or a results.json; several only for pairs"
+    )
     parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="a metric to look at, repeatable")
     parser.add_argument("--by", metavar="FACET", help="also report per facet value")
     parser.add_argument("--value", action="append", default=[], metavar="LABEL=X", help="the value of a label, in 0..1")
-    parser.add_argument("--scale", metavar="LOW-HIGH", help="labels are whole numbers in this range, such as 0-2")
+    parser.add_argument("--scale", metavar="LOW..HIGH", help="labels are in this range, such as 0..2 or -2..2")
     parser.add_argument("--threshold", type=float, metavar="X", help="values of X and more count as 1")
     parser.add_argument("--json", action="store_true", help="print JSON")
     sheet = parser.add_argument_group("a sheet for people: rageval agreement --sample N --out FILE [RESULTS]")
@@ -76,18 +91,38 @@ def _run(arguments: Arguments) -> Iterator[str]:
         return _sheet(arguments, seed, worth)
     if arguments.labels is None:
         raise SettingError("name the file of labels: rageval agreement LABELS [RESULTS]")
+    runs: list[str] = arguments.run
+    if mode == COMPARE and _holds_pairs(arguments):
+        from pytest_rageval.commands.analyses.pairs import agreement_of_pairs
+
+        by, as_json = arguments.by or "", arguments.json
+        return agreement_of_pairs(arguments.labels, runs, worth, metrics=arguments.metric, by=by, as_json=as_json)
+    if len(runs) > 1:
+        raise SettingError("labels belong to the answers of one run; name one")
+    run = runs[0] if runs else None
     if mode == TRAINING:
         split = "5:1:4" if arguments.split is None else arguments.split
-        return training(arguments.labels, arguments.run, arguments.training, split, seed, arguments.metric, worth)
+        return training(arguments.labels, run, arguments.training, split, seed, arguments.metric, worth)
     return agreement(
         arguments.labels,
-        arguments.run,
+        run,
         worth,
         metrics=arguments.metric,
         by=arguments.by or "",
         threshold=arguments.threshold,
         as_json=arguments.json,
     )
+
+
+def _holds_pairs(arguments: Arguments) -> bool:
+    """Return whether the file holds preferences; raise `SettingError` for an option without an effect on them."""
+    from pytest_rageval.datasets.pair_labels import holds_pairs
+
+    if not holds_pairs(arguments.labels):
+        return False
+    if arguments.threshold is not None:
+        raise SettingError("--threshold has no effect on pairs; leave it out")
+    return True
 
 
 def _mode(arguments: Arguments) -> str:
@@ -104,7 +139,7 @@ def _mode(arguments: Arguments) -> str:
 def _sheet(arguments: Arguments, seed: int, worth: Worth) -> Iterator[str]:
     from pytest_rageval.commands.labelling import sheet
 
-    if arguments.run is not None or len(arguments.metric) > 1:
+    if arguments.run or len(arguments.metric) > 1:
         raise SettingError("--sample takes one run, at most one --metric and no file of labels")
     run = None if arguments.labels is None else str(arguments.labels)
     return sheet(run, arguments.out, arguments.sample, seed, "".join(arguments.metric), worth)

@@ -14,7 +14,9 @@ __all__ = ["ANALYSES", "add_to"]
 ANALYSES: dict[str, str] = {
     "deployment": "pytest_rageval.commands.analyses.deployment:add_to",
     "errors": "pytest_rageval.commands.analyses.errors:add_to",
+    "leaderboard": "pytest_rageval.commands.analyses.leaderboard:add_to",
     "matching": "pytest_rageval.commands.analyses.matching:add_to",
+    "preferences": "pytest_rageval.commands.analyses.preferences:add_to",
 }
 """Subcommand -> ``"module:function"``, which adds its parser."""
 

@@ -52,7 +52,7 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     if not answers:
         raise SettingError(f"the run has no answer to label{f' for {metric}' if metric else ''}; name another run")
     judge = own_judges(stored, [metric]).get(metric) if metric else None
-    label_values = worth if judge is None or worth.levels else worth_of(judge)
+    label_values = worth if judge is None or worth.declared else worth_of(judge)
     rows = rows_of(answers, stored.results["instances"], n, seed, metric, _instructions(judge, label_values))
     _write({out: FORMATS[out.suffix.lower()](rows)})
     cases = len({row["id"] for row in rows})
@@ -91,7 +91,7 @@ def training(
         raise SettingError(
             f"--metric {short_repr(metrics[0])} is not the name of a prompted judge of the run; name one"
         )
-    matches = labels_of(labels, stored, worth, {} if worth.levels else judges)
+    matches = labels_of(labels, stored, worth, {} if worth.declared else judges)
     conversations_by_case = conversations(matches.answers, stored.results["instances"], judge)
     if not conversations_by_case:
         raise SettingError(f"no label belongs to an answer that {judge.name} applies to; name another metric")
@@ -121,7 +121,8 @@ def _instructions(judge: Judge | None, worth: Worth) -> Callable[[Sample], str]:
             meaning = in_language(meanings[label], language) if label in meanings else ""
             lines.append(f"label: {label}{f' - {meaning}' if meaning else ''}")
         if worth.scale is not None:
-            lines.append(f"label: a whole number in {worth.scale[0]}..{worth.scale[1]}")
+            kind = "whole number" if worth.whole else "number"
+            lines.append(f"label: a {kind} in {worth.scale[0]}..{worth.scale[1]}")
         elif not worth.values:
             lines.append("label: 1 = right, 0 = wrong, or a number in between")
         return "\n".join(lines)
@@ -139,7 +140,7 @@ def _read_back(out: Path, run: str | None, metric: str, worth: Worth) -> str:
         *(["--metric", metric] if metric else []),
     ]
     words += [word for label, value in worth.values.items() for word in ("--value", f"{label}={value:g}")]
-    return shlex.join(words + (["--scale", f"{worth.scale[0]}-{worth.scale[1]}"] if worth.scale else []))
+    return shlex.join(words + ([f"--scale={worth.scale[0]}..{worth.scale[1]}"] if worth.scale else []))
 
 
 def _write(texts: Mapping[Path, str]) -> None:

@@ -121,10 +121,13 @@ def _value(record: Fields, text: str, worth: Worth, *, own: bool) -> float | Non
             label = word
     elif worth.scale is not None:
         low, high = worth.scale
-        wanted = f"a whole number in {low}..{high}, as the {'judge has it' if own else 'scale was declared'}"
-        label = int(number) if number is not None and number.is_integer() else text
+        kind, source = "whole number" if worth.whole else "number", "judge has it" if own else "scale was declared"
+        wanted = f"a {kind} in {low:g}..{high:g}, as the {source}"
+        label = number if number is not None and (number.is_integer() or not worth.whole) else text
     else:
-        wanted = "a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
+        wanted = (
+            "a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0..2, --scale -2..2)"
+        )
     try:
         return worth.of(label)
     except ValueError:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.errors import did_you_mean, short_repr
+from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.registry import Registry
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
     from pytest_rageval.datasets import Loader
+    from pytest_rageval.judges.prompted import PromptedJudge
     from pytest_rageval.model.metric import Metric
     from pytest_rageval.retrieval import RetrieverFactory
     from pytest_rageval.systems import SystemFactory
@@ -29,35 +30,58 @@ class Catalog:
         metrics: metric name -> `Metric`.
         retrievers: name -> factory (``RetrieverParts -> Retriever``).
         systems: name -> factory (``SystemParts -> System``).
-        judges: name -> `PromptedJudge`, `FunctionJudge` or function; each is also a metric with this name.
+        judges: name -> `PromptedJudge`, `FunctionJudge` or function; each is also a metric with this name, except
+            judges of pairs.
+        pair_judges: name -> `PromptedJudge` with ``pair=True``, built-in or registered among ``judges``.
     """
 
     def __init__(self) -> None:
         self.corpora: Registry[Reader] = Registry("corpus format", "pytest_rageval.corpora:BUILTIN", _problem)
         self.datasets: Registry[Loader] = Registry("dataset format", "pytest_rageval.datasets:BUILTIN", _problem)
-        self.metrics: Registry[Metric] = Registry(
-            "metric", "pytest_rageval.metrics:BUILTIN", _metric_problem, "pytest_rageval.metrics:FAMILIES"
-        )
+        self.pair_judges: Registry[PromptedJudge] = Registry("judge of pairs", "pytest_rageval.judges.pairwise:BUILTIN")
+        self.metrics: Registry[Metric] = _Metrics(self.pair_judges)
         self.retrievers: Registry[RetrieverFactory] = Registry(
             "retriever", "pytest_rageval.retrieval:BUILTIN", _problem, "pytest_rageval.retrieval:FAMILIES"
         )
         self.systems: Registry[SystemFactory] = Registry(
             "system", "pytest_rageval.systems:BUILTIN", _problem, "pytest_rageval.systems:FAMILIES"
         )
-        self.judges = _Judges(self.metrics)
+        self.judges = _Judges(self.metrics, self.pair_judges)
+
+
+class _Metrics(Registry[Any]):
+    """The registry of metrics; it knows that judges of pairs are none."""
+
+    def __init__(self, pair_judges: Registry[PromptedJudge]) -> None:
+        super().__init__("metric", "pytest_rageval.metrics:BUILTIN", _metric_problem, "pytest_rageval.metrics:FAMILIES")
+        self._pair_judges = pair_judges
+
+    def get(self, name: str, where: str = "") -> Metric:
+        if name not in self and name in self._pair_judges:
+            advice = f"ask it with rageval analyze preferences --judge {name}"
+            problem = f"the judge {short_repr(name)} compares two answers and is no metric of one; {advice}"
+            raise SettingError(f"{where}: {problem}" if where else problem)
+        metric: Metric = super().get(name, where)
+        return metric
 
 
 class _Judges(Registry[object]):
-    """The registry of judges; registering a judge also registers its metric."""
+    """The registry of judges; registering a judge of single answers also registers its metric."""
 
-    def __init__(self, metrics: Registry[Metric]) -> None:
+    def __init__(self, metrics: Registry[Metric], pair_judges: Registry[PromptedJudge]) -> None:
         super().__init__("judge")
         self._metrics = metrics
+        self._pair_judges = pair_judges
 
     def register(self, name: str, value: object) -> None:
+        from pytest_rageval.judges.prompted import PromptedJudge
         from pytest_rageval.judges.scoring import as_metric
 
-        self._metrics.register(name, as_metric(name, value))
+        metric = as_metric(name, value)
+        if isinstance(value, PromptedJudge) and value.pair:
+            self._pair_judges.register(name, value)
+        else:
+            self._metrics.register(name, metric)
         super().register(name, value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import pytest
@@ -26,14 +26,20 @@ def project_catalog() -> Catalog:
     return in_project(lambda config: config.stash[CATALOG])
 
 
-def in_project(work: Callable[[pytest.Config], T]) -> T:
+def in_project(work: Callable[[pytest.Config], T], options: Sequence[str] = ()) -> T:
     """Call ``work`` with the configuration of the project that pytest finds here; return its result.
+
+    Args:
+        work: called once.
+        options: command line options of pytest.
 
     Raises:
         RagEvalError: ``work`` raises it, or pytest cannot start here.
     """
     call = _Call(work)
-    status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning"], [call])  # the package is imported already
+    status = pytest.main(
+        ["-W", "ignore::pytest.PytestAssertRewriteWarning", *options], [call]
+    )  # the package is imported already
     if call.error is not None:
         raise call.error
     if not call.results:

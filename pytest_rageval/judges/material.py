@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.quoting import quoted
 
-__all__ = ["PARTS", "material"]
+__all__ = ["PARTS", "material", "pair_material"]
 
 PARTS = ("question", "answer", "gold", "passages", "history")
 """The parts that a judge can see."""
@@ -19,11 +19,33 @@ def material(sample: Sample, shows: Sequence[str], headings: Mapping[str, str]) 
     The quotation marks keep a line of the data from looking like a heading or an end of the prompt. The passages are
     the supplied ones or, if the system retrieved, those of its ranking; without roles and ids.
     """
+    return "\n\n".join(_block(_texts(sample, part), headings[part], headings) for part in shows)
+
+
+def pair_material(one: Sample, other: Sample, shows: Sequence[str], headings: Mapping[str, str]) -> str:
+    """Return the parts of a case and two answers to it, quoted like `material`; the systems are not named.
+
+    The answers stand one below the other, ``one`` as answer A. The passages are the supplied ones or, if the systems
+    retrieved, all of both rankings, each once and in an order that does not depend on the systems.
+    """
     blocks = []
     for part in shows:
-        texts = [quoted(text) for text in _texts(sample, part) if text.strip()]
-        blocks.append(f"{headings[part]}\n" + ("\n\n".join(texts) or headings["nothing"]))
+        if part == "answer":
+            for sample, heading in ((one, "answer_a"), (other, "answer_b")):
+                blocks.append(_block(_texts(sample, part), headings[heading], headings))
+        elif part == "passages":
+            both = dict.fromkeys((*_texts(one, part), *_texts(other, part)))
+            supplied = one.case.supplied is not None and one.case.supplied == other.case.supplied
+            blocks.append(_block(both if supplied else sorted(both), headings["passages_of_both"], headings))
+        else:
+            blocks.append(_block(_texts(one, part), headings[part], headings))
     return "\n\n".join(blocks)
+
+
+def _block(texts: Iterable[str], heading: str, headings: Mapping[str, str]) -> str:
+    """Return texts under their heading, each quoted."""
+    lines = [quoted(text) for text in texts if text.strip()]
+    return f"{heading}\n" + ("\n\n".join(lines) or headings["nothing"])
 
 
 def _texts(sample: Sample, part: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.judges.material import PARTS, material
+from pytest_rageval.judges.material import PARTS, material, pair_material
 from pytest_rageval.judges.replies import UnreadableReplyError, fold_label, read_reply
 from pytest_rageval.judges.values import is_share
 from pytest_rageval.judges.wording import LANGUAGES, Wording, frame, in_language
@@ -16,7 +16,10 @@ from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.text.placeholders import fill
 from pytest_rageval.text.quoting import quoted
 
-__all__ = ["PromptedJudge", "always"]
+__all__ = ["PAIR_LABELS", "PromptedJudge", "always"]
+
+PAIR_LABELS = ("A", "B", "tie")
+"""The labels of a judge that compares two answers."""
 
 
 def always(sample: Sample) -> str | None:
@@ -34,6 +37,7 @@ class PromptedJudge:
             labels={"polite": "a guest would not mind", "rude": "a guest would mind"},
             values={"polite": 1, "rude": 0},
         )
+        PromptedJudge("politer", "Which answer is more polite?", pair=True)
 
     Attributes:
         name: unique, also the name of its metric.
@@ -44,6 +48,8 @@ class PromptedJudge:
         shows: the parts that the judge sees, in order: "question", "answer", "gold", "passages", "history".
         applies: returns why the judge skips a sample ("no_gold"), or None if it applies.
         higher_is_better: the direction in which values improve.
+        pair: whether the judge compares the answers of two systems; its labels are `PAIR_LABELS`. Such a judge is no
+            metric: `rageval analyze preferences` asks it.
 
     Raises:
         SettingError: the declaration contradicts itself.
@@ -57,6 +63,7 @@ class PromptedJudge:
     shows: tuple[str, ...] = ("question", "answer")
     applies: Callable[[Sample], str | None] = always
     higher_is_better: bool = True
+    pair: bool = False
 
     def __post_init__(self) -> None:
         for check in (_of_type, _of_criteria, _of_shows):
@@ -70,11 +77,21 @@ class PromptedJudge:
         The schema puts the reason before the label: the label then follows from the reason. In the other order, the
         reason would only justify the label.
         """
+        if self.pair:
+            raise SettingError(f"judge {short_repr(self.name)} compares two answers; it cannot judge one")
         why = self.applies(sample)
         if why is not None:
             return Verdict(problem=f"not_applicable: {why}")
-        language = self._language(sample)
-        messages = self.messages(sample)
+        return await self._ask(self.messages(sample), self._language(sample), model)
+
+    async def compare(self, one: Sample, other: Sample, model: ChatModel) -> Verdict:
+        """Return the model's verdict on two answers to one case, ``one`` shown as answer A, like `ask`."""
+        why = self.applies(one) or self.applies(other)
+        if why is not None:
+            return Verdict(problem=f"not_applicable: {why}")
+        return await self._ask(self.pair_messages(one, other), self._language(one), model)
+
+    async def _ask(self, messages: tuple[Message, ...], language: str, model: ChatModel) -> Verdict:
         first = await self._reply(messages, model)
         verdict = self._verdict(first)
         if verdict.problem is None:
@@ -87,18 +104,23 @@ class PromptedJudge:
     def messages(self, sample: Sample) -> tuple[Message, ...]:
         """Return the first request to the model."""
         language = self._language(sample)
+        return self._request("task", language, material(sample, self.shows, frame(language)["parts"]))
+
+    def pair_messages(self, one: Sample, other: Sample) -> tuple[Message, ...]:
+        """Return the first request about two answers to one case."""
+        language = self._language(one)
+        return self._request("pair_task", language, pair_material(one, other, self.shows, frame(language)["parts"]))
+
+    def _request(self, task: str, language: str, shown: str) -> tuple[Message, ...]:
         texts = frame(language)
         kind = texts["label_kind" if self.scale is None else "scale_kind"]
         values = {"criteria": in_language(self.criteria, language), "choice": self._choice(language), "kind": kind}
-        return (
-            {"role": "system", "content": fill(texts["task"], values).strip()},
-            {"role": "user", "content": material(sample, self.shows, texts["parts"])},
-        )
+        return ({"role": "system", "content": fill(texts[task], values).strip()}, {"role": "user", "content": shown})
 
     @property
     def swapped(self) -> PromptedJudge | None:
         """The same judge with its labels and parts in reverse order; None if it has no order to reverse."""
-        if self.labels is None and len(self.shows) == 1:
+        if self.pair or (self.labels is None and len(self.shows) == 1):
             return None
         labels = None if self.labels is None else dict([*self.labels.items()][::-1])
         return replace(self, labels=labels, shows=self.shows[::-1])
@@ -114,7 +136,8 @@ class PromptedJudge:
         if self.scale is not None:
             low, high = self.scale
             return fill(texts["scale"], {"low": str(low), "high": str(high)})
-        meanings = ((label, in_language(meaning, language)) for label, meaning in (self.labels or {}).items())
+        labels: Mapping[str, Wording] = texts["pair"] if self.pair else self.labels or {}
+        meanings = ((label, in_language(meaning, language)) for label, meaning in labels.items())
         lines = (fill(texts["label"], {"label": label, "meaning": meaning}) for label, meaning in meanings)
         return "\n".join((texts["labels"], *lines))
 
@@ -122,7 +145,7 @@ class PromptedJudge:
         return (await model.complete(messages, response_format=self._response_format)).text
 
     def _verdict(self, *replies: str) -> Verdict:
-        choice = tuple(self.labels or ()) if self.scale is None else range(self.scale[0], self.scale[1] + 1)
+        choice = self._label_names if self.scale is None else range(self.scale[0], self.scale[1] + 1)
         try:
             label, reason = read_reply(replies[-1], choice)
         except UnreadableReplyError as fault:
@@ -130,9 +153,13 @@ class PromptedJudge:
         return Verdict(label, reason, replies)
 
     @property
+    def _label_names(self) -> tuple[str, ...]:
+        return PAIR_LABELS if self.pair else tuple(self.labels or ())
+
+    @property
     def _response_format(self) -> dict[str, object]:
         if self.scale is None:
-            label: dict[str, object] = {"type": "string", "enum": list(self.labels or ())}
+            label: dict[str, object] = {"type": "string", "enum": list(self._label_names)}
         else:
             label = {"type": "integer", "minimum": self.scale[0], "maximum": self.scale[1]}
         schema = {
@@ -146,6 +173,9 @@ class PromptedJudge:
 
 def _of_type(judge: PromptedJudge) -> str | None:
     """Return the problem with ``labels`` or ``scale``, or None."""
+    if judge.pair:
+        declared = next((name for name in ("labels", "scale", "values") if getattr(judge, name) is not None), None)
+        return None if declared is None else f"a judge of pairs says A, B or tie; leave out {declared}="
     if (judge.labels is None) == (judge.scale is None):
         return "wanted either labels= or scale=; give one of them"
     return _of_scale(judge) if judge.labels is None else _of_labels(judge.labels, judge.values or {})
@@ -178,5 +208,7 @@ def _of_criteria(judge: PromptedJudge) -> str | None:
 def _of_shows(judge: PromptedJudge) -> str | None:
     shows: object = judge.shows
     if isinstance(shows, tuple) and shows and all(part in PARTS for part in shows):
-        return None
+        return (
+            'shows: a judge of pairs compares answers; add "answer"' if judge.pair and "answer" not in shows else None
+        )
     return f"shows: found {short_repr(shows)}, wanted a tuple of some of {', '.join(PARTS)}"

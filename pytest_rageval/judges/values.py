@@ -20,11 +20,12 @@ class Worth:
 
     Attributes:
         values: label -> its value; None leaves an answer unscored. Empty if labels are numbers.
-        scale: the lowest and the highest whole number, with the values 0 and 1; never together with ``values``.
+        scale: the lowest and the highest number, with the values 0 and 1; never together with ``values``. Labels are
+            whole numbers if both ends are ``int``.
     """
 
     values: Mapping[str, float | None] = field(default_factory=dict)
-    scale: tuple[int, int] | None = None
+    scale: tuple[float, float] | None = None
 
     def of(self, label: str | float) -> float | None:
         """Return the value of a label; None if it leaves its answer unscored.
@@ -43,19 +44,29 @@ class Worth:
 
     def having(self, value: float) -> list[str | int]:
         """Return the words, or the step of the scale, with this value; empty if there are none."""
-        if self.scale is None:
+        if self.scale is None or not self.whole:
             return [label for label, own in self.values.items() if own == value]
         low, high = self.scale
         step = low + value * (high - low)
         return [round(step)] if abs(step - round(step)) < 1e-9 else []
 
     @property
+    def declared(self) -> bool:
+        """Whether labels have values other than themselves."""
+        return bool(self.values) or self.scale is not None
+
+    @property
     def levels(self) -> list[float]:
-        """The values that labels can have, ascending; empty if labels are any numbers in 0..1."""
-        if self.scale is None:
+        """The values that labels can have, ascending; empty if labels are any numbers of a range."""
+        if self.scale is None or not self.whole:
             return sorted({value for value in self.values.values() if value is not None})
         low, high = self.scale
-        return [(step - low) / (high - low) for step in range(low, high + 1)]
+        return [(step - low) / (high - low) for step in range(int(low), int(high) + 1)]
+
+    @property
+    def whole(self) -> bool:
+        """Whether labels are the whole numbers of a scale."""
+        return self.scale is not None and all(isinstance(end, int) for end in self.scale)
 
 
 NUMBERS = Worth()

@@ -45,7 +45,7 @@ class Completion:
     """A model's reply.
 
     Attributes:
-        text: the reply; "" is a reply.
+        text: the reply; "" is a reply. None, which servers send beside calls of tools, becomes "".
         usage: tokens, price and seconds of the successful attempt; None means unknown.
         finish_reason: why the model stopped ("stop", "length", ...); None if unknown.
         model: the name of the model that replied, as its provider gives it.
@@ -63,6 +63,11 @@ class Completion:
     replayed: bool = False
     refused: bool = False
     tool_calls: tuple[ToolCall, ...] = ()
+
+    def __post_init__(self) -> None:
+        text: object = self.text
+        object.__setattr__(self, "text", "" if text is None else text)
+        object.__setattr__(self, "tool_calls", tuple(self.tool_calls or ()))
 
     @property
     def message(self) -> Message:

@@ -13,7 +13,10 @@ __all__ = ["BUILTIN", "SandboxFactory", "open_sandbox"]
 SandboxFactory = Callable[[str], "Sandbox"]
 """Builds a sandbox; its argument names the system that needs it, for the message if the backend is missing."""
 
-BUILTIN: dict[str, str] = {"monty": "pytest_rageval.sandbox.monty:build"}
+BUILTIN: dict[str, str] = {
+    "monty": "pytest_rageval.sandbox.monty:build",
+    "bubblewrap": "pytest_rageval.sandbox.bubblewrap:build",
+}
 """Value of ``rag_sandbox`` -> ``"module:attribute"`` of its `SandboxFactory`, for a `Registry`."""
 
 

@@ -44,13 +44,30 @@ class Conversation:
         if message is not None and message.keys() == ACCEPTED:
             self.accepted = True
             message = self.receive(self.remaining)
-            while message is not None and message.keys() >= CALL:
+            while message is not None and self.is_call(message):
                 message = self.turn(self.answer(message))
-        if message is None or not message.keys() >= END:
+        return None if message is None or not message.keys() >= END else self.ended(message)
+
+    def is_call(self, message: Message) -> bool:
+        """Return whether a message is a call within the limits; a program may have taken over the process."""
+        if not message.keys() >= CALL:
+            return False
+        name, args, kwargs = (message[key] for key in ("call", "args", "kwargs"))
+        try:
+            bounded([args, kwargs], self.limits.argument, self.limits.depth + 2)
+        except NotJsonError:
+            return False
+        return isinstance(name, str) and isinstance(args, list) and isinstance(kwargs, dict)
+
+    def ended(self, message: Message) -> Ran | None:
+        """Return the end of the program; None if it passes the limits."""
+        try:
+            value = bounded(message["value"], self.limits.value, self.limits.depth)
+        except NotJsonError:
             return None
-        error = ascii_safe(str(message["error"]))
+        printed, error = str(message["printed"])[: self.limits.printed], str(message["error"])[: 2 * LONGEST_ERROR]
         is_set = message.get("is_set") is True
-        return Ran(message["value"], str(message["printed"]), error, tuple(self.calls), self.seconds, is_set)
+        return Ran(value, printed, ascii_safe(error), tuple(self.calls), self.seconds, is_set)
 
     def turn(self, message: Message) -> Message | None:
         """Send a message and return the next one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.sandbox.processes import ProcessSandbox
+from pytest_rageval.sandbox.processes import ProcessSandbox, python_command
 from pytest_rageval.sandbox.protocol import Sandbox
 
 __all__ = ["build"]
@@ -25,4 +25,4 @@ def build(needed_by: str) -> Sandbox:
         raise SettingError(
             f'{needed_by} needs a sandbox: pip install "pytest-rageval[agents]", or set rag_sandbox', code="RAG106"
         )
-    return ProcessSandbox("monty", "pytest_rageval.sandbox.monty_process:main")
+    return ProcessSandbox("monty", python_command("pytest_rageval.sandbox.monty_process:main"))

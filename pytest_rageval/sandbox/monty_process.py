@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.sandbox.bounded_json import NotJsonError, bounded
+from pytest_rageval.sandbox.tool_errors import TOOL_ERRORS
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -33,12 +34,6 @@ GRACE = 1.0
 """Seconds until Monty is killed after its program's time is over."""
 
 LONGEST_ERROR = 2_000
-KNOWN_ERRORS = {
-    *("ArithmeticError", "AssertionError", "FileNotFoundError", "IndexError", "KeyError", "LookupError"),
-    *("NotImplementedError", "OSError", "OverflowError", "PermissionError", "RuntimeError", "TimeoutError"),
-    *("TypeError", "ValueError", "ZeroDivisionError"),
-}
-"""Errors of tools that a program catches by their class; others come as a RuntimeError."""
 
 CLOCK = datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -222,7 +217,7 @@ class Program:
 
 def _raised(name: str, message: str) -> Any:
     """Return a tool's error for Monty, by its class if Monty knows it."""
-    if name in KNOWN_ERRORS:
+    if name in TOOL_ERRORS:
         return {"exc_type": name, "message": message}
     return {"exc_type": "RuntimeError", "message": f"{name}: {message}"}
 

@@ -19,22 +19,24 @@ ENDING = 1.0
 LONGEST_LINE = 32 << 20
 """Bytes of a process's line; a longer one ends it."""
 
-PASSED_ON = ("PATH", "MONTY_BIN", "SYSTEMROOT")
-"""All that a process sees of our environment."""
-
 Message = dict[str, Any]
 
 
 class Process:
-    """One process and the pipes to it."""
+    """One process and the pipes to it.
 
-    def __init__(self, command: Sequence[str]) -> None:
+    Args:
+        command: its program and arguments.
+        variables: all that it sees of our environment.
+    """
+
+    def __init__(self, command: Sequence[str], variables: Sequence[str]) -> None:
         self._popen = subprocess.Popen(  # noqa: S603 - our own module
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # a worker that is killed for its memory writes a line
-            env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+            env={name: os.environ[name] for name in variables if name in os.environ},
             start_new_session=True,  # Ctrl-C is ours, and one signal ends the whole group
         )
         self.pid = self._popen.pid

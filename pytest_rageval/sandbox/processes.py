@@ -6,7 +6,7 @@ import atexit
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ from pytest_rageval.sandbox.conversation import Conversation
 from pytest_rageval.sandbox.process import Message, Process
 from pytest_rageval.sandbox.protocol import Limits, Ran, Tool
 
-__all__ = ["ProcessSandbox"]
+__all__ = ["ProcessSandbox", "python_command"]
 
 STARTING = 60.0
 """Seconds that a process may take to start."""
@@ -30,23 +30,35 @@ _OUR_PATHS = (
 )
 """Lets a process import what ours imports; a project's module cannot replace one of the standard library."""
 
+PASSED_ON = ("PATH", "MONTY_BIN", "SYSTEMROOT")
+"""All that a process sees of our environment."""
+
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 DEFAULT_LIMITS = Limits()
 
 
+def python_command(serve: str) -> list[str]:
+    """Return the command of a process of this Python that runs ``module:function``, which serves programs."""
+    module, _, function = serve.partition(":")
+    start = f"{_OUR_PATHS}; from {module} import {function}; {function}()"
+    return [sys.executable, "-I", "-c", start, *(path for path in sys.path if path)]
+
+
 class ProcessSandbox:
-    """A `Sandbox` whose programs run in processes of their own, which serve one program after another.
+    """A `Sandbox` whose programs run in processes of their own.
 
     Args:
         name: the value of ``rag_sandbox``.
-        serve: ``module:function`` that the processes run; the function serves programs on its pipes.
+        command: of the processes, which serve programs on their pipes.
+        lasts: whether a process serves one program after another.
+        variables: all that a process sees of our environment.
     """
 
-    def __init__(self, name: str, serve: str) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], *, lasts: bool = True, variables: Sequence[str] = PASSED_ON
+    ) -> None:
         self.name = name
-        module, _, function = serve.partition(":")
-        start = f"{_OUR_PATHS}; from {module} import {function}; {function}()"
-        self._command = [sys.executable, "-I", "-c", start, *(path for path in sys.path if path)]
+        self._command, self._lasts, self._variables = command, lasts, variables
         self._lock = threading.Lock()
         self._slots = threading.BoundedSemaphore(RUNNING)
         self._idle: list[Process] = []
@@ -94,13 +106,13 @@ class ProcessSandbox:
             self._drop(process)
             raise
         with self._lock:
-            if process in self._all:  # it has not ended, and the sandbox is not closed
+            if self._lasts and process in self._all:  # it has not ended, and the sandbox is not closed
                 self._idle.append(process)
                 return
         self._drop(process)
 
     def _start(self) -> Process:
-        process = Process(self._command)
+        process = Process(self._command, self._variables)
         with self._lock:
             self._all.add(process)
         try:

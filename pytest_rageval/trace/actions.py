@@ -15,8 +15,8 @@ __all__ = ["FINISH", "Action", "read_action"]
 FINISH = "Finish"
 """The action that ends a run with an answer."""
 
-_LABEL = re.compile(r"^[ \t]*Action[ \t]*\d*[ \t]*:", re.MULTILINE)
-_NEXT_LABEL = re.compile(r"^[ \t]*(?:Thought|Action|Observation)[ \t]*\d*[ \t]*:", re.MULTILINE)
+_LABEL = re.compile(r"^[ \t]*Action(?:[ \t]*\d+)?[ \t]*:", re.MULTILINE)
+_NEXT_LABEL = re.compile(r"^[ \t]*(?:Thought|Action|Observation)(?:[ \t]*\d+)?[ \t]*:", re.MULTILINE)
 _NAME = re.compile(r"[ \t]*(\w+)")
 _PAIR = re.compile(r"[^\W\d]\w*\s*=(?!=)")
 _BRACKETS = {"[": "]", "(": ")"}

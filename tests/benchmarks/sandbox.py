@@ -1,6 +1,6 @@
 """How long a program takes in the sandbox, and a case of `pal` whose model replies at once.
 
-python tests/benchmarks/sandbox.py [--programs 1000]
+python tests/benchmarks/sandbox.py [--programs 1000] [--sandbox bubblewrap]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pytest_rageval.testing import ScriptedLLM
 from pytest_rageval.trace.collector import collecting
 
 TARGET = 5.0
-"""Milliseconds that a program, and a case of `pal`, may take when the sandbox is warm."""
+"""Milliseconds that a program, and a case of `pal`, may take when Monty is warm."""
 
 PROGRAM = """
 import json, re
@@ -75,8 +75,10 @@ def main() -> None:
     """Print the times; end with status 1 if a warm program takes longer than the target."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=1000)
-    programs = parser.parse_args().programs
-    sandbox = open_sandbox("monty", "the benchmark")
+    parser.add_argument("--sandbox", default="monty")
+    arguments = parser.parse_args()
+    programs = arguments.programs
+    sandbox = open_sandbox(arguments.sandbox, "the benchmark")
 
     def program() -> None:
         ran = sandbox.run(PROGRAM, TOOLS, variable="answer", seed="case-1")
@@ -96,7 +98,7 @@ def main() -> None:
         print(f"{name:20} {median(times):8.2f} ms, 95 % in {quantiles(times, n=20)[-1]:.2f} ms")
     print(f"16 at a time         {together:8.2f} ms a program")
     print(f"16 cases at a time   {cases_together:8.2f} ms a case")
-    if max(median(warm), median(alone)) > TARGET:
+    if sandbox.name == "monty" and max(median(warm), median(alone)) > TARGET:
         sys.exit(f"a warm program takes longer than {TARGET:g} ms")
 
 

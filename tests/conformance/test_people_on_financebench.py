@@ -100,3 +100,32 @@ def test_a_few_labels_correct_the_mean(project: Path) -> None:
     assert (mean["system"], mean["n_labelled"], mean["n_judged"]) == ("claude-2", 50, 150)
     assert mean["raw"]["ci95"][1] < RIGHT["claude-2"] / 150
     assert mean["ci95"][0] < RIGHT["claude-2"] / 150 < mean["ci95"][1]
+
+
+def test_preferences_correlate_as_scipy_says(project: Path) -> None:
+    stats = pytest.importorskip("scipy.stats", reason="scipy, whose values ours shall equal, is missing")
+    right = {(row["id"], row["system"]): row["label"] == "Correct Answer" for row in rows_of(project / "labels.jsonl")}
+    cases = sorted({case for case, _ in right})
+    people = [right[case, SYSTEMS[0]] - right[case, SYSTEMS[1]] for case in cases]
+    words = {1: SYSTEMS[0], 0: "tie", -1: SYSTEMS[1]}
+    write(
+        project / "pairs.jsonl",
+        [
+            {"id": case, "A": SYSTEMS[0], "B": SYSTEMS[1], "preferred": words[preference]}
+            for case, preference in zip(cases, people, strict=True)
+        ],
+    )
+    start = "import sys; from pytest_rageval.cli import main; sys.exit(main())"
+    result = json.loads(command(project, "-c", start, "agreement", "pairs.jsonl", "--json"))
+    run = json.loads(next((project / ".rageval" / "runs").glob("*/results.json")).read_text(encoding="utf-8"))
+    scores = {(each["case_id"], each["system"]): each["scores"] for each in run["outcomes"]}
+    assert result["pairs"]["used"] == len(cases) == 150
+    assert [each["metric"] for each in result["metrics"]] == list(METRICS)
+    for each in result["metrics"]:
+        one, other = ([scores[case, system][each["metric"]]["value"] for case in cases] for system in SYSTEMS)
+        difference = [first - second for first, second in zip(one, other, strict=True)]
+        for name, test in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
+            assert each["correlations"][name]["value"] == pytest.approx(test(people, difference).statistic, abs=1e-9)
+        alike = [(d > 0) - (d < 0) == p for d, p in zip(difference, people, strict=True)]
+        assert each["agreement"]["accuracy"]["value"] == pytest.approx(sum(alike) / 150)
+        assert each["decided"]["value"] > 0.5

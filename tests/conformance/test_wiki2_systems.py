@@ -103,3 +103,18 @@ def test_the_terminal_names_them(recorded: Project) -> None:
     assert "vdb : lightrag    101       15:18       -0.0297     0.73" in text
     (verdict,) = [line for line in text.splitlines() if line.startswith("vdb : lightrag") and "separable" in line]
     assert verdict.endswith("not separable")
+
+
+def test_the_leaderboard_has_graph_first_and_all_others_behind(recorded: Project) -> None:
+    ran = recorded.command("analyze", "leaderboard", "--metric", "page_R@8", "--json")
+    assert ran.returncode == 0, ran.stderr
+    first, *others = json.loads(ran.stdout)["systems"]
+    assert (first["system"], first["rank"], first["behind"]) == ("graph", 1.0, None)
+    assert [each["system"] for each in others] == ["nano", "lightrag", "vdb"]
+    assert all(each["behind"]["separable"] for each in others)
+    duels = {each["system"]: (each["behind"]["won"], each["behind"]["lost"]) for each in others}
+    assert duels == {"vdb": (52, 0), "lightrag": (49, 0), "nano": (21, 1)}
+    assert (first["won"], first["lost"]) == (52 + 49 + 21, 1)
+    assert [each["rating"] for each in (first, *others)] == sorted(
+        (each["rating"] for each in (first, *others)), reverse=True
+    )

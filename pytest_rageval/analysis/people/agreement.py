@@ -25,14 +25,21 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.floating[Any]]
 
-__all__ = ["MOST_LEVELS", "Agreement", "Estimate", "Rating", "agreement", "levels_of", "nearest"]
+__all__ = [
+    "MANY_LEVELS", "MOST_LEVELS", "Agreement", "Estimate", "Rating", "TooManyLevelsError", "agreement", "levels_of",
+    "nearest", "without_levels",
+]  # fmt: skip
 
 MOST_LEVELS = 20
 """Highest number of levels of a scale; with more, agreement case by case means nothing."""
 
-NO_RATING, ONE_VALUE = "no_rating", "one_value"
+NO_RATING, ONE_VALUE, MANY_LEVELS = "no_rating", "one_value", "many_levels"
 MOST, LEAST = 1_000, 100  # resamples
 COUNTS = 4_000_000  # limit of kinds of cases times resamples; above it, fewer resamples are drawn
+
+
+class TooManyLevelsError(SettingError):
+    """Raised if people's labels have more than `MOST_LEVELS` values."""
 
 
 class Rating(NamedTuple):
@@ -58,7 +65,8 @@ class Estimate:
     Attributes:
         value: the number; None if it is undefined.
         ci95: percentiles of the resamples in which it is defined; None for a single unit.
-        reason: why it is undefined: "no_rating", or "one_value" if all raters give one value to everything.
+        reason: why it is undefined: "no_rating", "one_value" if all raters give one value to everything,
+            "many_levels" if labels have too many values, "too_few" values for a correlation.
     """
 
     value: float | None
@@ -103,11 +111,11 @@ def levels_of(values: Iterable[float], declared: Iterable[float] = ()) -> tuple[
     """Return the levels of a scale, ascending: 0 and 1, the declared levels, and people's values.
 
     Raises:
-        SettingError: there are more than `MOST_LEVELS`.
+        TooManyLevelsError: there are more than `MOST_LEVELS`.
     """
     levels = sorted({0.0, 1.0, *declared, *values})
     if len(levels) > MOST_LEVELS:
-        raise SettingError(
+        raise TooManyLevelsError(
             f"people's labels have {len(levels)} different values; agreement needs at most {MOST_LEVELS}; "
             "compare them as yes and no with --threshold"
         )
@@ -157,6 +165,12 @@ def agreement(ratings: Iterable[Rating], levels: Sequence[float], *, intervals: 
         tables = np.concatenate(table_parts)
     n_cases = len({rating.case for rating in ratings})
     return _agreement(tables[:, 0], tables[:, 1], n_cases, n_units, levels)
+
+
+def without_levels(n: int, n_cases: int, n_units: int) -> Agreement:
+    """Return the agreement over labels with too many values: only its counts are known."""
+    none = Estimate(None, reason=MANY_LEVELS)
+    return Agreement(n, n_cases, (), (), (), *(none,) * 6, n_units=n_units)
 
 
 def _kinds(ratings: Iterable[Rating], levels: Sequence[float]) -> tuple[list[tuple[tuple[int, ...], ...]], list[int]]:

@@ -13,7 +13,7 @@ from pytest_rageval.errors import DataError
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.testbeds.ids import digest
 
-__all__ = ["Compared", "Labelled", "Matched", "Scored", "compared", "matched", "scored", "stand_in"]
+__all__ = ["Compared", "Labelled", "Matched", "Scored", "compared", "matched", "scored", "stand_in", "units_of_answers"]
 
 NO_CASE = "of no case of the run"
 NO_SYSTEM = "of a system that the run does not have for the case"
@@ -147,7 +147,7 @@ def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshol
             score becomes the nearest of their levels; on a 0/1 scale that is 1 from 0.5 on.
 
     Raises:
-        SettingError: people's labels have too many levels.
+        TooManyLevelsError: people's labels have too many levels.
     """
     values = {value for answer in answers for value in (answer.judged, *answer.people)}
     if threshold is None:
@@ -160,12 +160,12 @@ def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshol
         rounded = {value: float(value >= threshold) for value in values}
     ratings = tuple(
         Rating(each.outcome.case_id, rounded[each.judged], tuple(rounded[value] for value in each.people), unit)
-        for each, unit in zip(answers, _units(answers), strict=True)
+        for each, unit in zip(answers, units_of_answers(answers), strict=True)
     )
     return Compared(ratings, levels, cut, between and cut is None)
 
 
-def _units(answers: Sequence[Scored]) -> Sequence[Link | None]:
+def units_of_answers(answers: Sequence[Scored]) -> Sequence[Link | None]:
     """Return the unit of each answer, None if each case is one; answers of several systems to a case are one unit."""
     outcomes = [each.outcome for each in answers]
     units = units_of([links_of(each.case_id, "", each.facets, each.cluster) for each in outcomes])

@@ -32,6 +32,7 @@ class Trust:
         ci95: its 95 % interval, percentiles of resamples of the cases.
         problem: why its scores do not count; None if they do.
         unused: reason why labels match no answer of the run -> number of labels.
+        threshold: the score from which its verdict counts as yes, if people say yes or no and it says more; else None.
     """
 
     judge: str
@@ -43,6 +44,7 @@ class Trust:
     ci95: Interval | None
     problem: str | None
     unused: Mapping[str, Annotated[int, Bounds(1)]]
+    threshold: Share | None = None
 
 
 def trusts_of(
@@ -88,6 +90,7 @@ def trust_of(judge: str, labelled: Matched, least: float) -> Trust:
         ci95=result.kappa.ci95,
         problem=problem,
         unused={why: count for why, count in mine.items() if count},
+        threshold=on_one.threshold,
     )
 
 

@@ -22,7 +22,7 @@ from pytest_rageval.report.text.colours import paint
 from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import table
 
-__all__ = ["add_formats", "as_json", "chosen_metric", "facet_known", "joined", "outputs", "table_text"]
+__all__ = ["add_formats", "as_json", "chosen_metric", "facet_known", "joined", "loaded", "outputs", "table_text"]
 
 
 def add_formats(parser: argparse.ArgumentParser, formats: Mapping[str, str]) -> None:
@@ -38,11 +38,16 @@ def joined(names: Sequence[str]) -> JoinedRuns:
     Raises:
         SettingError: a run cannot be read, or the runs do not fit together.
     """
+    return join_runs(loaded(names))
+
+
+def loaded(names: Sequence[str]) -> list[Part]:
+    """Return the loaded runs, by default the newest one; raise `SettingError` if one cannot be read."""
     root = rootdir(Path.cwd())
     chosen: list[str | None] = list(names) or [None]
     stored = [stored_run(root, name) for name in chosen]
     paths = [results_path(root, name) for name in chosen]
-    return join_runs([Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)])
+    return [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
 
 
 def chosen_metric(runs: JoinedRuns, metric: str | None) -> str:

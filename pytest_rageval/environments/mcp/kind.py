@@ -161,9 +161,10 @@ def _command(text: str, parts: EnvironmentParts, *, replays: bool) -> Command:
         raise SettingError(f"{parts.where} has command={short_repr(text)}: {error}") from None
     if not words:
         raise SettingError(f"{parts.where} has command={short_repr(text)}; write a program and its arguments")
-    beside = parts.folder / words[0]
-    if not replays and shutil.which(words[0]) is None and shutil.which(beside) is None:
-        raise SettingError(f"{parts.where} has command={short_repr(text)}: no program {words[0]!r}; install it")
+    program = parts.folder / words[0] if os.path.dirname(words[0]) else words[0]  # a bare name is one of PATH
+    if not replays and shutil.which(program) is None:
+        hint = f"write ./{words[0]}" if shutil.which(parts.folder / words[0]) else "install it"
+        raise SettingError(f"{parts.where} has command={short_repr(text)}: no program {words[0]!r}; {hint}")
     return Command(tuple(words), parts.folder)
 
 

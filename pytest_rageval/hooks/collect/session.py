@@ -112,7 +112,7 @@ class Collected:
         self.made: list[pytest.Item] = []
         self.elsewhere: list[str] = []
         self.unmatched: list[Gate] = []
-        self.panels = panels_by_judge(options.panels, catalog.metrics)
+        self.panels = panels_by_judge(options.panels, catalog.metrics, catalog.pair_judges)
         if options.named_systems:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
@@ -155,7 +155,7 @@ class Collected:
         source = self.sources.load(settings.dataset, site.folders, site.where)
         if settings.qrels is not None:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
-        expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
+        expanded = [(name, self.reworded(case)) for name, case in expand(settings, source.instances, seed)]
         if settings.history == "own":
             if self.options.apart:
                 problem = "history = own needs all turns of a conversation on one machine; give --dist loadfile"
@@ -267,7 +267,7 @@ class Collected:
             return [("", {})]
         return [(f"-repeat={run}", {"repeat": str(run)}) for run in range(1, self.options.repeat + 1)]
 
-    def _reworded(self, case: Case) -> Case:
+    def reworded(self, case: Case) -> Case:
         """Return a case whose instructions ask for the ini's sentences instead of RGB's."""
         text, language = case.instructions, case.instance.language
         for own, published in ((self.options.rejection, REJECTION_SENTENCE), (self.options.error, ERROR_SENTENCE)):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Responder
 
-__all__ = ["check_workflows", "needs_of", "setup_of", "workflow_of"]
+__all__ = ["check_needs", "check_workflows", "needs_of", "setup_of", "workflow_of"]
 
 
 def workflow_of(collected: Collected, responder: Responder) -> AnyWorkflow | None:
@@ -62,8 +62,16 @@ def check_workflows(collected: Collected) -> None:
         if workflow is None:
             continue
         workflow.read(setup_of(collected, responder))
-        needs = needs_of(collected, responder) or Needs()
-        for where, kind, _ in needs.retrievers:
-            collected.catalog.retrievers.get(kind, where)
-        collected.models.others.update(dict.fromkeys(needs.models))
-        collected.models.scripts.check(("rag_llm", name) for name in needs.models)
+        check_needs(collected, needs_of(collected, responder) or Needs())
+
+
+def check_needs(collected: Collected, needs: Needs) -> None:
+    """Check the retrievers and models that the files of a system name, and add the models to the session's.
+
+    Raises:
+        RagEvalError: a retriever or the file of a script is unknown.
+    """
+    for where, kind, _ in needs.retrievers:
+        collected.catalog.retrievers.get(kind, where)
+    collected.models.others.update(dict.fromkeys(needs.models))
+    collected.models.scripts.check(("rag_llm", name) for name in needs.models)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judges.panel import Panel, Rule, fitted
@@ -43,14 +43,23 @@ def panels(lines: Sequence[str]) -> dict[str, Panel]:
     return panels
 
 
-def panels_by_judge(by_metric: Mapping[str, Panel], metrics: Registry[Metric]) -> dict[str, Panel]:
+def panels_by_judge(
+    by_metric: Mapping[str, Panel], metrics: Registry[Metric], of_pairs: Container[str] = ()
+) -> dict[str, Panel]:
     """Return judge -> panel. One judge may serve several metrics; see `fitted`.
+
+    Args:
+        by_metric: metric -> panel, or judge of pairs -> panel; the latter are left out.
+        metrics: the metrics.
+        of_pairs: the judges of pairs, which no session asks.
 
     Raises:
         SettingError: a metric is unknown, has no judge, or its judge does not support the panel's options.
     """
     by_judge: dict[str, Panel] = {}
     for name, panel in by_metric.items():
+        if name in of_pairs and name not in metrics:
+            continue
         metric = metrics.get(name, JUDGES)
         try:
             judge, judge_panel = fitted(panel, metric)

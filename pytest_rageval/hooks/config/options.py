@@ -139,8 +139,8 @@ class Options(Settings):
         "line", more="explanation/matching.md#when-is-an-answer-a-refusal")
 
     sandbox: Setting[str] = Setting("rag_sandbox", parse=components.sandbox, default="monty",
-        help="where programs that a model wrote run: monty (extra agents)", decides="systems",
-        more="explanation/sandbox.md")
+        help="where programs that a model wrote run: monty (extra agents), or bubblewrap (all of Python, on Linux)",
+        decides="systems", more="explanation/sandbox.md")
     concurrency = Setting("--rag-concurrency", "rag_concurrency", parse=parsing.count, type=parsing.positive,
         help="concurrent answers in a process (default: 16 for async systems and models, 1 for a sync callable)",
         metavar="N", reported=True, more="how-to/slow-or-flaky.md#answer-several-cases-at-once")

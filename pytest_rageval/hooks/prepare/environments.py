@@ -26,8 +26,11 @@ from pytest_rageval.registry import Registry
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.systems.workflow import Needs
 
-__all__ = ["check_environments", "environment_of_case", "environments_for", "fixture_environments", "load_used"]
+__all__ = [
+    "check_environments", "check_tools", "environment_of_case", "environments_for", "fixture_environments", "load_used",
+]  # fmt: skip
 
 DEFAULT = "wiki"
 """The kind and the name of the environment over ``rag_corpus`` if none is declared."""
@@ -60,18 +63,17 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         RagEvalError: a case has no environment, or its data cannot be read.
     """
     known: set[object] = set()
-    for item in items:
-        for entry in entries_of(item):
-            if not _uses_environments(collected, entry):
-                continue
-            facet = entry.case.facets.get("environment", "")
-            if (entry.testbed, entry.responder, facet) in known:
-                continue
-            known.add((entry.testbed, entry.responder, facet))
-            environment = environment_of_case(collected, entry, item)
-            if reads and environment is not None:
-                environment.load()
-                _check_tools(collected, entry, environment)
+    for item, entry in ((item, entry) for item in items for entry in entries_of(item)):
+        if not _uses_environments(collected, entry):
+            continue
+        facet = entry.case.facets.get("environment", "")
+        if (entry.testbed, entry.responder, facet) in known:
+            continue
+        known.add((entry.testbed, entry.responder, facet))
+        environment = environment_of_case(collected, entry, item)
+        if reads and environment is not None:
+            environment.load()
+            check_tools(needs_of(collected, entry.responder), environment)
 
 
 def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -> Environment | None:
@@ -97,9 +99,8 @@ def _uses_environments(collected: Collected, entry: Entry) -> bool:
     return bool(getattr(systems.get(name), "uses_environments", False)) or (needs is not None and bool(needs.tools))
 
 
-def _check_tools(collected: Collected, entry: Entry, environment: Environment) -> None:
+def check_tools(needs: Needs | None, environment: Environment) -> None:
     """Raise `UnknownNameError` if the file of a system names a tool that its environment does not have."""
-    needs = needs_of(collected, entry.responder)
     if needs is None or not needs.tools or environment.service is not None:  # a service starts at the first case
         return
     with environment.open() as opened:

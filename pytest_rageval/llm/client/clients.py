@@ -46,7 +46,7 @@ class Client(Asker[ChatModel, Completion]):
         return self._backend.complete(asked, **params)
 
     def _is_reply(self, reply: object, asked: Sequence[Message]) -> bool:
-        return isinstance(reply, Completion)
+        return isinstance(reply, Completion) and isinstance(reply.text, str)
 
     def _to_record(self, reply: Completion) -> dict[str, Any]:
         return completion_record(reply)

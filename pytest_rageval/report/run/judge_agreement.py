@@ -7,9 +7,24 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pytest_rageval.analysis.people.agreement import Agreement, Rating, agreement, levels_of
+from pytest_rageval.analysis.people.agreement import (
+    Agreement,
+    Rating,
+    TooManyLevelsError,
+    agreement,
+    levels_of,
+    without_levels,
+)
 from pytest_rageval.analysis.people.corrected import Corrected, corrected_mean_of_units
-from pytest_rageval.analysis.people.labelled_answers import Compared, Matched, Scored, compared, scored
+from pytest_rageval.analysis.people.correlated import Correlations, correlations
+from pytest_rageval.analysis.people.labelled_answers import (
+    Compared,
+    Matched,
+    Scored,
+    compared,
+    scored,
+    units_of_answers,
+)
 from pytest_rageval.analysis.people.reliability import alpha
 from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.errors import SettingError, UnknownNameError
@@ -28,14 +43,16 @@ class JudgeOf:
     Attributes:
         metric: its name.
         agreement: over all answers that have a label and a score.
-        slices: value of the slicing facet -> agreement over the answers with that value.
+        correlations: of the scores as they are with the means of people's values, over the same answers.
+        slices: value of the slicing facet -> both, over the answers with that value.
         unscored: reason -> number of labelled answers without a score.
-        compared: scores and labels on one scale.
+        compared: scores and labels on one scale; without levels if labels have too many values.
     """
 
     metric: str
     agreement: Agreement
-    slices: Mapping[str, Agreement]
+    correlations: Correlations
+    slices: Mapping[str, tuple[Agreement, Correlations]]
     unscored: Mapping[str, int]
     compared: Compared
 
@@ -89,7 +106,7 @@ def against_people(
 
     Raises:
         UnknownNameError: no outcome has such a metric or facet.
-        SettingError: no labelled answer has a score of any of the metrics, or labels have too many values.
+        SettingError: no labelled answer has a score of any of the metrics.
     """
     computed = {name for outcome in outcomes for name in outcome.scores}
     for metric in metrics:
@@ -105,20 +122,49 @@ def against_people(
         raise SettingError(f"no labelled answer has a score ({why}); name another metric with --metric, or another run")
     judges = []
     for metric, both, unscored in by_metric:
-        pairs = compared(both, declared.get(metric, ()), threshold)
-        whole = agreement(pairs.ratings, pairs.levels)
-        judges.append(JudgeOf(metric, whole, _slices(both, pairs, by), dict(unscored.most_common()), pairs))
+        pairs = _compared(both, declared.get(metric, ()), threshold)
+        every = range(len(both))
+        whole = _measured(both, pairs, every)
+        slices = {value: _measured(both, pairs, at) for value, at in _slices(both, by).items()}
+        judges.append(JudgeOf(metric, *whole, slices, dict(unscored.most_common()), pairs))
     means = tuple(mean for metric, both, _ in by_metric for mean in _means(metric, both, outcomes))
     return AgainstPeople(matched, tuple(judges), means, by, _among_people(matched))
 
 
-def _slices(both: Sequence[Scored], pairs: Compared, by: str) -> dict[str, Agreement]:
-    if not by:
-        return {}
-    groups: dict[str, list[Rating]] = {}
-    for answer, rating in zip(both, pairs.ratings, strict=True):
-        groups.setdefault(_facet(answer.outcome, by), []).append(rating)
-    return {value: agreement(groups[value], pairs.levels) for value in sorted(groups, key=sort_key)}
+def _compared(both: Sequence[Scored], declared: Collection[float], threshold: float | None) -> Compared:
+    """Return scores and labels on one scale; without levels if labels have too many values."""
+    try:
+        return compared(both, declared, threshold)
+    except TooManyLevelsError:
+        units = units_of_answers(both)
+        return Compared(
+            tuple(
+                Rating(each.outcome.case_id, each.judged, each.people, unit)
+                for each, unit in zip(both, units, strict=True)
+            ),
+            (),
+        )
+
+
+def _measured(both: Sequence[Scored], pairs: Compared, at: Sequence[int]) -> tuple[Agreement, Correlations]:
+    """Return the agreement and the correlations over the answers at some indices."""
+    ratings = [pairs.ratings[index] for index in at]
+    units = [rating.case if rating.unit is None else rating.unit for rating in ratings]
+    if pairs.levels or not ratings:
+        agreed = agreement(ratings, pairs.levels)
+    else:
+        n = sum(len(rating.people) for rating in ratings)
+        agreed = without_levels(n, len({rating.case for rating in ratings}), len(set(units)))
+    scores = [both[index].judged for index in at]
+    return agreed, correlations(scores, [fmean(both[index].people) for index in at], units)
+
+
+def _slices(both: Sequence[Scored], by: str) -> dict[str, list[int]]:
+    """Return value of a facet -> the indices of its answers; empty without a facet."""
+    groups: dict[str, list[int]] = {}
+    for index, answer in enumerate(both):
+        groups.setdefault(_facet(answer.outcome, by), []).append(index)
+    return {value: groups[value] for value in sorted(groups, key=sort_key)} if by else {}
 
 
 def _facet(outcome: Outcome, name: str) -> str:
@@ -163,4 +209,8 @@ def _among_people(matched: Matched) -> tuple[float | None, int] | None:
     several = [group for group in groups if len(group) > 1]
     if not several:
         return None
-    return alpha(several, levels_of(value for group in several for value in group)), len(several)
+    try:
+        levels = levels_of(value for group in several for value in group)
+    except TooManyLevelsError:
+        return None, len(several)
+    return alpha(several, levels), len(several)

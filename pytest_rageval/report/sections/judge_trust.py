@@ -27,7 +27,9 @@ def _tables(trusts: Sequence[Trust], testbeds: Mapping[str, TestbedPlan]) -> Ite
 
 
 def _notes(trust: Trust) -> Iterator[Line]:
-    """Yield which labels of a judge were not used, and why its scores do not count."""
+    """Yield how a judge's scores were cut, which labels were not used, and why its scores do not count."""
+    if trust.threshold is not None:
+        yield Line(f"{trust.judge}: a score of at least {trust.threshold:g} counts as 1, any other as 0")
     yield from (Line(f"{trust.judge}: {counted(n, 'label')} not used, {why}") for why, n in trust.unused.items())
     if trust.problem is not None:
         yield Line(f"{trust.judge} is not trusted, its scores do not count: {trust.problem}", "red")

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pytest_rageval.analysis.people.agreement import Agreement, Estimate
+from pytest_rageval.analysis.people.agreement import MANY_LEVELS, MOST_LEVELS, Agreement, Estimate
+from pytest_rageval.analysis.people.correlated import Correlations
 from pytest_rageval.analysis.people.labelled_answers import Matched
 from pytest_rageval.analysis.statistics import Mean
 from pytest_rageval.errors import ascii_safe
@@ -15,14 +16,17 @@ from pytest_rageval.report.run.judge_agreement import AgainstPeople, JudgeOf, Me
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 from pytest_rageval.report.text.tables import blocks_of, table_lines
 
-__all__ = ["against_people_json", "against_people_lines", "count_lines"]
+__all__ = ["against_people_json", "against_people_lines", "confusion_lines", "count_lines", "estimate_text"]
 
 FEW_NAMES = 5
 
-_WHY = {"one_value": "one value", "no_rating": "–", "too_few": "too few"}
+_WHY = {"one_value": "one value", "no_rating": "–", "too_few": "too few", MANY_LEVELS: "–"}
 
 _COLUMNS = ("accuracy", "kappa", "kappa_quadratic", "alpha", "higher", "lower")
 _HEADS = ("accuracy", "kappa", "quadratic kappa", "alpha", "judge higher", "judge lower")
+_CORRELATIONS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall tau-b"}
+
+Rows = Sequence[tuple[str, Agreement, Correlations]]
 
 
 def against_people_lines(result: AgainstPeople, width: int) -> Iterator[str]:
@@ -32,20 +36,28 @@ def against_people_lines(result: AgainstPeople, width: int) -> Iterator[str]:
     yield ""
     yield "judge against people - value [95 % interval]"
     rows = [row for judge in result.judges for row in _rows(judge, result.by)]
-    columns = [["n", *(str(each.n) for _, each in rows)], ["cases", *(str(each.n_cases) for _, each in rows)]]
-    if any(each.n_units < each.n_cases for _, each in rows):
-        columns.append(["units", *(str(each.n_units) for _, each in rows)])
-    two_levels = all(len(judge.agreement.levels) == 2 for judge in result.judges)
-    for key, head in zip(_COLUMNS, _HEADS, strict=True):
-        if not (two_levels and key == "kappa_quadratic"):  # equals kappa for two levels
-            columns.append([head, *(_estimate(getattr(each, key)) for _, each in rows)])
-    for block in blocks_of([f"metric {result.by}".strip(), *(label for label, _ in rows)], columns, width):
-        yield ""
-        yield from block
+    yield from _blocks(rows, f"metric {result.by}".strip(), width)
     for judge in result.judges:
         yield from _confusion(judge)
     if result.means:
         yield from _corrected(result.means, width)
+
+
+def _blocks(rows: Rows, head: str, width: int) -> Iterator[str]:
+    columns = [["n", *(str(each.n) for _, each, _ in rows)], ["cases", *(str(each.n_cases) for _, each, _ in rows)]]
+    if any(each.n_units < each.n_cases for _, each, _ in rows):
+        columns.append(["units", *(str(each.n_units) for _, each, _ in rows)])
+    two_levels = all(len(each.levels) == 2 for _, each, _ in rows)
+    for key, name in zip(_COLUMNS, _HEADS, strict=True):
+        if not (two_levels and key == "kappa_quadratic"):  # equals kappa for two levels
+            columns.append([name, *(estimate_text(getattr(each, key)) for _, each, _ in rows)])
+    correlations = [
+        [name, *(estimate_text(getattr(each, key)) for _, _, each in rows)] for key, name in _CORRELATIONS.items()
+    ]
+    labels = [head, *(label for label, _, _ in rows)]
+    for block in (*blocks_of(labels, columns, width), *blocks_of(labels, correlations, width)):
+        yield ""
+        yield from block
 
 
 def against_people_json(result: AgainstPeople) -> dict[str, Any]:
@@ -66,12 +78,17 @@ def against_people_json(result: AgainstPeople) -> dict[str, Any]:
                 "snapped": judge.compared.snapped,
                 "unscored": dict(judge.unscored),
                 "agreement": asdict(judge.agreement),
-                "by": {result.by: {value: asdict(each) for value, each in judge.slices.items()}} if result.by else {},
+                "correlations": asdict(judge.correlations),
+                "by": {result.by: {value: _slice(*each) for value, each in judge.slices.items()}} if result.by else {},
             }
             for judge in result.judges
         ],
         "means": [{"metric": each.metric, "system": each.system, **asdict(each.mean)} for each in result.means],
     }
+
+
+def _slice(agreement: Agreement, correlations: Correlations) -> dict[str, Any]:
+    return {**asdict(agreement), "correlations": asdict(correlations)}
 
 
 def count_lines(matched: Matched) -> Iterator[str]:
@@ -97,20 +114,27 @@ def _notes(result: AgainstPeople) -> Iterator[str]:
     for threshold in sorted(set(thresholds.values())):
         metrics = ", ".join(metric for metric, its in thresholds.items() if its == threshold)
         yield f"a score of at least {threshold:g} counts as 1, any other as 0: {metrics}"
+    if thresholds:
+        yield "--threshold sets another bound; correlations take every score as it is"
     snapped = [judge.metric for judge in result.judges if judge.compared.snapped]
     if snapped:
         yield f"a score counts as the nearest of people's values: {', '.join(snapped)}"
+    graded = [judge.metric for judge in result.judges if judge.agreement.kappa.reason == MANY_LEVELS]
+    if graded:
+        why = f"more than {MOST_LEVELS} values: no kappa and no alpha; --threshold compares yes and no"
+        yield f"people's labels have {why}: {', '.join(graded)}"
     if result.people is not None:
         yield f"people among themselves: alpha {number(result.people[0])} over {counted(result.people[1], 'answer')}"
 
 
-def _rows(judge: JudgeOf, by: str) -> Iterator[tuple[str, Agreement]]:
-    yield f"{judge.metric} all" if by else judge.metric, judge.agreement
-    for value, agreement in judge.slices.items():
-        yield f"{judge.metric} {value}", agreement
+def _rows(judge: JudgeOf, by: str) -> Iterator[tuple[str, Agreement, Correlations]]:
+    yield f"{judge.metric} all" if by else judge.metric, judge.agreement, judge.correlations
+    for value, each in judge.slices.items():
+        yield f"{judge.metric} {value}", *each
 
 
-def _estimate(estimate: Estimate) -> str:
+def estimate_text(estimate: Estimate) -> str:
+    """Return an estimate with its interval, or why it is undefined."""
     if estimate.value is None:
         return _WHY.get(estimate.reason or "", "–")
     return f"{estimate.value:.2f}" + ("" if estimate.ci95 is None else f" {interval(estimate.ci95)}")
@@ -122,11 +146,15 @@ def _mean(mean: Mean) -> str:
 
 def _confusion(judge: JudgeOf) -> Iterator[str]:
     agreement = judge.agreement
-    if not agreement.n:
+    if not agreement.n or not agreement.levels:
         return
-    levels = [facet_text(round(level, 3)) for level in agreement.levels]
+    yield from confusion_lines(agreement, judge.metric, [facet_text(round(level, 3)) for level in agreement.levels])
+
+
+def confusion_lines(agreement: Agreement, metric: str, levels: Sequence[str]) -> Iterator[str]:
+    """Yield the confusions as a table after an empty line; ``levels`` are the names of the levels."""
     yield ""
-    head = [f"people \\ {judge.metric}", *levels]
+    head = [f"people \\ {metric}", *levels]
     yield from table_lines(
         [head, *([level, *map(str, row)] for level, row in zip(levels, agreement.confusion, strict=True))]
     )

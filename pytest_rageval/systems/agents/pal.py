@@ -19,7 +19,7 @@ from pytest_rageval.model.chat import ChatModel, Message
 from pytest_rageval.model.current import CASE_IDS
 from pytest_rageval.model.plain import plain_json, plain_text
 from pytest_rageval.model.protocols import System
-from pytest_rageval.sandbox import open_sandbox
+from pytest_rageval.sandbox import BUILTIN, open_sandbox
 from pytest_rageval.sandbox.protocol import Limits, Ran, Sandbox
 from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
 from pytest_rageval.systems.agents.program_answer import answer_of, code_in
@@ -29,6 +29,7 @@ from pytest_rageval.systems.agents.run import AgentRun, RunEnded, run_agent
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.prompting import Prompts, load_prompts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import PlannedRun, Workflow
 from pytest_rageval.text.quoting import quoted
@@ -46,6 +47,7 @@ GRACE = 0.5
 """Seconds after ``max_time`` until the sandbox ends the program; the run has ended before."""
 
 _KEYS = {
+    **dict.fromkeys(BUILTIN, ()),  # what of Python a sandbox has
     "system": ("tools",),
     "user": ("question", "documents"),
     "documents": ("passages",),
@@ -63,15 +65,17 @@ class PalOptions:
         prompts: its texts.
         repairs: how often the model may correct a program that gave no answer, >= 0.
         concludes: whether the model states the final answer from the value of its program.
+        sandbox: the name of the sandbox.
     """
 
     agent: AgentOptions
     prompts: AgentPrompts
     repairs: int = 0
     concludes: bool = False
+    sandbox: str = "monty"
 
-    def opening(self, query: Query, tools: Sequence[Tool]) -> list[Message]:
-        """Return the messages of the first request."""
+    def opening(self, query: Query, tools: Sequence[Tool], sentences: Prompts) -> list[Message]:
+        """Return the messages of the first request; ``sentences`` have the one that declines to answer."""
         text = partial(self.prompts.text, language=query.language)
         documents = ""
         if query.passages is not None:
@@ -79,7 +83,9 @@ class PalOptions:
             passages = "\n\n".join(f"[{number}]\n{each}" for number, each in enumerate(shown, 1))
             documents = text("documents", values={"passages": passages})
         examples = self.prompts.worked(query.language, self.agent.examples)
-        system = text("system", values={"tools": quoted(signatures(tools)), "examples": examples})
+        python = text(self.sandbox, values={})
+        said = {"tools": quoted(signatures(tools)), "python": python, "examples": examples}
+        system = text("system", values={**sentences.sentences(query.language), **said})
         values = {"question": query.question, "documents": documents, "instructions": query.instructions}
         contents = [("system", system)]
         for turn in query.history:
@@ -107,6 +113,7 @@ class Pal:
     environments: Environments
     sandbox: Sandbox
     options: PalOptions
+    sentences: Prompts
     threads: Threads = field(default_factory=Threads)
 
     async def __call__(self, query: Query) -> Answer:
@@ -117,7 +124,7 @@ class Pal:
             return await run_agent(run, lambda run: self._play(run, tools, end), common.max_time)
 
     async def _play(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
-        messages = self.options.opening(run.query, environment.tools)
+        messages = self.options.opening(run.query, environment.tools, self.sentences)
         for repairs in range(self.options.repairs, -1, -1):
             reply = await self._reply(run, messages, environment)
             ran = await self._run(run, environment, code_in(reply), end)
@@ -173,19 +180,19 @@ def _read(setup: SystemSetup) -> PalOptions:
     setup.options.finish()
     open_sandbox(setup.sandbox, NAME).close()  # nothing runs if it is missing
     prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
-    return PalOptions(common, prompts, repairs, concludes)
+    return PalOptions(common, prompts, repairs, concludes, setup.sandbox)
 
 
 def _build(parts: SystemParts, options: PalOptions) -> System:
     model = model_of(parts, NAME)
     sandbox = parts.sandbox(NAME) if parts.sandbox is not None else open_sandbox(parts.setup.sandbox, NAME)
-    return Pal(model, parts.environments or Environments({}), sandbox, options)
+    return Pal(model, parts.environments or Environments({}), sandbox, options, parts.prompts or load_prompts())
 
 
 def _plan(options: PalOptions, query: Query, parts: SystemParts) -> PlannedRun:
     environments = parts.environments or Environments({})
     with environments.of_case(options.agent.environment).open() as tools:
-        messages = options.opening(query, tools.tools)
+        messages = options.opening(query, tools.tools, parts.prompts or load_prompts())
     calls = 1 + options.repairs + options.concludes
     return PlannedRun(messages, calls, exact=calls == 1)
 

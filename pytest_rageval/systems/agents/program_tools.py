@@ -7,11 +7,12 @@ import concurrent.futures
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from pytest_rageval.environments.tool import Observation, Tool
 from pytest_rageval.model.stored_json import parse_json
-from pytest_rageval.systems.agents.run import AgentRun
+from pytest_rageval.sandbox.tool_errors import error_of
+from pytest_rageval.systems.agents.run import AgentRun, outcome_of
 
 __all__ = ["ProgramTools", "signatures"]
 
@@ -19,15 +20,6 @@ TYPES = {
     "string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict",
     "null": "None",
 }  # fmt: skip
-
-ERRORS: Mapping[str, type[Exception]] = {
-    error.__name__: error
-    for error in (
-        *(ArithmeticError, AssertionError, FileNotFoundError, IndexError, KeyError, LookupError, NotImplementedError),
-        *(OSError, OverflowError, PermissionError, RuntimeError, TypeError, ValueError, ZeroDivisionError),
-    )
-}
-"""Errors of tools that a program catches by their class; others are a `RuntimeError`."""
 
 
 def signatures(tools: Sequence[Tool]) -> str:
@@ -51,7 +43,7 @@ class ProgramTools:
         self.functions: dict[str, Callable[..., Any]] = {tool.name: partial(self._call, tool) for tool in tools}
         self._run = run
         self._loop = asyncio.get_running_loop()
-        self._call_in_flight: concurrent.futures.Future[Observation] | None = None
+        self._call_in_flight: concurrent.futures.Future[Any] | None = None
         self._ended = False
 
     def end(self) -> None:
@@ -65,12 +57,13 @@ class ProgramTools:
         if observation.invalid:
             raise TypeError(observation.text)
         if observation.error is not None:
-            _raise(observation.error)
+            name, _, message = observation.error.partition(": ")
+            raise error_of(name, message)
         return _decoded(observation.result)
 
     def _observed(self, name: str, arguments: dict[str, Any]) -> Observation:
         """Wait for a call; raise `asyncio.CancelledError`, which a program cannot catch, if the run has ended."""
-        call = self._run.call(name, arguments)
+        call = outcome_of(partial(self._run.call, name, arguments))
         try:
             self._call_in_flight = future = asyncio.run_coroutine_threadsafe(call, self._loop)
         except RuntimeError:  # the loop is closed
@@ -79,9 +72,12 @@ class ProgramTools:
         if self._ended:
             future.cancel()
         try:
-            return future.result()
+            observation, error = future.result()
         except concurrent.futures.CancelledError:
             raise asyncio.CancelledError from None
+        if observation is None:
+            raise error or asyncio.CancelledError
+        return observation
 
 
 def _by_name(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,12 +96,6 @@ def _decoded(result: Any) -> Any:
         return parse_json(result, finite=True)
     except (ValueError, RecursionError):
         return result
-
-
-def _raise(error: str) -> NoReturn:
-    name, _, message = error.partition(": ")
-    kind = ERRORS.get(name)
-    raise RuntimeError(error) if kind is None else kind(message)
 
 
 def _signature(tool: Tool) -> str:

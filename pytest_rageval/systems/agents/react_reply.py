@@ -16,9 +16,9 @@ STOP = "\nObservation"
 """Where a reply ends: the model would go on with an observation of its own."""
 
 _OBSERVATION = re.compile(r"^[ \t]*Observation", re.MULTILINE)
-_THOUGHT = re.compile(r"Thought[ \t]*\d*[ \t]*:")
-_ACTION = re.compile(r"^[ \t]*Action[ \t]*\d*[ \t]*:", re.MULTILINE)
-_LABEL = re.compile(r"^[ \t]*(?:Thought|Action)[ \t]*\d*[ \t]*:", re.MULTILINE)
+_THOUGHT = re.compile(r"Thought(?:[ \t]*\d+)?[ \t]*:")
+_ACTION = re.compile(r"^[ \t]*Action(?:[ \t]*\d+)?[ \t]*:", re.MULTILINE)
+_LABEL = re.compile(r"^[ \t]*(?:Thought|Action)(?:[ \t]*\d+)?[ \t]*:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

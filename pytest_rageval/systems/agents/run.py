@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_rageval.environments.environment import OpenEnvironment
 from pytest_rageval.environments.tool import Observation
@@ -21,7 +21,9 @@ from pytest_rageval.trace.collector import Event, current_collector
 from pytest_rageval.trace.recording import SOURCE, RecordedStep
 from pytest_rageval.trace.steps import COMPLETION, END, FINISHED, THOUGHT
 
-__all__ = ["AgentRun", "RunEnded", "run_agent"]
+__all__ = ["AgentRun", "RunEnded", "outcome_of", "run_agent"]
+
+T = TypeVar("T")
 
 _LIMITS = {"context_length": "context_limit"}
 """Kind of a `ModelError` -> the reason that it ends a run with."""
@@ -98,7 +100,7 @@ class AgentRun:
 
     async def ask_for(
         self,
-        action: str,
+        action: Mapping[str, Any],
         messages: Sequence[Message],
         turn: Turn,
         model: ChatModel | None = None,
@@ -107,13 +109,13 @@ class AgentRun:
         """Return a model's reply to an action of a chain, like `ask`; the step has the whole prompt.
 
         Args:
-            action: the action's name.
+            action: what the step says of the action: its name, and notes.
             messages: the prompt.
             turn: the same request for the model ``embedded``.
             model: another model than the run's.
             params: such as ``stop``.
         """
-        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), "action": action})
+        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), **action})
         return await self._ask(model or self.model, messages, turn, params, step)
 
     async def _ask(
@@ -175,7 +177,7 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
         max_time: seconds; after them the run ends with ``time_limit``.
     """
     start = time.perf_counter()
-    played = asyncio.ensure_future(play(run))
+    played = asyncio.ensure_future(outcome_of(lambda: play(run)))
     try:
         done, _ = await asyncio.wait({played}, timeout=max_time)
     finally:
@@ -183,7 +185,7 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
             played.cancel()
             await asyncio.gather(played, return_exceptions=True)  # its tool and its request end first
     if done:
-        text, reason, detail = _ended(played)
+        text, reason, detail = _ended(*played.result())
     else:
         text, reason, detail = run.answer, "time_limit", f"the run took longer than {max_time:g} s"
     _record_end(reason or (FINISHED if text.strip() else "empty_answer"), detail)
@@ -191,12 +193,21 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
     return Answer(text, usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, seconds))
 
 
-def _ended(played: asyncio.Future[str]) -> tuple[str, str, str]:
-    """Return the text, the reason and the detail of a run that is over; other errors propagate."""
+async def outcome_of(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
+    """Return a result or an exception. A task that raises a `KeyboardInterrupt` would end the event loop."""
     try:
-        return played.result(), "", ""
-    except RunEnded as end:
-        return end.answer, end.reason, end.detail
+        return await make(), None
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        return None, error
+
+
+def _ended(text: str | None, error: BaseException | None) -> tuple[str, str, str]:
+    """Return the text, the reason and the detail of a run that is over; other errors propagate."""
+    if isinstance(error, RunEnded):
+        return error.answer, error.reason, error.detail
+    if error is not None:
+        raise error
+    return text or "", "", ""
 
 
 def _record_end(reason: str, detail: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,11 @@ PROMPT_KEYS: Mapping[str, tuple[str, ...]] = {
     "documents": ("passages",),
 }
 """The texts that `opening` needs, and the required placeholders of each."""
+
+LONGEST_NAME = 64
+"""Characters of a tool's name that servers take."""
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def opening(query: Query, prompts: AgentPrompts, examples: int, **values: str) -> list[Message]:
@@ -117,8 +123,15 @@ def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:
 
 
 def reply_message(reply: Completion) -> Message:
-    """Return a reply as the next message. Arguments that are no JSON object become ``{}``: some servers refuse them."""
-    calls = [call if _is_object(call.arguments) else replace(call, arguments="{}") for call in reply.tool_calls]
+    """Return a reply as the next message, with calls that any server takes back.
+
+    Arguments that are no JSON object become ``{}``. In a name, such as ``multi_tool_use.parallel``, signs that servers
+    refuse become ``_``.
+    """
+    calls = [
+        ToolCall(call.id, _sendable_name(call.name), call.arguments if _is_object(call.arguments) else "{}")
+        for call in reply.tool_calls
+    ]
     return replace(reply, tool_calls=tuple(calls)).message
 
 
@@ -134,6 +147,10 @@ def check_free(tools: Sequence[Tool], ending: Tool, system: str) -> None:
             f"{system}: a call of {ending.name} ends the run, and the environment has a tool of that name; rename it"
         )
         raise CaseError("tool_name_taken", message)
+
+
+def _sendable_name(name: str) -> str:
+    return _NOT_IN_NAMES.sub("_", name)[:LONGEST_NAME] or "_"
 
 
 def _is_object(text: str) -> bool:

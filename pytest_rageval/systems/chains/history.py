@@ -20,7 +20,7 @@ class Output:
     """What an action gave.
 
     Attributes:
-        prompt: what it was given: the prompt, the query, the template, the expression or the arguments, as text.
+        prompt: what it was given: the prompt, the query, the arguments; the text of a template or an expression.
         value: its text; of a search its passages with what joins them.
         passages: what a search found, best first.
     """

@@ -28,7 +28,8 @@ from pytest_rageval.systems.chains.chain import (
 from pytest_rageval.systems.chains.expressions import free_names
 from pytest_rageval.systems.chains.filters import Value
 from pytest_rageval.systems.chains.history import History, Output
-from pytest_rageval.systems.chains.template import Template, Variable
+from pytest_rageval.systems.chains.template import Template
+from pytest_rageval.systems.chains.values import as_scored, passages_value, value_text
 from pytest_rageval.systems.embedded.turn import Turn
 from pytest_rageval.systems.searching import AsyncSearch, Found
 from pytest_rageval.threads import Threads
@@ -96,8 +97,10 @@ class ChainRun:
         self._threads = Threads()
 
     async def play(self, run: AgentRun) -> str:
-        """Run all actions and return the answer's text; "" if the chain only retrieves."""
+        """Run all actions without an output and return the answer's text; "" if the chain only retrieves."""
         for action in self.chain.actions:
+            if action.name in self.history.outputs:
+                continue
             if isinstance(action, Generate) and self._reads_missing_texts(action):
                 self.lacks_texts = True
                 return ""
@@ -155,7 +158,8 @@ class ChainRun:
         elif isinstance(action, CallTool):
             output = await self._call(action, prepared)
         elif isinstance(action, Compute):
-            output = Output(prepared.text, Value((await self._computed(action.expression, action),)))
+            text = await self._computed(action.expression, action)
+            output = Output(text, Value((text,)))
         else:
             output = Output(prepared.text, Value((prepared.text,)))
             with RecordedStep(TEMPLATE, self._detail(action, prepared.text)) as step:
@@ -168,15 +172,14 @@ class ChainRun:
         with RecordedStep(RETRIEVE, detail) as step:
             if self._is_supplied:
                 detail["supplied"] = True
-                found = Found(Ranking(tuple(_as_scored(each) for each in self.history.query.passages or ())), 0.0)
+                found = Found(Ranking(tuple(as_scored(each) for each in self.history.query.passages or ())), 0.0)
             elif query.strip():
                 found = await self._means.searches[action.retriever].find(query, action.k or self._means.top_k)
             else:
                 detail["notes"] = [*detail.get("notes", ()), "the query is empty, so nothing was searched"]
                 found = Found(Ranking(), 0.0)
             passages = found.ranking.items
-            texts = tuple(_passage_text(action.passage, at, each) for at, each in enumerate(passages, 1))
-            output = Output(query, Value(texts, action.join), passages)
+            output = Output(query, passages_value(action, passages), passages)
             detail["text"] = output.text
             if not self._is_supplied:
                 detail["passages"] = [passage_detail(each) for each in passages]
@@ -190,7 +193,7 @@ class ChainRun:
         query = self.history.query
         turn = Turn("answer", query.question, query.language, passages=self._passages())
         model = self._means.models[action.model] if action.model else None
-        reply = await self._run.ask_for(action.name, prepared.messages, turn, model, action.params)
+        reply = await self._run.ask_for(self._noted(action), prepared.messages, turn, model, action.params)
         return Output(prepared.text, Value((plain_text(reply.text),)))
 
     async def _call(self, action: CallTool, prepared: Prepared) -> Output:
@@ -216,7 +219,7 @@ class ChainRun:
             if ran.error:
                 problem = f"{action.where}: the expression of the action {action.name} raised {ran.error}"
                 raise CaseError("system_error", problem)
-            text = _as_text(ran.value)
+            text = value_text(ran.value)
             step.detail["text"] = text
         return text
 
@@ -237,8 +240,11 @@ class ChainRun:
 
     def _detail(self, action: Action, prompt: str) -> dict[str, Any]:
         """Return what the steps of all actions have."""
+        return {**self._noted(action), "prompt": prompt}
+
+    def _noted(self, action: Action) -> dict[str, Any]:
         notes = self.history.take_notes()
-        return {"action": action.name, "prompt": prompt, **({"notes": notes} if notes else {})}
+        return {"action": action.name, "notes": notes} if notes else {"action": action.name}
 
     @property
     def _is_supplied(self) -> bool:
@@ -268,24 +274,3 @@ class ChainRun:
 
 def _has_no_text(output: Output) -> bool:
     return len(output.passages) > 0 and not output.text.strip() and not any(each.text for each in output.passages)
-
-
-def _as_scored(passage: Passage) -> ScoredPassage:
-    return ScoredPassage(passage.id, None, passage.text, passage.title)
-
-
-def _passage_text(template: Template, number: int, passage: ScoredPassage) -> str:
-    """Return the text of one passage."""
-    values = {"id": passage.doc_id, "title": passage.title, "text": passage.text, "number": str(number)}
-
-    def value_of(variable: Variable) -> Value:
-        return Value((values[variable.name],))
-
-    return template.render(value_of)
-
-
-def _as_text(value: Any) -> str:
-    """Return the value of an expression as text: a text as it is, None as "", any other value as JSON."""
-    if value is None:
-        return ""
-    return plain_text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.environments.environment import MAX_OBSERVATION
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Query
-from pytest_rageval.model.protocols import System
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.agents.run import AgentRun, run_agent
 from pytest_rageval.systems.chains.chain import Chain, Expression, Generate, RetrieverSource
 from pytest_rageval.systems.chains.chain_file import read_chain
-from pytest_rageval.systems.chains.history import History
+from pytest_rageval.systems.chains.history import History, Output
 from pytest_rageval.systems.chains.named import chain_file, chain_name
 from pytest_rageval.systems.chains.run import ChainMeans, ChainRun
 from pytest_rageval.systems.embedded.player import EmbeddedModel
@@ -88,7 +89,7 @@ def read(setup: SystemSetup) -> ChainOptions:
     return made
 
 
-def build(parts: SystemParts, options: ChainOptions) -> System:
+def build(parts: SystemParts, options: ChainOptions) -> ChainSystem:
     """Return the system; raise `SettingError` without a model that an action needs."""
     chain = options.chain
     model: ChatModel = EmbeddedModel() if "" not in chain.models else model_of(parts, f"chain:{parts.setup.argument}")
@@ -121,12 +122,14 @@ class ChainSystem:
         model: asked by actions without a model of their own.
         means: what the actions use.
         environments: the tools; None if the chain calls none.
+        outputs: action -> its output; these actions do not run.
     """
 
     options: ChainOptions
     model: ChatModel
     means: ChainMeans
     environments: Environments | None = None
+    outputs: Mapping[str, Output] = field(default_factory=lambda: MappingProxyType({}))
 
     async def __call__(self, query: Query) -> Answer:
         """Return the answer of a case; a chain that only retrieves gives only a ranking."""
@@ -139,6 +142,7 @@ class ChainSystem:
     async def _answer(self, run: AgentRun) -> Answer:
         chain = self.options.chain
         played = ChainRun(chain, run, self.means)
+        played.history.outputs.update(self.outputs)
         answer = await run_agent(run, played.play, self.options.max_time)
         usage = answer.usage
         if not chain.models and usage is not None:  # no model was asked, so its cost is 0

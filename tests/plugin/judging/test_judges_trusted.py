@@ -21,6 +21,13 @@ TEST = f"""
         ...
 """
 
+GRADED = """
+    from pytest_rageval import PromptedJudge
+
+    def pytest_rageval_register(registry):
+        registry.judges.register("good", PromptedJudge("good", "How good is it?", scale=(0, 4)))
+"""
+
 ROWS = [case(f"declines{at}", "say no idea") for at in range(3)] + [
     case(f"answers{at}", "say Paris") for at in range(3)
 ]
@@ -70,6 +77,17 @@ def test_the_scores_of_one_that_does_not_are_withheld(project: Project, mode: Mo
         f"{RATE} is not trusted, its scores do not count: kappa -1.00 on 6 labelled answers, wanted 0.6",
         f"unscored: 6 judge_untrusted ({RATE})",
     )
+
+
+def test_a_graded_judge_is_not_cut_in_silence(project: Project) -> None:
+    test = TEST.replace(f'"{RATE}", ', '"good", ').replace(RATE, "good")
+    judged(project, ROWS, test, GRADED, """{"> no idea": '{"label": 1}', "": '{"label": 3}'}""")
+    project.data([{**row, "metric": "good", "label": 4 - 4 * row["label"]} for row in AGREED], "labels.jsonl")
+    project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = 0.6")
+    run = project.run()
+    (trust,) = run.results["trust"]
+    assert (trust["kappa"], trust["threshold"], trust["problem"]) == (1.0, 0.5, None)
+    run.said("good: a score of at least 0.5 counts as 1, any other as 0")
 
 
 def test_a_diagnosis_by_an_untrusted_judge_is_withheld(project: Project) -> None:

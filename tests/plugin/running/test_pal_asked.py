@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 from support.processes import process_table
+from support.processes.sandboxes import opened
+from support.projects.model_projects import KEY, loaded, stop  # noqa: F401
 from support.projects.rag_project import Mode, Project
+from support.servers.openai_replies import last_user
+from support.servers.openai_server import OpenAIServer
 
 pytest.importorskip("pydantic_monty")
 
@@ -92,6 +96,50 @@ def test_programs_and_their_ends_are_shown_escaped(town: Project) -> None:
     assert " program  1901  " in shown
     assert r'-> print("\x1b[31mred\u202e")' in shown
     assert 'Search(title="Ann Lee")' in shown
+
+
+PROGRAMS = """
+~~~python
+import random
+
+found = Search("Tarn")
+answer = found.split()[-1].strip(".") + " " + str(random.random())
+~~~
+"""
+
+
+def test_a_recorded_run_repeats_itself_without_the_network(town: Project, openai_server: OpenAIServer) -> None:
+    params = f"    rag_model = openai/m\n    rag_model_params =\n        api_base = {openai_server.base_url}\n"
+    town.file(
+        "pytest.ini", f"{INI}{params}        api_key = {KEY}\n    rag_systems =\n        mine: pal; answer=model\n"
+    )
+    openai_server.reply = lambda body: "in 1934" if "gave this value" in last_user(body) else PROGRAMS
+    first = town.run("--rag-system=mine", "--rag-record-mode=all")
+    assert len(openai_server.requests) == 6
+    stop(openai_server)
+    again = town.run("--rag-system=mine", "--rag-record-mode=none", "-n2")
+    for each, other in zip(first.results["outcomes"], again.results["outcomes"], strict=True):
+        assert other["answer"]["text"] == each["answer"]["text"] == "in 1934"
+        programs = [
+            step["detail"] for run in (each, other) for step in run["answer"]["trace"] if step["kind"] == "program"
+        ]
+        assert programs[0]["value"] == programs[1]["value"]
+        assert programs[0]["value"].startswith("1934 0.")
+
+
+def test_a_sandbox_with_all_of_python(town: Project) -> None:
+    opened("bubblewrap").close()
+    code = (
+        "import statistics\\nfound = [Search(name) for name in ('Tarn', 'Ann Lee')]\\nstatistics.mean(map(len, found))"
+    )
+    town.file("replies.toml", f'[[reply]]\ntext = "{code}"')
+    town.file("pytest.ini", INI + "    rag_sandbox = bubblewrap\n")
+    run = town.run("--rag-system=pal@script:replies.toml", "-n2")
+    completion, program, *tools, end = run.outcomes["q1"]["answer"]["trace"]
+    assert "whole library" in completion["detail"]["prompt"][0]["content"]
+    assert program["detail"]["sandbox"] == "bubblewrap"
+    assert [tool["detail"]["arguments"]["title"] for tool in tools] == ["Tarn", "Ann Lee"]
+    assert end["detail"] == {"reason": "finished"}
 
 
 def test_without_the_package_nothing_runs(town: Project) -> None:

@@ -10,8 +10,11 @@ import time
 __all__ = [
     "accepts_nothing",
     "calls_what_is_no_tool",
+    "calls_with_no_arguments",
     "ends",
     "ends_when_idle",
+    "gives_too_much",
+    "prints_too_much",
     "says_nothing",
     "writes_no_json",
     "writes_no_object",
@@ -68,6 +71,21 @@ def writes_without_end() -> None:
 def says_nothing() -> None:
     _start()
     time.sleep(60)
+
+
+def calls_with_no_arguments() -> None:
+    _start()
+    _write(json.dumps({"call": ["look"], "args": 3, "kwargs": None}))
+
+
+def gives_too_much() -> None:
+    _start()
+    _write(json.dumps({"value": "a" * 70_000, "printed": "", "error": ""}))
+
+
+def prints_too_much() -> None:
+    _start()
+    _write(json.dumps({"value": 1, "printed": "a" * 70_000, "error": "b" * 70_000}))
 
 
 def calls_what_is_no_tool() -> None:

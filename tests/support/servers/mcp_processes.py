@@ -21,12 +21,12 @@ SCRIPT = Path(__file__).with_name("mcp_desk.py")
 COMMAND = shlex.join([sys.executable, str(SCRIPT)])
 
 
-def environment(options: Mapping[str, str], *, replays: bool = False) -> Environment:
+def environment(options: Mapping[str, str], *, replays: bool = False, folder: Path = Path()) -> Environment:
     """Return the environment ``crm`` of an ini line with these options."""
     where = "rag_environments: crm"
     corpora = None  # of no use here
     parts = EnvironmentParts(
-        "crm", "mcp", where, ComponentOptions(options, where), corpora, folder=Path(), replays=replays,  # type: ignore[arg-type]
+        "crm", "mcp", where, ComponentOptions(options, where), corpora, folder=folder, replays=replays,  # type: ignore[arg-type]
     )  # fmt: skip
     return build(parts)
 

@@ -88,13 +88,13 @@ def test_without_intervals_nothing_is_resampled(monkeypatch: pytest.MonkeyPatch)
     x, y = distinct(50), distinct(50)
     expected = replace(rank_correlation(x, y), tau_b_ci95=None, rho_ci95=None)
     computed: list[int] = []
-    coefficients = correlation._tau_b_and_rho
+    coefficients = correlation.tau_b_and_rho
 
     def counted(table: Any, *columns: Any) -> Any:
         computed.append(table.shape[1])
         return coefficients(table, *columns)
 
-    monkeypatch.setattr(correlation, "_tau_b_and_rho", counted)
+    monkeypatch.setattr(correlation, "tau_b_and_rho", counted)
     assert rank_correlation(x, y, intervals=False) == expected
     assert sum(computed) == 1
     rank_correlation(x, y)

@@ -121,7 +121,7 @@ def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.Captu
         ([*FILES, "--by", "topc"], "--by: unknown facet 'topc'; did you mean 'topic'?"),
         (
             ["labels.jsonl", "results.json", "--scale", "2-0"],
-            "--scale '2-0': wanted two whole numbers, the lower first",
+            "--scale '2-0': wanted two numbers, the lower first",
         ),
         ([*FILES, "--value", "good"], "--value 'good': wanted LABEL=X with X in 0..1, such as"),
         ([*FILES, "--value", "good=nan"], "--value 'good=nan': wanted LABEL=X with X in 0..1"),
@@ -135,8 +135,13 @@ def test_without_variance_kappa_has_no_value(project: Path, capsys: pytest.Captu
         ),
         (
             ["labels.jsonl", "results.json", "--scale", "0-0"],
-            "--scale '0-0': wanted two whole numbers, the lower first",
+            "--scale '0-0': wanted two numbers, the lower first",
         ),
+        (
+            ["labels.jsonl", "results.json", "--scale", "0..1000000000"],
+            "--scale '0..1000000000': wanted at most 1,000 steps; write decimals for any number between them",
+        ),
+        (["labels.jsonl", "results.json", "--scale", f"0..{'9' * 400}"], "--scale '0..9999"),
         ([*FILES, "--value", "good=1"], "labels.jsonl:1: label: found 1, wanted one of 'good'"),
     ],
 )

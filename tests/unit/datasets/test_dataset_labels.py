@@ -17,7 +17,9 @@ from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import NUMBERS, Worth
 
 VALUES = {"Correct Answer": 1.0, "Incorrect Answer": 0.0, "Refusal": 0.0}
-OF_NUMBERS = "wanted a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0-2)"
+OF_NUMBERS = (
+    "wanted a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0..2, --scale -2..2)"
+)
 OF_SCALE = "wanted a whole number in 0..2, as the scale was declared"
 
 

@@ -269,6 +269,19 @@ def test_options_that_cannot_be_used_are_refused(options: dict[str, str], proble
     assert problem in str(info.value)
 
 
+def test_a_program_in_the_folder_needs_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for folder, name in ((tmp_path, "serve"), (elsewhere, "other")):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.chdir(elsewhere)
+    assert environment({"command": "./serve", "allow": "a"}, folder=tmp_path).record
+    for command, hint in (("serve", "write ./serve"), ("./other", "install it")):
+        with pytest.raises(SettingError, match=f"no program '{command}'; {hint}"):
+            environment({"command": command, "allow": "a"}, folder=tmp_path)
+
+
 @pytest.mark.parametrize("found", [None, "1.28.0"])
 def test_without_the_package_it_names_the_extra(monkeypatch: pytest.MonkeyPatch, found: str | None) -> None:
     def version(name: str) -> str:

@@ -24,7 +24,7 @@ from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.chat import ChatModel, Completion, Message
+from pytest_rageval.model.chat import ChatModel, Completion, Message, ToolCall
 from pytest_rageval.testing import Asked, ScriptedLLM
 
 USAGE = Usage(10, 5, 0.25)
@@ -170,6 +170,17 @@ def test_a_backend_without_a_completion_is_reported() -> None:
         ask(client(Wrong()))
     with pytest.raises(SystemContractError, match=r"^the model openai/m returned Completion\(text='me', .*" + wanted):
         ask(client(Sync()))  # type: ignore[arg-type]
+    with pytest.raises(SystemContractError, match=r"^the model openai/m returned Completion\(text=5, .*" + wanted):
+        ask(client(ScriptedLLM([Completion(5)])))  # type: ignore[arg-type]
+
+
+def test_a_reply_of_null_beside_calls_of_tools_is_an_empty_text() -> None:
+    calls = (ToolCall("c1", "Search", "{}"),)
+    reply = ask(client(ScriptedLLM([Completion(None, tool_calls=calls)])))  # type: ignore[arg-type]
+    assert (reply.text, reply.tool_calls) == ("", calls)
+    assert Completion("me", tool_calls=None).tool_calls == ()  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="finish reason stop"):
+        ask(client(ScriptedLLM([Completion(None, finish_reason="stop")])))  # type: ignore[arg-type]
 
 
 def test_a_usage_that_cannot_be_is_refused_and_not_charged() -> None:

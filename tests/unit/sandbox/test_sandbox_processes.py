@@ -7,7 +7,7 @@ from support.processes import process_table, rogue_sandboxes
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.sandbox.process import LONGEST_LINE
-from pytest_rageval.sandbox.processes import ProcessSandbox
+from pytest_rageval.sandbox.processes import ProcessSandbox, python_command
 from pytest_rageval.sandbox.protocol import Limits
 
 MODULE = rogue_sandboxes.__name__
@@ -15,7 +15,11 @@ ENDED = "the sandbox ended while the program ran, as it used too much memory or 
 
 
 @pytest.mark.parametrize(
-    "name", ["ends", "accepts_nothing", "writes_no_json", "writes_no_object", "writes_without_end"]
+    "name",
+    [
+        *("ends", "accepts_nothing", "writes_no_json", "writes_no_object", "writes_without_end"),
+        *("calls_with_no_arguments", "gives_too_much"),
+    ],
 )
 def test_a_process_that_breaks_the_protocol_ends_its_program(name: str) -> None:
     linux = process_table.is_listed()
@@ -23,7 +27,7 @@ def test_a_process_that_breaks_the_protocol_ends_its_program(name: str) -> None:
     if linux:
         process_table.reset_peak_memory()
         memory = process_table.peak_memory()
-    sandbox = ProcessSandbox(name, f"{MODULE}:{name}")
+    sandbox = ProcessSandbox(name, python_command(f"{MODULE}:{name}"))
     for _ in range(2):
         ran = sandbox.run("1 + 1")
         assert (ran.value, ran.error) == (None, ENDED)
@@ -34,21 +38,28 @@ def test_a_process_that_breaks_the_protocol_ends_its_program(name: str) -> None:
 
 
 def test_a_process_that_ends_before_it_accepts_a_program_is_replaced() -> None:
-    sandbox = ProcessSandbox("ends_when_idle", f"{MODULE}:ends_when_idle")
+    sandbox = ProcessSandbox("ends_when_idle", python_command(f"{MODULE}:ends_when_idle"))
     pids = [sandbox.run("1 + 1").value for _ in range(3)]
     assert len(set(pids)) == 3
     sandbox.close()
 
 
+def test_texts_of_a_process_are_cut_to_their_limits() -> None:
+    sandbox = ProcessSandbox("prints_too_much", python_command(f"{MODULE}:prints_too_much"))
+    ran = sandbox.run("1 + 1")
+    assert (len(ran.printed), len(ran.error)) == (64 << 10, 4_000)
+    sandbox.close()
+
+
 def test_a_process_that_says_nothing_is_killed() -> None:
-    sandbox = ProcessSandbox("silent", f"{MODULE}:says_nothing")
+    sandbox = ProcessSandbox("silent", python_command(f"{MODULE}:says_nothing"))
     ran = sandbox.run("1 + 1", limits=Limits(seconds=0.1, total_seconds=0.3))
     assert ran.error == "time limit: the program and its tools took more than 0.3 s"
     sandbox.close()
 
 
 def test_a_process_can_call_the_given_tools_only() -> None:
-    sandbox = ProcessSandbox("caller", f"{MODULE}:calls_what_is_no_tool")
+    sandbox = ProcessSandbox("caller", python_command(f"{MODULE}:calls_what_is_no_tool"))
     ran = sandbox.run("1 + 1", {"look": int}, Limits(tool_calls=3))
     assert "tool call limit" in ran.error
     assert [(call.name, call.error) for call in ran.tool_calls] == [("secret", "KeyError: secret")] * 3
@@ -56,7 +67,7 @@ def test_a_process_can_call_the_given_tools_only() -> None:
 
 
 def test_a_process_that_does_not_start_is_one_sentence() -> None:
-    sandbox = ProcessSandbox("absent", "absent_module:main")
+    sandbox = ProcessSandbox("absent", python_command("absent_module:main"))
     with pytest.raises(SettingError, match=r"^rag_sandbox absent does not start: its process ended$"):
         sandbox.run("1 + 1")
     sandbox.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -219,12 +220,12 @@ def test_a_program_whose_process_is_ended_is_not_run_again(sandbox: Sandbox) -> 
     calls: list[int] = []
     before = process_table.descendants()
     mine.run("1")
-    started = process_table.descendants().keys() - before
 
     def end_it() -> None:
         calls.append(1)
-        for pid in started:
-            os.kill(pid, signal.SIGKILL)
+        for pid in process_table.descendants().keys() - before:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     ran = mine.run("end_it()", {"end_it": end_it})
     assert ran.error == "the sandbox ended while the program ran, as it used too much memory or was killed"

@@ -135,6 +135,9 @@ def test_an_index_beyond_what_was_found_is_empty_and_noted(tmp_path: Path) -> No
     assert answer.text == "<>"
     assert _step(answer, "reply").detail["notes"] == ["{found.titles[7]} is empty: 3 found"]
     assert "notes" not in _step(answer, "found").detail
+    asked = _answer(tmp_path, text.replace('"template"\ntext', '"generate"\nprompt'), llm=ScriptedLLM("x"))
+    assert _step(asked, "reply").detail["notes"] == ["{found.titles[7]} is empty: 3 found"]
+    assert [step.kind for step in asked.trace] == ["retrieve", "completion", "end"]
 
 
 def test_the_output_notes_what_was_not_found_in_a_step_of_its_own(tmp_path: Path) -> None:

@@ -313,3 +313,16 @@ def test_the_plan_is_the_first_request_and_at_most_its_steps() -> None:
     assert [dict(message) for message in plan.messages] == list(run.model.requests[0].messages)
     assert (plan.calls, plan.exact, plan.final) == (10, False, True)
     assert search("Paris")
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [("multi_tool_use.parallel", "multi_tool_use_parallel"), ("", "_"), ("x" * 99, "x" * 64), ("get-page", "get-page")],
+)
+def test_the_name_of_an_unknown_tool_goes_back_in_a_form_that_servers_take(name: str, sent: str) -> None:
+    run = play(workflow, [calls((name, "{}")), "Paris"])
+    assert run.answer.text == "Paris"
+    [message] = [each for each in run.model.requests[1].messages if each.get("tool_calls")]
+    assert message["tool_calls"][0]["function"]["name"] == sent
+    [tool] = run.steps("tool")
+    assert (tool["name"], tool["invalid"]) == (name, True)

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from pytest_rageval.systems.agents.react_reply import read_reply
 from pytest_rageval.trace.actions import Action, read_action
 
 TOOLS = ("Search", "Lookup", "searchPerson", "Finish")
@@ -108,4 +109,13 @@ LONG = 2 * 10**5
 def test_a_long_text_is_read_in_a_moment(before: str, text: str) -> None:
     start = time.perf_counter()
     read_action(before + text + "])}")
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("label", ["Action", "Thought", "Observation"])
+def test_a_label_with_a_long_blank_is_read_in_a_moment(label: str) -> None:
+    start = time.perf_counter()
+    for text in (f"Action: Search\n{label}{' ' * LONG}", f"{label} 1{chr(9) * LONG}", f"{label}{' ' * LONG}"):
+        read_action(text)
+        read_reply(text, TOOLS)
     assert time.perf_counter() - start < 5

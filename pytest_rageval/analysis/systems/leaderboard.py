@@ -1,0 +1,81 @@
+"""The leaderboard of several systems: by a metric, or by the duels that a judge decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.systems.board import Board
+from pytest_rageval.analysis.systems.duels import Duel, Rated, contrasts_of_duels, duels_of_board, ratings
+from pytest_rageval.analysis.systems.matching import ALL
+from pytest_rageval.analysis.systems.ranks import ranks
+from pytest_rageval.analysis.systems.separable import Contrast, best_of_scope
+
+__all__ = ["Leaderboard", "Place", "leaderboard_of_board", "leaderboard_of_duels"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A system on a leaderboard.
+
+    Attributes:
+        rank: its rank, from 1; equal values share their mean rank. None without a value.
+        rated: its duels and its rating.
+        cell: its metric over all cases; None on a leaderboard of duels.
+        behind: the best system against it; None for the best one, or without a common case.
+    """
+
+    rank: float | None
+    rated: Rated
+    cell: Cell | None = None
+    behind: Contrast | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """Systems in their order, the best one first.
+
+    Attributes:
+        by: the metric or the judge that ranks them.
+        alpha: the level of the paired tests, decided together with Holm's correction.
+        places: one for each system.
+    """
+
+    by: str
+    alpha: float
+    places: tuple[Place, ...]
+
+    @property
+    def not_separable(self) -> list[str]:
+        """The systems that the test cannot tell from the best one."""
+        return [each.rated.system for each in self.places if each.behind is not None and not each.behind.separable]
+
+
+def leaderboard_of_board(board: Board, alpha: float) -> Leaderboard:
+    """Return the systems ranked by the mean of a metric; their ratings are from the case-by-case scores."""
+    names = [candidate.name for candidate in board.candidates]
+    cells = {name: board.cell(name) for name in names}
+    means = {name: None if cell is None else cell.mean for name, cell in cells.items()}
+    best = best_of_scope(board, ALL, names, list(board.facets), alpha)
+    behind = {} if best is None else {each.other: each for each in best.others}
+    rated = {each.system: each for each in ratings(duels_of_board(board), names)}
+    found = ranks(means, higher_is_better=board.info.higher_is_better)
+    places = [Place(found[name], rated[name], cells[name], behind.get(name)) for name in names]
+    return Leaderboard(board.metric, alpha, _sorted(places))
+
+
+def leaderboard_of_duels(duels: Sequence[Duel], systems: Sequence[str], judge: str, alpha: float) -> Leaderboard:
+    """Return the systems ranked by their ratings."""
+    rated = {each.system: each for each in ratings(duels, systems)}
+    found = ranks({name: each.rating for name, each in rated.items()})
+    known = [name for name in systems if rated[name].rating is not None]
+    best = min(known, key=lambda name: (found[name] or 0.0, systems.index(name)), default=None)
+    pairs = [(best, name) for name in known if best is not None and name != best]
+    behind = {each.other: each for each in contrasts_of_duels(duels, pairs, alpha) if each.n}
+    places = [Place(found[name], rated[name], None, behind.get(name)) for name in systems]
+    return Leaderboard(judge, alpha, _sorted(places))
+
+
+def _sorted(places: Sequence[Place]) -> tuple[Place, ...]:
+    return tuple(sorted(places, key=lambda place: (place.rank is None, place.rank or 0.0)))

@@ -1,0 +1,215 @@
+"""Agreement of the metrics of a run with people's preferences between two systems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.people.agreement import TooManyLevelsError, levels_of
+from pytest_rageval.analysis.people.labelled_answers import Labelled, Scored, matched, scored, units_of_answers
+from pytest_rageval.analysis.people.preferences import PairAgreement, PairRating, pair_agreement
+from pytest_rageval.analysis.people.reliability import alpha
+from pytest_rageval.datasets.labels import Label
+from pytest_rageval.datasets.pair_labels import PairLabel
+from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.model.facets import FACETS, sort_key
+from pytest_rageval.model.outcome import Outcome
+
+__all__ = ["MatchedPair", "MatchedPairs", "MetricOfPairs", "PairsAgainstPeople", "match_pairs", "pairs_against_people"]
+
+ABSENT = "-"
+
+
+class MatchedPair(NamedTuple):
+    """A preference with the two answers that it compares.
+
+    Attributes:
+        label: the preference.
+        answers: the answers of the first and of the second system, in the run's order of systems.
+        preference: above 0 if the first one is preferred.
+    """
+
+    label: PairLabel
+    answers: tuple[Labelled, Labelled]
+    preference: float
+
+    @property
+    def systems(self) -> tuple[str, str]:
+        """The names of the two systems, in the run's order."""
+        return self.answers[0].outcomes[0].system, self.answers[1].outcomes[0].system
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedPairs:
+    """People's preferences, matched to the answers of a run.
+
+    Attributes:
+        pairs: those with two answers.
+        blank: those that are not filled in.
+        unmatched: reason -> those without two answers.
+    """
+
+    pairs: tuple[MatchedPair, ...]
+    blank: tuple[PairLabel, ...]
+    unmatched: Mapping[str, tuple[PairLabel, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOfPairs:
+    """How far a metric prefers what people prefer.
+
+    Attributes:
+        metric: its name.
+        higher_is_better: its direction; if False, the lower score is the better answer.
+        whole: over all pairs with two scores.
+        slices: value of the slicing facet, or pair of systems -> the same over its pairs.
+        unscored: reason -> number of pairs without two scores.
+    """
+
+    metric: str
+    higher_is_better: bool
+    whole: PairAgreement
+    slices: Mapping[str, PairAgreement]
+    unscored: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PairsAgainstPeople:
+    """How the metrics of a run agree with people's preferences.
+
+    Attributes:
+        matched: the preferences, matched to the run's answers.
+        metrics: one for each metric, in the requested order.
+        by: the facet of the slices; "systems" for pairs of systems, "" for none.
+        people: (alpha among people, number of pairs with at least two preferences); None if no pair has two.
+    """
+
+    matched: MatchedPairs
+    metrics: tuple[MetricOfPairs, ...]
+    by: str
+    people: tuple[float | None, int] | None
+
+
+def match_pairs(labels: Sequence[PairLabel], outcomes: Sequence[Outcome]) -> MatchedPairs:
+    """Match preferences with the answers of a run; each side as `matched` does for labels of single answers."""
+    filled = [label for label in labels if label.preference is not None]
+    sides = [_side(filled, side, outcomes) for side in (0, 1)]
+    place = {system: at for at, system in enumerate(dict.fromkeys(outcome.system for outcome in outcomes))}
+    pairs: list[MatchedPair] = []
+    unmatched: dict[str, list[PairLabel]] = {}
+    for at, label in enumerate(filled):
+        one, other = sides[0][at], sides[1][at]
+        if isinstance(one, str) or isinstance(other, str):
+            unmatched.setdefault(one if isinstance(one, str) else str(other), []).append(label)
+            continue
+        preference = label.preference or 0.0
+        if place[label.systems[0]] > place[label.systems[1]]:
+            one, other, preference = other, one, -preference
+        pairs.append(MatchedPair(label, (one, other), preference))
+    blank = tuple(label for label in labels if label.preference is None)
+    return MatchedPairs(tuple(pairs), blank, {why: tuple(each) for why, each in unmatched.items()})
+
+
+def pairs_against_people(
+    matches: MatchedPairs,
+    outcomes: Sequence[Outcome],
+    metrics: Sequence[str],
+    infos: Mapping[str, MetricInfo],
+    *,
+    by: str = "",
+) -> PairsAgainstPeople:
+    """Measure how far metrics prefer what people prefer.
+
+    Args:
+        matches: the preferences, matched to the outcomes; at least one.
+        outcomes: the outcomes of the run.
+        metrics: which metrics to measure; empty for those of the preferences, or all answer metrics.
+        infos: metric -> its metadata.
+        by: a facet to slice by; "" slices by the pair of systems if there are several.
+
+    Raises:
+        UnknownNameError: no outcome has such a metric or facet.
+        SettingError: no pair has two scores of any of the metrics.
+    """
+    computed = {name: None for outcome in outcomes for name in outcome.scores}
+    for metric in metrics:
+        if metric not in computed:
+            raise UnknownNameError("metric", metric, computed)
+    facets = set(FACETS).union(*(outcome.facets for outcome in outcomes)) - {"system"}
+    if by and by not in facets:
+        raise UnknownNameError("facet", by, facets, "--by")
+    several = len({pair.systems for pair in matches.pairs}) > 1
+    names = list(metrics) or _metrics(matches.pairs, computed, infos)
+    found = [_measured(name, infos.get(name, MetricInfo()), matches.pairs, by, several=several) for name in names]
+    if not any(each.whole.agreement.n for each in found):
+        reasons = sum((Counter(each.unscored) for each in found), Counter[str]())
+        why = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common()) or "no preference is of this metric"
+        raise SettingError(f"no pair has two scores ({why}); name another metric with --metric, or another run")
+    return PairsAgainstPeople(matches, tuple(found), by or "systems" * several, _among_people(matches.pairs))
+
+
+def _side(labels: Sequence[PairLabel], side: int, outcomes: Sequence[Outcome]) -> dict[int, Labelled | str]:
+    """Return index of a preference -> its answer on one side, or why it has none."""
+    as_labels = [
+        Label(each.id, 1.0, system=each.systems[side], answer=each.answers[side], metric=each.metric, where=str(at))
+        for at, each in enumerate(labels)
+    ]
+    matches = matched(as_labels, outcomes)
+    found: dict[int, Labelled | str] = {}
+    for why, unmatched in matches.unmatched.items():
+        found.update((int(label.where), why) for label in unmatched)
+    for answer in matches.answers:
+        found.update((int(label.where), Labelled(answer.outcomes, (label,))) for label in answer.labels)
+    return found
+
+
+def _metrics(pairs: Iterable[MatchedPair], computed: Iterable[str], infos: Mapping[str, MetricInfo]) -> list[str]:
+    """Return the metrics of the preferences, in the run's order; all answer metrics if one names no metric."""
+    wanted = {pair.label.metric for pair in pairs}
+    return [
+        name
+        for name in computed
+        if name in wanted or ("" in wanted and (name not in infos or infos[name].of == "answer"))
+    ]
+
+
+def _measured(metric: str, info: MetricInfo, pairs: Iterable[MatchedPair], by: str, *, several: bool) -> MetricOfPairs:
+    unscored: Counter[str] = Counter()
+    valued: list[tuple[MatchedPair, Scored, Scored]] = []
+    for pair in pairs:
+        if pair.label.metric in ("", metric):
+            both, reasons = scored(metric, pair.answers)
+            if len(both) == 2:
+                valued.append((pair, both[0], both[1]))
+            else:
+                unscored[next(iter(reasons))] += 1
+    groups: dict[str, list[PairRating]] = {}
+    every: list[PairRating] = []
+    units = units_of_answers([one for _, one, _ in valued])
+    for (pair, one, other), unit in zip(valued, units, strict=True):
+        difference = one.judged - other.judged
+        every.append(
+            PairRating(one.outcome.case_id, pair.preference, difference if info.higher_is_better else -difference, unit)
+        )
+        name = one.outcome.facets.get(by, ABSENT) if by else " - ".join(pair.systems)
+        groups.setdefault(name, []).append(every[-1])
+    slices = {name: pair_agreement(groups[name]) for name in sorted(groups, key=sort_key)} if by or several else {}
+    return MetricOfPairs(metric, info.higher_is_better, pair_agreement(every), slices, dict(unscored.most_common()))
+
+
+def _among_people(pairs: Iterable[MatchedPair]) -> tuple[float | None, int] | None:
+    groups: dict[object, list[float]] = {}
+    for pair in pairs:
+        key = tuple(answer.outcomes[0].nodeid for answer in pair.answers), pair.label.metric
+        groups.setdefault(key, []).append((pair.preference + 1) / 2)
+    several = [group for group in groups.values() if len(group) > 1]
+    if not several:
+        return None
+    try:
+        levels = levels_of(value for group in several for value in group)
+    except TooManyLevelsError:
+        return None, len(several)
+    return alpha(several, levels), len(several)

@@ -1,0 +1,176 @@
+"""A judge's preferences between the answers of several systems, counted by pair of systems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from pytest_rageval.analysis.clusters import REPEAT, over_units
+from pytest_rageval.analysis.statistics import Mean, mean_of
+from pytest_rageval.analysis.systems.board import key_of
+from pytest_rageval.analysis.systems.duels import Duel, contrasts_of_duels
+from pytest_rageval.analysis.systems.leaderboard import Leaderboard, leaderboard_of_duels
+from pytest_rageval.analysis.systems.separable import Contrast
+from pytest_rageval.analysis.units import Units, units_of_outcomes
+from pytest_rageval.engine.pair_judging import JudgedPair, PairOfAnswers
+from pytest_rageval.errors import SettingError
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.judge_samples import sample_of
+
+__all__ = ["PairOfSystems", "Preferences", "pairs_of_answers", "preferences_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairOfSystems:
+    """What a judge prefers between two systems.
+
+    Attributes:
+        contrast: the duels of the two, with the paired test.
+        tied: pairs of answers without a winner.
+        same: those of them with equal answers, which the judge was not asked about.
+        order: those of them whose two orders disagreed in some vote: the order decided.
+        share: share of pairs that the first system won, a tie is half, in 0..1.
+        unscored: reason -> number of pairs of answers without a verdict.
+    """
+
+    contrast: Contrast
+    tied: int
+    same: int
+    order: int
+    share: Mean
+    unscored: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """A judge's preferences between the systems of a run.
+
+    Attributes:
+        judge: its name.
+        models: the models that judged.
+        pairs: one for each pair of systems.
+        order: share of the judge's votes whose two orders disagree.
+        first: share of the verdicts that name the answer shown first, a tie is half; without bias 0.5.
+        leaderboard: the systems by their ratings.
+        left_out: reason -> number of pairs that lack an answer.
+    """
+
+    judge: str
+    models: tuple[str, ...]
+    pairs: tuple[PairOfSystems, ...]
+    order: Mean
+    first: Mean
+    leaderboard: Leaderboard
+    left_out: Mapping[str, int]
+
+
+def pairs_of_answers(
+    outcomes: Sequence[Outcome], instances: Mapping[str, Any]
+) -> tuple[list[PairOfAnswers], Counter[str]]:
+    """Return the pairs of answers of all pairs of systems, case by case, and why other pairs lack an answer.
+
+    Args:
+        outcomes: the outcomes of the systems, each case with its repeats.
+        instances: the instances of the results.json.
+
+    Raises:
+        SettingError: fewer than two systems answered, or the results have no texts.
+    """
+    cases: dict[Hashable, dict[str, Outcome]] = {}
+    systems = dict.fromkeys(outcome.system for outcome in outcomes if outcome.status != "skipped")
+    if len(systems) < 2:
+        only = next(iter(systems), "none")
+        raise SettingError(f"the run has one system ({only}); run several, or name several runs")
+    for outcome in outcomes:
+        cases.setdefault((key_of(outcome), outcome.facets.get(REPEAT)), {})[outcome.system] = outcome
+    found: list[tuple[Outcome, Outcome]] = []
+    left_out: Counter[str] = Counter()
+    for by_system in cases.values():
+        for one, other in combinations(systems, 2):
+            both = by_system.get(one), by_system.get(other)
+            if both[0] is None or both[1] is None:
+                left_out["one system did not run on the case"] += 1
+            elif why := next((why for each in both if each is not None and (why := _lacking(each))), None):
+                left_out[why] += 1
+            else:
+                found.append((both[0], both[1]))
+    units = units_of_outcomes([replace(one, system="") for one, _ in found])
+    pairs = [
+        PairOfAnswers(
+            f"{one.nodeid} - {other.nodeid}",
+            one.case_id,
+            unit,
+            (one.system, other.system),
+            (sample_of(one, instances), sample_of(other, instances)),
+        )
+        for (one, other), unit in zip(found, units.names, strict=True)
+    ]
+    return pairs, left_out
+
+
+def preferences_of(
+    judge: str, models: Sequence[str], judged: Sequence[JudgedPair], left_out: Mapping[str, int], alpha: float
+) -> Preferences:
+    """Return what a judge prefers.
+
+    Raises:
+        SettingError: there is no pair, or the judge gave no verdict.
+    """
+    asked = [each for each in judged if not each.pair.same]
+    if not judged:
+        raise SettingError("no pair of answers was judged: no case has two answers; name other runs")
+    if asked and all(each.value is None for each in asked):
+        kind, n = Counter((each.problem or "").partition(":")[0] for each in asked).most_common(1)[0]
+        why = next(each.problem for each in asked if each.problem and each.problem.startswith(kind))
+        raise SettingError(f"no pair of answers was judged: {n} of {len(asked)} pairs: {why.splitlines()[0]}")
+    groups: dict[tuple[str, str], list[JudgedPair]] = {}
+    for each in judged:
+        groups.setdefault(each.pair.systems, []).append(each)
+    duels = [Duel(*each.pair.systems, each.value, each.pair.unit) for each in judged if each.value is not None]
+    contrasts = contrasts_of_duels(duels, groups, alpha)
+    votes = [(each.pair.unit, vote.orders) for each in judged for vote in each.votes if vote.orders.problem is None]
+    systems = list(dict.fromkeys(system for systems in groups for system in systems))
+    return Preferences(
+        judge=judge,
+        models=tuple(models),
+        pairs=tuple(map(_pair, contrasts, groups.values())),
+        order=_mean([(unit, float(not orders.agree)) for unit, orders in votes], binary=True),
+        first=_mean([(unit, orders.for_first_shown or 0.0) for unit, orders in votes], binary=False),
+        leaderboard=leaderboard_of_duels(duels, systems, judge, alpha),
+        left_out=dict(left_out),
+    )
+
+
+def _lacking(outcome: Outcome) -> str | None:
+    """Return why an outcome has no answer to compare; None if it has one."""
+    if outcome.status != "scored" or outcome.answer is None:
+        return "an error has no answer" if outcome.status == "error" else f"a case is {outcome.status}"
+    return None if outcome.answer.generated else "a system found passages only, and wrote no answer"
+
+
+def _pair(contrast: Contrast, judged: Sequence[JudgedPair]) -> PairOfSystems:
+    valued = [(each.pair.unit, each.value) for each in judged if each.value is not None]
+    unscored = Counter((each.problem or "").partition(":")[0] for each in judged if each.value is None)
+    return PairOfSystems(
+        contrast=contrast,
+        tied=contrast.n - contrast.won - contrast.lost,
+        same=sum(each.pair.same for each in judged),
+        order=sum(
+            any(vote.orders.problem is None and not vote.orders.agree for vote in each.votes)
+            for each in judged
+            if each.value is not None
+        ),
+        share=_mean(valued, binary=False),
+        unscored=dict(unscored.most_common()),
+    )
+
+
+def _mean(values: Iterable[tuple[Hashable, float]], *, binary: bool) -> Mean:
+    """Return the mean of values in 0..1, with its interval over their units."""
+    pairs = list(values)
+    numbers = [value for _, value in pairs]
+    units = Units(tuple(unit for unit, _ in pairs), len({unit for unit, _ in pairs}), "")  # type: ignore[misc]
+    return over_units(mean_of(numbers, binary=binary), units, numbers, binary=binary, low=0.0)
