@@ -10,18 +10,19 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.hooks.collect.correctness import check_diagnosed, correctness_of
+from pytest_rageval.hooks.collect.relations import check_stability, lacks_answers
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.facets import OF_SYSTEMS, matches
+from pytest_rageval.model.facets import OF_SYSTEMS, RELATION, VARIANT, in_slice
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.selection import select
 
 __all__ = ["complete", "has_facet", "no_such_cluster"]
 
 
-OF_A_RUN = {*OF_SYSTEMS, REPEAT}
+OF_A_RUN = {*OF_SYSTEMS, REPEAT, RELATION, VARIANT}
 """Facets that the session adds to cases."""
 
 
@@ -53,13 +54,14 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
             )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
         testbed.compute(name, metric)
+    check_stability(testbed, gates, catalog)
     testbed.correctness = correctness_of(testbed, catalog, options.diagnosis)
     check_diagnosed(testbed, where)
     _complete_inputs(testbed, cases, catalog, where)
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
-        if not any(matches(case.facets, gate.beforehand) for case in cases):
+        if not (any(in_slice(case.facets, gate.beforehand) for case in cases) or lacks_answers(gate, [testbed])):
             known = _known_values(gate.slice, cases)
             raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case; {known}", code="RAG112")
         if gate in testbed.gates:

@@ -14,7 +14,7 @@ from pytest_rageval.testbeds.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
-    from pytest_rageval.model.case import Case
+    from pytest_rageval.model.case import Case, Instance
     from pytest_rageval.model.metric import Metric
 
 __all__ = ["Entry", "Responder", "Site", "Testbed"]
@@ -86,6 +86,7 @@ class Testbed:
         reached: whether the session collects it; pytest reads the whole module even for one function.
         recorded: recorded answers to score instead of a system's, or None.
         labelled: whether the recorded answers are part of its dataset.
+        notes: warnings about its relations.
     """
 
     __test__ = False
@@ -104,6 +105,7 @@ class Testbed:
     reached: bool = False
     recorded: RecordedAnswers | None = None
     labelled: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def embeds(self) -> bool:
@@ -128,9 +130,10 @@ class Entry:
         testbed: its testbed.
         source: the dataset of its instance.
         case: the case.
-        name: its parameter id, without the system and the repeat.
+        name: its parameter id, without the relation, the system and the repeat.
         responder: the system that answers.
-        param_id: its full parameter id, with the system and the repeat.
+        param_id: its full parameter id.
+        original: the case that a relation changed into this one; the case itself if none did.
     """
 
     ordinal: int
@@ -140,6 +143,12 @@ class Entry:
     name: str
     responder: Responder
     param_id: str = ""
+    original: Case | None = None
+
+    @property
+    def record(self) -> Instance:
+        """The record of its dataset; the instance of a variant may have another question."""
+        return (self.original or self.case).instance
 
     def __repr__(self) -> str:
         """Return the id: other plugins save a parameter's repr and identify tests by it."""
