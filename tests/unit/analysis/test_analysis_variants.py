@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,8 @@ def variant(
     of: Outcome, value: float | str | None, number: int = 1, relation: str = "typo", own: Score | None = None
 ) -> Outcome:
     """Return a variant of an outcome, as its process reports it."""
-    changed = outcome(of.case_id, value, **of.facets, relation=relation, variant=str(number))
+    facets: dict[str, Any] = {**of.facets, "relation": relation, "variant": str(number)}
+    changed = outcome(of.case_id, value, **facets)
     nodeid = of.nodeid.replace("]", f"-relation={relation}-variant={number}]")
     return replace(changed, nodeid=nodeid, scores={**changed.scores, STABLE: own or Score(reason=NOT_COMPARED)})
 
