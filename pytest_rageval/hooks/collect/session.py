@@ -20,7 +20,6 @@ from pytest_rageval.hooks.collect.markers import marks_of
 from pytest_rageval.hooks.collect.metrics_and_gates import complete
 from pytest_rageval.hooks.collect.named_systems import NamedSystems
 from pytest_rageval.hooks.collect.recorded_answers import recorded_in
-from pytest_rageval.hooks.collect.relations import is_answered, note_left_out, with_variants
 from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site, Testbed
 from pytest_rageval.hooks.config.judge_labels import RequiredTrust
 from pytest_rageval.hooks.config.judge_panels import panels_by_judge
@@ -158,13 +157,13 @@ class Collected:
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
         testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None
-        groups = with_variants(testbed, expanded, source.instances)
+        groups = testbed.with_variants(expanded, source.instances)
         answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
         made = []
         for name, versions in groups:
             original = versions[0][1]
             for (ending, case), responder in product(versions, answering):
-                if not is_answered(testbed, responder, case, name):
+                if not testbed.has_case(responder.name, case, name):
                     continue
                 labels = dict(responder.facets)
                 if testbed.recorded is not None:
@@ -177,7 +176,7 @@ class Collected:
                     entry = Entry(len(self.entries), testbed, source, repeated, name, responder, param_id, original)
                     self.entries.append(entry)
                     made.append((shown + run, entry))
-        note_left_out(testbed, groups, (entry.case for _, entry in made))
+        testbed.note_left_out(groups, (entry.case for _, entry in made))
         testbed.generated = len(made)
         self.testbeds[testbed.nodeid] = testbed
         complete(testbed, [entry.case for _, entry in made], self.catalog, self.options)

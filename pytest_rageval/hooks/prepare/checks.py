@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate
 from pytest_rageval.errors import MissingDependencyError, SettingError, UnknownNameError, short_repr
-from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, no_such_cluster
-from pytest_rageval.hooks.collect.relations import lacks_answers, refuse_unsliced
+from pytest_rageval.hooks.collect.metrics_and_gates import has_facet, lacks_answers, no_such_cluster, refuse_unsliced
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.workflows import check_workflows
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
