@@ -9,7 +9,8 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.generation.relations.records import Records
 from pytest_rageval.generation.relations.relation import Relation, relation_named
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.facets import RELATION, VARIANT
+from pytest_rageval.model.facets import OF_SYSTEMS, RELATION, VARIANT
+from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import Settings
 
 __all__ = ["Expanded", "expand_by_relations"]
@@ -31,7 +32,7 @@ class Expanded:
 def expand_by_relations(
     settings: Settings, cases: Sequence[tuple[str, Case]], instances: Iterable[Instance], seed: int
 ) -> Expanded:
-    """Return the named cases of a testbed, each followed by its variants.
+    """Return the named cases of a testbed, each that its settings select followed by its variants.
 
     Args:
         settings: the settings of the testbed.
@@ -48,15 +49,25 @@ def expand_by_relations(
     _refuse_without_passages(relations, cases, where)
     _refuse_own_facets(cases, where)
     records, counts = Records.of(instances), dict.fromkeys(settings.relations, 0)
-    expanded = []
-    for name, case in cases:
-        variants = [v for each in relations for v in each.variants(case, seed, settings.variants, records)]
+    chosen, expanded = _chosen(settings, [case for _, case in cases], seed), []
+    for at, (name, case) in enumerate(cases):
+        varying = relations if at in chosen else ()
+        variants = [v for each in varying for v in each.variants(case, seed, settings.variants, records)]
         for variant in variants:
             counts[variant.relation] += 1
         suffixed = ((f"-{RELATION}={v.relation}-{VARIANT}={v.number}", v.case) for v in variants)
         expanded.append((name, (("", case), *suffixed)))
     idle = [name for name, count in counts.items() if not count]
     return Expanded(tuple(expanded), tuple(f"the relation {name} changes none of its cases" for name in idle))
+
+
+def _chosen(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset[int]:
+    """Return the indices of the cases that the settings select; the others never run, so they need no variants.
+
+    The facets of systems are not known yet. They select no fewer cases, because each system answers every case.
+    """
+    where = {name: value for name, value in settings.where.items() if name not in OF_SYSTEMS}
+    return frozenset(select(cases, where, settings.limit, settings.sample, seed, settings.origin))
 
 
 def _refuse_without_passages(relations: Iterable[Relation], cases: Sequence[tuple[str, Case]], where: str) -> None:

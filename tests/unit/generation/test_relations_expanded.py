@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,6 +36,17 @@ def test_a_case_comes_before_its_variants() -> None:
         "ferry",
         "ferry-relation=typo-variant=1",
         "ferry-relation=case-variant=1",
+    ]
+
+
+def test_only_cases_that_the_settings_select_have_variants() -> None:
+    variant = "museum-relation=case-variant=1"
+    assert names(MUSEUM, FERRY, relations=["case"], variants=1, limit=1) == ["museum", variant, "ferry"]
+    museum, ferry = (replace(each, facets={"topic": each.id}) for each in (MUSEUM, FERRY))
+    assert names(ferry, museum, relations=["case"], variants=1, where={"topic": "museum", "system": "mine"}) == [
+        "ferry",
+        "museum",
+        variant,
     ]
 
 
