@@ -1,1 +1,1 @@
-"""Generate cases from corpora and tables, and vary cases that exist. A run of tests imports nothing of it."""
+"""Generate cases from corpora and tables, and vary cases that exist. Tests with relations import only these."""

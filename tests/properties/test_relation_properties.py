@@ -87,6 +87,10 @@ def folded(text: str) -> str:
     return nfkc(text).casefold()
 
 
+def single_spaced(text: str) -> str:
+    return " ".join(folded(text).split())
+
+
 def values(text: str) -> Counter[object]:
     return Counter((one.low, one.high, one.unit, one.date) for one in quantities(text))
 
@@ -105,7 +109,8 @@ def test_every_variant_keeps_quantities_names_negations_and_quotes(
         assert changed != text
         assert values(changed) == values(text)
         for part in protected:
-            assert folded(changed).count(folded(part)) >= folded(text).count(folded(part)), (part, changed)
+            fold = folded if part in QUOTES else single_spaced
+            assert fold(changed).count(fold(part)) >= fold(text).count(fold(part)), (part, changed)
         if relation != "number_format":
             assert re.findall(r"\d+", nfkc(changed)) == re.findall(r"\d+", nfkc(text))
 

@@ -12,7 +12,7 @@ from pytest_rageval.generation.relations.unchanged import values_of
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.text.stems import STOP_WORDS, stem
-from pytest_rageval.text.words import words
+from pytest_rageval.text.words import once_a_text, words
 
 __all__ = ["IRRELEVANT_PASSAGE", "content_words", "is_irrelevant"]
 
@@ -38,10 +38,13 @@ def is_irrelevant(instance: Instance, passage: Passage) -> bool:
     if not asked or len(asked & content_words(text)) >= MOST_SHARED * len(asked):
         return False
     aliases = [alias for slot in (*instance.gold, *instance.fake) for alias in slot]
+    if any(contains(text, alias) for alias in aliases):
+        return False
     stated = {value for alias in aliases for value in values_of(alias)}
-    return not any(contains(text, alias) for alias in aliases) and stated.isdisjoint(values_of(text))
+    return not stated or stated.isdisjoint(values_of(text))
 
 
+@once_a_text
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of a text's words without stop words and question words."""
     stems = (stem(word.lower()) for word in words(text) if word.lower() not in _ASKING)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from pytest_rageval.generation.relations.relation import of_question
+from pytest_rageval.generation.relations.relation import Edit, of_question
 from pytest_rageval.generation.relations.unchanged import OPENERS, changes_of, same_values
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.notation import CURRENCY
@@ -26,7 +26,10 @@ _CURRENCY = re.compile(rf"(?:{CURRENCY}) ?\Z", re.IGNORECASE)
 _CAPITALISED = re.compile(r"[A-Z]\w* ?\Z", re.ASCII)
 _COUNTED = re.compile(r" [a-z]{3,}")
 _NEAR = 12
-"""Characters after a number that may hold its unit."""
+"""Characters after a number that may hold its unit, and before it that may hold its currency."""
+
+_LONGEST = 40
+"""Length of the longest number that is changed, and of the longest name before a number."""
 
 _POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _HAN_POWERS = {"万": 4, "百万": 6, "千万": 7, "亿": 8, "万亿": 12}
@@ -35,8 +38,8 @@ _PLACES = ("", "十", "百", "千")
 _MOST_DECIMALS = 3
 
 
-def number_forms(question: str) -> Iterator[str]:
-    """Yield the question with one of its numbers in another form of the same value.
+def number_forms(question: str) -> Iterator[Edit]:
+    """Yield edits that write one number of a question in another form of the same value.
 
     English: with and without commas, and with a scale word (1,577,000 as 1577000 and 1.577 million). Chinese: in
     digits, with 万 or 亿, and in Chinese numerals before such a word (5亿 as 500000000 and 五亿). A number of a name
@@ -44,7 +47,7 @@ def number_forms(question: str) -> Iterator[str]:
     """
     chinese = has_chinese(question)
     for match in (_CHINESE if chinese else _NUMBER).finditer(question):
-        if _is_of_name(question[: match.start()]) or _may_be_year(question, match):
+        if len(match["number"]) > _LONGEST or _is_of_name(question, match.start()) or _may_be_year(question, match):
             continue
         word = (match["word"] or "").strip().lower()
         power = (_HAN_POWERS if chinese else _POWERS).get(word, 0)
@@ -52,19 +55,23 @@ def number_forms(question: str) -> Iterator[str]:
         value = Fraction(written) * 10**power
         for form in _chinese(value, written, word) if chinese else _english(value, written, power):
             if form != match[0]:
-                yield question[: match.start()] + form + question[match.end() :]
+                yield match.start(), match.end(), form
 
 
-def _is_of_name(before: str) -> bool:
-    """Return whether a number follows a name, as in Boeing 7000."""
+def _is_of_name(question: str, start: int) -> bool:
+    """Return whether the number at ``start`` follows a name, as in Boeing 7000."""
+    before = question[max(0, start - _LONGEST) : start]
     word = _CAPITALISED.search(before)
-    return word is not None and (word.start() > 0 or word[0].strip().casefold() not in OPENERS)
+    is_first = word is not None and len(word[0]) == start
+    return word is not None and not (is_first and word[0].strip().casefold() in OPENERS)
 
 
 def _may_be_year(question: str, match: re.Match[str]) -> bool:
     """Return whether a number is one of 1000 to 2099 without a unit; below 1900 a word after it is enough."""
     number = match[0]
-    if not (number.isdecimal() and 1000 <= int(number) <= 2099) or _CURRENCY.search(question[: match.start()]):
+    if not (number.isdecimal() and 1000 <= int(number) <= 2099) or _CURRENCY.search(
+        question[max(0, match.start() - _NEAR) : match.start()]
+    ):
         return False
     if any(one.unit not in ("", DATE, UNKNOWN) for one in quantities(question[match.start() : match.end() + _NEAR])):
         return False

@@ -51,9 +51,8 @@ def _repeated(case: Case, chance: random.Random, records: Records) -> Iterator[C
     passages = case.supplied or ()
     ids = {passage.id for passage in passages}
     copies = [replace(passage, id=passage.id + COPY) for passage in passages if passage.id + COPY not in ids]
-    choices = [(copy, place) for copy in copies for place in range(len(passages) + 1)]
-    chance.shuffle(choices)
-    yield from (inserted(case, copy, place) for copy, place in choices)
+    while copies:
+        yield inserted(case, chance.choice(copies), chance.randrange(len(passages) + 1))
 
 
 def _with_a_copy(original: Case, each: Case) -> bool:

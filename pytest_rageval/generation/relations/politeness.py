@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_rageval.generation.relations.relation import of_question
+from pytest_rageval.generation.relations.relation import Edit, of_question
 from pytest_rageval.generation.relations.unchanged import OPENERS, WORD
 from pytest_rageval.text.language import has_chinese
 
@@ -14,8 +14,11 @@ __all__ = ["POLITENESS"]
 _ENDED = re.compile(r"[.?!。？！…][\"'”’」』)）]*\Z")
 
 
-def _polite(question: str) -> Iterator[str]:
-    text = question.strip()
+def _polite(question: str) -> Iterator[Edit]:
+    yield from ((0, len(question), form) for form in _forms(question.strip()))
+
+
+def _forms(text: str) -> Iterator[str]:
     chinese = has_chinese(text)
     whole = text if _ENDED.search(text) else text + ("？" if chinese else "?")
     if chinese:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_rageval.generation.relations.relation import of_question
+from pytest_rageval.generation.relations.relation import Edit, of_question
 from pytest_rageval.text.language import has_chinese
 
 __all__ = ["CASE", "PUNCTUATION", "WHITESPACE", "WIDTH"]
@@ -18,30 +18,28 @@ _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 _NARROW = {wide: code for code, wide in _WIDE.items()}
 
 
-def _case(question: str) -> Iterator[str]:
-    yield question.lower()
-    yield question.upper()
+def _case(question: str) -> Iterator[Edit]:
+    yield 0, len(question), question.lower()
+    yield 0, len(question), question.upper()
 
 
-def _width(question: str) -> Iterator[str]:
+def _width(question: str) -> Iterator[Edit]:
     """Yield the forms with wide and with narrow ASCII characters, if the question is Chinese."""
     if has_chinese(question):
-        yield question.translate(_WIDE)
-        yield question.translate(_NARROW)
+        yield 0, len(question), question.translate(_WIDE)
+        yield 0, len(question), question.translate(_NARROW)
 
 
-def _punctuation(question: str) -> Iterator[str]:
-    bare = _END.sub("", question)
-    if has_chinese(question):
-        yield from (bare, f"{bare}?", f"{bare}？", f"{bare}？？")
-    else:
-        yield from (bare, f"{bare} ?", f"{bare}?", f"{bare}??")
+def _punctuation(question: str) -> Iterator[Edit]:
+    bare = len(_END.sub("", question))
+    for mark in ("", "?", "？", "？？") if has_chinese(question) else ("", " ?", "?", "??"):
+        yield bare, len(question), mark
 
 
-def _whitespace(question: str) -> Iterator[str]:
-    yield f"  {question}  "
+def _whitespace(question: str) -> Iterator[Edit]:
+    yield 0, len(question), f"  {question}  "
     for gap in _GAP.finditer(question):
-        yield f"{question[: gap.start()]}  {question[gap.end() :]}"
+        yield gap.start(), gap.end(), "  "
 
 
 CASE = of_question("case", _case)

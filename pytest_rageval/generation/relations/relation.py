@@ -16,13 +16,20 @@ from pytest_rageval.model.facets import RELATION, VARIANT
 from pytest_rageval.registry import Registry
 from pytest_rageval.testbeds.ids import digest
 
-__all__ = ["Expected", "Relation", "Variant", "as_case", "of_question", "relation_named"]
+__all__ = ["Edit", "Expected", "Relation", "Variant", "as_case", "of_question", "relation_named"]
 
 Expected = Literal["same", "rejection", "truth"]
 """What the answer to a variant should be: as good as the original's, a rejection, or anything but the fake answer."""
 
 MOST_TRIES = 500
 """Changes that are tried for one case until enough of them keep what must not change."""
+
+
+MOST_EDITS = 10_000
+"""Edits of one question that are listed; a question with more of them is longer than any that people ask."""
+
+Edit = tuple[int, int, str]
+"""The start and end of a part of a question, and the text that replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +124,24 @@ def relation_named(name: str, where: str = "") -> Relation:
 
 def of_question(
     name: str,
-    forms: Callable[[str], Iterable[str]],
+    edits: Callable[[str], Iterable[Edit]],
     keeps: Callable[[str, str], bool] | None = None,
 ) -> Relation:
     """Return a relation that changes the question and nothing else.
 
     Args:
         name: its name.
-        forms: returns all changed forms of a question, in a fixed order.
-        keeps: returns whether a form keeps what it must not change; by default `changes_of` must find nothing.
+        edits: yields all edits of a question, in a fixed order; the first `MOST_EDITS` are used.
+        keeps: returns whether a question keeps what an edit must not change; by default `changes_of` must find nothing.
     """
     check = keeps or (lambda question, form: not changes_of(question, form))
 
     def changed(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
-        questions = list(dict.fromkeys(forms(case.instance.question)))
-        chance.shuffle(questions)
-        for question in questions:
-            yield replace(case, instance=replace(case.instance, question=question))
+        question = case.instance.question
+        possible = list(islice(edits(question), MOST_EDITS))
+        chance.shuffle(possible)
+        for start, end, text in possible:
+            yield replace(case, instance=replace(case.instance, question=question[:start] + text + question[end:]))
 
     def keeps_all(original: Case, each: Case) -> bool:
         return original.supplied == each.supplied and check(original.instance.question, each.instance.question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_rageval.generation.relations.relation import of_question
+from pytest_rageval.generation.relations.relation import Edit, of_question
 from pytest_rageval.generation.relations.unchanged import OPENERS, WORD, is_negation
 from pytest_rageval.text.language import has_chinese
 
@@ -37,8 +37,8 @@ def _neighbours() -> dict[str, str]:
 _NEAR = _neighbours()
 
 
-def _typos(question: str) -> Iterator[str]:
-    """Yield the question with one edit (two letters swapped, one dropped, doubled, or its neighbour on the keyboard).
+def _typos(question: str) -> Iterator[Edit]:
+    """Yield edits of one letter (two letters swapped, one dropped, doubled, or its neighbour on the keyboard).
 
     Only a word of five or more ASCII letters is edited: no name, no negation, none in quotes, and no part of a longer
     name, number or address. A capitalised first word is edited only if it often opens a question. A Chinese question
@@ -46,19 +46,18 @@ def _typos(question: str) -> Iterator[str]:
     """
     if has_chinese(question):
         return
-    for at, match in enumerate(WORD.finditer(question)):
-        word = match[0]
-        if _may_have_typo(word, question, match.start(), match.end(), first=at == 0):
-            for edited in _edits(word):
-                yield question[: match.start()] + edited + question[match.end() :]
+    quoted = {at for quote in _QUOTED.finditer(question) for at in range(*quote.span())}
+    for number, match in enumerate(WORD.finditer(question)):
+        start, end = match.span()
+        if start not in quoted and _may_have_typo(match[0], question, start, end, first=number == 0):
+            for edited in _edits(match[0]):
+                yield start, end, edited
 
 
 def _may_have_typo(word: str, question: str, start: int, end: int, *, first: bool) -> bool:
     if len(word) < SHORTEST or not (word.isascii() and word.isalpha()) or is_negation(word):
         return False
     if not word.islower() and not (first and word[1:].islower() and word.casefold() in OPENERS):
-        return False
-    if any(quote.start() < end and start < quote.end() for quote in _QUOTED.finditer(question)):
         return False
     if _JOINED.match(question[start - 1 : start]):
         return False

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from pytest_rageval.text.quantities import Quantity, in_names, quantities
+from pytest_rageval.metrics.shared.same_quantity import read
+from pytest_rageval.text.quantities import Quantity, in_names
 from pytest_rageval.text.unicode import nfkc
 
 __all__ = ["OPENERS", "WORD", "changes_of", "is_negation", "names_of", "quotes_of", "same_values", "values_of"]
@@ -52,7 +53,7 @@ def same_values(one: str, other: str) -> bool:
 
 def values_of(text: str) -> Counter[object]:
     """Return the value and unit of each quantity of a text, however it is written."""
-    return Counter(map(_value, quantities(text)))
+    return Counter(map(_value, read(text)))
 
 
 def names_of(text: str) -> Counter[str]:

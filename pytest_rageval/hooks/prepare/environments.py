@@ -63,7 +63,7 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         RagEvalError: a case has no environment, or its data cannot be read.
     """
     known: set[object] = set()
-    for item, entry in ((item, entry) for item in items for entry in entries_of(item)):
+    for item, entry in ((each, entry) for each in items for entry in entries_of(each)):
         if not _uses_environments(collected, entry):
             continue
         facet = entry.case.facets.get("environment", "")

@@ -80,15 +80,16 @@ class Shrinking:
             terminalreporter.write_line(line)
 
     def _worst(self, session: pytest.Session) -> list[pytest.Item]:
-        """Return the tests of the cases that missed, the worst value of the primary metric first."""
+        """Return the tests of the cases that missed, the worst value of the primary metric first; no variants."""
         from pytest_rageval.analysis.missed import missed
+        from pytest_rageval.model.facets import is_variant
 
         recorder = session.config.stash.get(RECORDER, None)
         outcomes = {} if recorder is None else recorder.run.outcomes
         found: list[tuple[float, pytest.Item]] = []
         for item in session.items:
             outcome = outcomes.get(item.nodeid)
-            if outcome is None or ENTRY not in item.stash:
+            if outcome is None or ENTRY not in item.stash or is_variant(outcome.facets):
                 continue
             testbed = item.stash[ENTRY].testbed
             primary = next(iter(testbed.metrics.values()))

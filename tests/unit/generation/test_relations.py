@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from pytest_rageval.errors import UnknownNameError
+from pytest_rageval.generation.relations import BUILTIN
 from pytest_rageval.generation.relations.irrelevant_passage import is_irrelevant
 from pytest_rageval.generation.relations.records import Records
 from pytest_rageval.generation.relations.relation import relation_named
@@ -90,6 +92,7 @@ def test_a_chinese_question_has_no_typos() -> None:
         ("300亿元的电影？", {"30000000000元的电影？", "三百亿元的电影？"}),
         ("第2000期是什么？", set()),
         ("Is version 3.11 out?", set()),
+        ("Are " + "7" * 5000 + " boats there?", set()),
     ],
 )
 def test_a_number_is_written_in_another_way_unless_it_is_a_year_or_of_a_name(question: str, expected: set[str]) -> None:
@@ -196,3 +199,13 @@ def test_a_new_record_changes_few_choices_of_other_records() -> None:
 
     before, after = chosen(records), chosen([*records, replace(FERRY, id="new")])
     assert sum(one != other for one, other in zip(before, after, strict=True)) < 15
+
+
+@pytest.mark.parametrize("relation", sorted(BUILTIN))
+def test_a_huge_case_has_variants_soon(relation: str) -> None:
+    question = "Which museum of Oslo opened 1,577 rooms? " * 1_000
+    passages = tuple(Passage(f"n{at}", f"Boat {at}.", role="negative") for at in range(1_000))
+    huge = Instance("huge", question, (("9:00",),), (*(MUSEUM.passages or ()), *passages))
+    start = time.process_time()
+    relation_named(relation).variants(huge, 0, 3, Records.of([huge, FERRY]))
+    assert time.process_time() - start < 20
