@@ -12,7 +12,7 @@ from pytest_rageval.errors import MissingDependencyError, RagEvalError, SettingE
 from pytest_rageval.hooks.collect import markers
 from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
 from pytest_rageval.hooks.collect.usage_errors import Refusals, raised
-from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.config.process import is_worker, runs_tests
 from pytest_rageval.hooks.reporting.hooks import Reporting
 
 __all__ = ["configure", "registered"]
@@ -60,7 +60,7 @@ def _register_wanted(config: pytest.Config) -> None:
         from pytest_rageval.hooks.run.dry_run import DryRun
 
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
-    if config.option.rag_shrink is not None:
+    if config.option.rag_shrink is not None and runs_tests(config):
         from pytest_rageval.hooks.reporting.shrinking import Shrinking, refuse_workers
 
         refuse_workers(config)

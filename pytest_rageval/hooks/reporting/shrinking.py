@@ -39,6 +39,7 @@ class Shrinking:
         self._most = most
         self._found: dict[str, Shrunk | str] = {}
         self._missed = 0
+        self._is_over = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -56,11 +57,12 @@ class Shrinking:
         """Shrink instead of running the item behind the last test."""
         if not isinstance(item, _AfterCases):
             return None
-        from pytest_rageval.hooks.run.shrinking import shrink
+        from pytest_rageval.hooks.run.shrinking import named, shrink
 
         worst = self._worst(item.session)
-        for case in worst:
-            self._found[case.name] = shrink(case, item)
+        for name, case in named(worst):
+            self._found[name] = shrink(case, item)
+        self._is_over = True
         item.session._setupstate.teardown_exact(nextitem)
         return True
 
@@ -74,6 +76,8 @@ class Shrinking:
         terminalreporter.section("rag: shrunk")
         texts = config.stash[COLLECTED].options.texts
         lines = list(shrunk_lines(self._found, texts=texts)) if self._found else ["no case missed; nothing to shrink"]
+        if not self._is_over:
+            lines = [*(lines if self._found else ()), "the session ended before all missed cases were shrunk"]
         if self._missed > len(self._found) > 0:
             lines.append(f"{self._missed - len(self._found)} more cases missed; give --rag-shrink={self._missed}")
         for line in lines:

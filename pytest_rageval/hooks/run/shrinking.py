@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -21,7 +23,7 @@ from pytest_rageval.hooks.run.failures import BUDGET
 from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.case import Case, Passage
 
-__all__ = ["CONFIRM", "MOST", "shrink"]
+__all__ = ["CONFIRM", "MOST", "named", "shrink"]
 
 MOST, CONFIRM = 60, 3
 """The largest number of requests for a case, and how often its smallest context is asked."""
@@ -49,6 +51,12 @@ def shrink(item: pytest.Item, following: pytest.Item | None, most: int = MOST, c
         return str(error)
     except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # from a user's fixture
         return f"its fixtures failed: {type(error).__name__}: {error}"
+
+
+def named(items: Sequence[pytest.Item]) -> list[tuple[str, pytest.Item]]:
+    """Return each test with its name, or its node id if another one has the same name."""
+    names = Counter(item.name for item in items)
+    return [(item.name if names[item.name] == 1 else item.nodeid, item) for item in items]
 
 
 class _Shrinking:
@@ -89,6 +97,8 @@ class _Shrinking:
             if error.kind == BUDGET:
                 raise NoMoreTestsError(str(error).partition("\n")[0])
             return Reply(None, replayed=replayed, problem=str(error))
+        if result.outcome.status == "error":  # a metric failed
+            return Reply(None, replayed=replayed, problem=str(result.outcome.error))
         testbed, primary = self._entry.testbed, next(iter(self._entry.testbed.metrics.values()))
         score, answer = result.outcome.scores[primary.name], result.answer
         ranking = None if answer.ranking is None else tuple(each.doc_id for each in answer.ranking.items)
