@@ -101,6 +101,8 @@ class Answering:
         if outcome.error_type == BUDGET:
             self._skip_unasked(request, task, outcome)
         result = self._store_result(request, task, outcome, desk, asked)
+        if asked.answer is not None and asked.error is None and entry.responder.lasting:
+            self.asking.learn(origin, result.case, asked.answer)
         if outcome.status == "error":
             self._stop_if_refused()
             fail_test(outcome.error, asked.error, debugs=getattr(self._session.config.option, "usepdb", False))

@@ -125,6 +125,8 @@ class Asking:
         self._stop_if_refused = stop_if_refused
         self._shared = shared_folder(session.config)
         self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}
+        self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}
+        self._learns = bool(collected.asking) or collected.options.shrink is not None
 
     def __repr__(self) -> str:
         return "rag_ask"
@@ -163,6 +165,15 @@ class Asking:
             fail_test(str(error), error, debugs=getattr(self._session.config.option, "usepdb", False))
         return result
 
+    def learn(self, origin: Origin, case: Case, answer: Answer) -> None:
+        """Remember the answer to a case of the session, so that a request for it asks nothing."""
+        if not self._learns:
+            return
+        known = case, int(case.facets.get("repeat", "1")), answer
+        self._answered.setdefault(origin, []).append(known)
+        if origin in self._once:
+            self._once[origin][1].cache.learn(*known)
+
     def answer(self, request: pytest.FixtureRequest, entry: Entry, task: Task) -> tuple[AskedResult, CaseError | None]:
         """Return the result of a task, and its error; charge its calls to no case."""
         origin, meter = self._desks.origin(request.node, entry), Meter()
@@ -194,6 +205,8 @@ class Asking:
         if once is None or system is not answerer.system:
             once = _AnswersOnce(answerer, self._shared)
             self._once[origin] = answerer.system, once
+            for known in self._answered.get(origin, ()):
+                once.cache.learn(*known)
         return replace(desk, answerer=once)
 
 
@@ -205,13 +218,13 @@ class _AnswersOnce:
     def __init__(self, answerer: SystemAnswerer, shared: Path | None) -> None:
         self.light = answerer.light
         alone = shared is None or answerer.light  # the embedded reader is faster than a file
-        self._cache = OnceCache(answerer, None if shared is None or alone else SharedAnswers(shared / answerer.origin))
+        self.cache = OnceCache(answerer, None if shared is None or alone else SharedAnswers(shared / answerer.origin))
 
     def __call__(self, case: Case) -> Answer:
-        return self._cache(case)
+        return self.cache(case)
 
     async def ahead(self, case: Case) -> Answer:
-        return await self._cache.ahead(case)
+        return await self.cache.ahead(case)
 
 
 def _case_of(value: object) -> Case:
