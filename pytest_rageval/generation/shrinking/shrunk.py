@@ -35,6 +35,7 @@ class Shrunk:
         without: number of contexts that lack a passage of the smallest one, and how many of them were right.
         gold: ids of the positive passages that the smallest context lacks.
         added: ids of the fewest of them whose addition makes the case right; () if no addition does.
+        had_evidence: whether the system saw all of ``added`` when the case missed.
         repeats: number of times that the smallest context was asked, and how often the case missed.
         calls: number of requests.
         replayed: number of requests that recordings answered.
@@ -47,6 +48,7 @@ class Shrunk:
     without: tuple[int, int]
     gold: tuple[str, ...]
     added: tuple[str, ...]
+    had_evidence: bool
     repeats: tuple[int, int]
     calls: int
     replayed: int

@@ -57,10 +57,11 @@ def smallest_context(
     repeats = asking.repeat(smallest, confirm)
     held = {passage.id for passage in smallest}
     gold = [each for each in instance.passages or () if each.role == "positive" and each.id not in held]
-    added = fewest_additions(gold, lambda part: asking.is_right((*part, *smallest)))
+    added = fewest_additions(gold, lambda part: asking.is_right((*part, *smallest))) or ()
     ids = tuple(passage.id for passage in gold)
+    had_evidence = bool(added) and set(added) <= set(whole)
     return Shrunk(
-        len(whole), kept, is_minimal, without, ids, tuple(each.id for each in added or ()), repeats,
+        len(whole), kept, is_minimal, without, ids, tuple(each.id for each in added), had_evidence, repeats,
         asking.calls, asking.replayed, asking.stopped,
     )  # fmt: skip
 

@@ -87,7 +87,10 @@ def _added(result: Shrunk) -> Iterator[str]:
     held = [ascii_safe(each.passage.id) for each in result.kept]
     if result.added:
         added = [ascii_safe(each) for each in result.added]
-        yield f"right with {' + '.join([*added, *held])}: evidence is missing"
+        why = (
+            "the system saw that, and more passages together break it" if result.had_evidence else "evidence is missing"
+        )
+        yield f"right with {' + '.join([*added, *held])}: {why}"
     elif result.gold and not result.stopped:
         gold = [ascii_safe(each) for each in result.gold]
         if not held:

@@ -105,6 +105,17 @@ def test_several_gold_passages_may_be_needed() -> None:
     assert result.added == ("p0", "p1")
 
 
+def test_evidence_that_was_there_is_not_missing() -> None:
+    def outvoted(context: Context) -> str:
+        """Believe the evidence against one passage, and not against two."""
+        ids = [each.id for each in context]
+        return "9:00" if "p0" in ids and len(ids) < 3 else "10:00" if set(ids) - {"p0"} else UNKNOWN
+
+    result = shrunk(outvoted, (P0, N0, W0))
+    assert (len(result.kept), result.added, result.had_evidence) == (1, ("p0",), True)
+    assert lines(result)[1].endswith(": the system saw that, and more passages together break it")
+
+
 def test_a_result_that_does_not_repeat_is_flaky() -> None:
     def ask(context: Context, repeat: int) -> Reply:
         text = "9:00" if repeat == 2 else last_time(context)
