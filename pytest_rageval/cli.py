@@ -21,6 +21,7 @@ from pytest_rageval.commands import (
 )
 from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
+from pytest_rageval.commands.generation import shrink
 from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.report.text.fit_text import legible
 
@@ -159,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     compare_arguments.add_to(commands)
     export.add_to(commands)
     import_arguments.add_to(commands)
+    shrink.add_to(commands)
     _add_index(commands)
     _add_lint(commands)
     return parser

@@ -27,6 +27,7 @@ from pytest_rageval.hooks.run.current_test import pytest_runtest_teardown
 from pytest_rageval.hooks.run.fixtures import (
     pytest_fixture_setup,
     rag,
+    rag_ask,
     rag_corpus,
     rag_embedder,
     rag_environments,
@@ -61,6 +62,7 @@ __all__ = [
     "pytest_runtest_teardown",
     "pytest_sessionfinish",
     "rag",
+    "rag_ask",
     "rag_corpus",
     "rag_embedder",
     "rag_environments",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.metrics.answers.stable import BY_RULE, STABLE
+from pytest_rageval.model.facets import RELATION
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["missed"]
@@ -14,8 +16,12 @@ def missed(outcome: Outcome, primary: str, higher_is_better: bool, gates: Sequen
     """Return whether a scored case misses on its testbed's primary metric.
 
     If a gate bounds that metric over the whole testbed, a case misses if its own value would not hold the gate.
-    Without such a gate it misses if its value is the worst possible one.
+    Without such a gate it misses if its value is the worst possible one. A variant that should change the answer, such
+    as one without evidence, misses if the answer did not change as expected.
     """
+    if outcome.facets.get(RELATION) in BY_RULE:
+        stable = outcome.scores.get(STABLE.name)
+        return stable is not None and stable.value is not None and stable.value < 1
     score = outcome.scores.get(primary)
     if outcome.status != "scored" or score is None or score.value is None:
         return False

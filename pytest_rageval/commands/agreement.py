@@ -89,7 +89,7 @@ def agreement(
     stored = stored_run(rootdir(Path.cwd()), run)
     judges = {} if worth.declared else own_judges(stored, metrics)
     matches = labels_of(labels, stored, worth, judges)
-    outcomes = stored.run.ordered()
+    outcomes = stored.run.originals()
     names = metrics or _metrics(matches, stored)
     levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in names}
     comparison = against_people(matches, outcomes, names, by=by, declared=levels, threshold=threshold)
@@ -110,7 +110,7 @@ def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, 
         DataError: the file cannot be read, or no label belongs to an answer of the run.
     """
     labels = read_labels(path, worth, judges)
-    matches = matched(labels, stored.run.ordered())
+    matches = matched(labels, stored.run.originals())
     if not matches.answers:
         raise DataError(shown_path(path), _mismatch(labels, matches))
     return matches

@@ -44,7 +44,7 @@ def sheet(run: str | None, out: Path | None, n: int, seed: int, metric: str, wor
     if out is None or out.suffix.lower() not in FORMATS:
         raise SettingError(f"--sample needs --out FILE, whose name ends in {' or '.join(FORMATS)}")
     stored = stored_run(rootdir(Path.cwd()), run)
-    outcomes = stored.run.ordered()
+    outcomes = stored.run.originals()
     computed = {name for outcome in outcomes for name in outcome.scores}
     if metric and metric not in computed:
         raise UnknownNameError("metric", metric, computed)

@@ -86,7 +86,7 @@ def _entry(folder: Path) -> Entry:
             stream.seek(0)
             results = parse_json(stream.read())
             run, _ = run_of(results)
-            totals = totals_of(run.plan, run.ordered())
+            totals = totals_of(run.plan, run.originals())
     if results.get("schema", SCHEMA) != SCHEMA:
         raise ValueError("another version wrote it")
     testbeds = results["testbeds"]

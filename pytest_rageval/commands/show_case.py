@@ -46,7 +46,7 @@ def _lines(outcome: Outcome, instance: Mapping[str, Any]) -> Iterator[str]:
     yield f"{ascii_safe(outcome.nodeid)} - {outcome.status}, system {ascii_safe(outcome.system)}"
     has_texts = "question" in instance
     if has_texts:
-        yield f"question: {_line(instance['question'])}"
+        yield f"question: {_line(outcome.question or instance['question'])}"
     for slot in instance.get("gold", ()):
         yield f"gold: {_line(' / '.join(slot))}"
     if outcome.error_type is not None:

@@ -13,7 +13,7 @@ from pytest_rageval.engine.task import Task
 from pytest_rageval.systems.prompting import Prompts
 from pytest_rageval.systems.workflow import PlannedRun
 
-__all__ = ["ASSUMED_OBSERVATION", "ASSUMED_REPLY", "Estimate", "estimates", "models_of"]
+__all__ = ["ASSUMED_OBSERVATION", "ASSUMED_REPLY", "Estimate", "Requests", "estimates", "models_of"]
 
 ASSUMED_REPLY = 256
 """Tokens of a reply if ``max_tokens`` does not limit it."""
@@ -55,6 +55,25 @@ class Estimate:
     exact: bool = True
     bounded: bool = True
     cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What a test asks with ``rag_ask`` of one system.
+
+    Attributes:
+        nodeid: the test's node id.
+        system: the system's name.
+        model: the model's name; "" if it has none that is known.
+        examples: how often Hypothesis runs the test; 1 without Hypothesis.
+        each: requests of one run of the test; None if the code does not show it.
+    """
+
+    nodeid: str
+    system: str
+    model: str
+    examples: int
+    each: int | None
 
 
 def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:

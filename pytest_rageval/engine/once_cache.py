@@ -82,6 +82,10 @@ class OnceCache:
                 ended.set_result(None)
         return self._known[key]
 
+    def learn(self, case: Case, repeat: int, answer: Answer) -> None:
+        """Store the answer to a case that was asked elsewhere in this process."""
+        self._known[_key(case, repeat)] = answer
+
     def forget(self, case: Case) -> None:
         """Remove the answer to a case; the next request asks again."""
         key = _key(case, current().repeat)

@@ -11,7 +11,7 @@ from pytest_rageval.errors import CaseError, SettingError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.facets import MODEL, WORKFLOW, matches
+from pytest_rageval.model.facets import MODEL, WORKFLOW, in_slice, matches
 from pytest_rageval.trace.completing import completed, usage_of_trace
 from pytest_rageval.trace.steps import model_calls
 
@@ -42,10 +42,11 @@ class RecordedAnswers:
     def find(self, system: str, case: Case, name: str) -> Answer | None:
         """Return the answer to a case by its name with the setting (``q1-noise_rate=0.4``), or by its id alone.
 
-        If several rows match, return the one that names the most facets.
+        If several rows match, return the one that names the most facets. A row answers a variant only if it names a
+        facet of variants.
         """
         for key in (name, case.instance.id):
-            rows = [row for row in self._rows.get((system, key), ()) if matches(case.facets, self._narrowing(row))]
+            rows = [row for row in self._rows.get((system, key), ()) if in_slice(case.facets, self._narrowing(row))]
             if rows:
                 return max(rows, key=lambda row: len(row.where)).answer
         return None

@@ -19,7 +19,7 @@ from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.digests import case_digest, text_digest
-from pytest_rageval.model.facets import KNEW
+from pytest_rageval.model.facets import KNEW, is_variant
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 from pytest_rageval.model.phrases import Markers
@@ -143,7 +143,7 @@ def outcome_of(
     calls: Calls | None = None,
 ) -> Outcome:
     """Return a task's outcome: scored, or with ``error`` an error that keeps the answer and scores so far."""
-    return Outcome(
+    outcome = Outcome(
         nodeid=task.nodeid,
         case_id=task.case.id,
         testbed=task.testbed,
@@ -158,6 +158,11 @@ def outcome_of(
         calls=calls,
         data=case_digest(task.case),
     )
+    if not is_variant(task.case.facets):
+        return outcome
+    pool = {passage.id for passage in task.case.instance.passages or ()}
+    added = tuple(passage for passage in task.case.supplied or () if passage.id not in pool)
+    return replace(outcome, question=task.case.instance.question, added=added)
 
 
 def _lean(answer: Answer, case: Case) -> Answer:

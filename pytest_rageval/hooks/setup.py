@@ -12,7 +12,7 @@ from pytest_rageval.errors import MissingDependencyError, RagEvalError, SettingE
 from pytest_rageval.hooks.collect import markers
 from pytest_rageval.hooks.collect.keys import CATALOG, RUN_FOLDER
 from pytest_rageval.hooks.collect.usage_errors import Refusals, raised
-from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.config.process import is_worker, runs_tests
 from pytest_rageval.hooks.reporting.hooks import Reporting
 
 __all__ = ["configure", "registered"]
@@ -39,6 +39,15 @@ def configure(config: pytest.Config) -> None:
     config.stash[RUN_FOLDER] = lambda: _run_folder(config)
     config.pluginmanager.register(Refusals(), "rageval-refusals")
     config.pluginmanager.register(Reporting(config), "rageval-reporting")
+    _register_wanted(config)
+    if config.option.rag_gate:
+        _check_gates(config.option.rag_gate)
+    if config.option.rag_resume is not None:
+        _find_run(config)
+
+
+def _register_wanted(config: pytest.Config) -> None:
+    """Register the plugins that an option asks for."""
     if getattr(config.option, "dist", "no") not in ("no", "each"):
         from pytest_rageval.hooks.reporting.crashes import Crashes
 
@@ -51,10 +60,11 @@ def configure(config: pytest.Config) -> None:
         from pytest_rageval.hooks.run.dry_run import DryRun
 
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
-    if config.option.rag_gate:
-        _check_gates(config.option.rag_gate)
-    if config.option.rag_resume is not None:
-        _find_run(config)
+    if config.option.rag_shrink is not None and runs_tests(config):
+        from pytest_rageval.hooks.reporting.shrinking import Shrinking, refuse_workers
+
+        refuse_workers(config)
+        config.pluginmanager.register(Shrinking(config.option.rag_shrink), "rageval-shrinking")
 
 
 def _run_folder(config: pytest.Config) -> Path | None:

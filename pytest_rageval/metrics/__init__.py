@@ -43,6 +43,7 @@ BUILTIN: dict[str, str] = {
     "rouge_l": "pytest_rageval.metrics.answers.rouge:ROUGE_L",
     "semantic_similarity": "pytest_rageval.metrics.answers.semantic:SEMANTIC_SIMILARITY",
     "slot_recall": "pytest_rageval.metrics.answers.containment:SLOT_RECALL",
+    "stable": "pytest_rageval.metrics.answers.stable:STABLE",
     "token_f1": "pytest_rageval.metrics.answers.squad:TOKEN_F1",
     "utilization": "pytest_rageval.metrics.judges.omnieval_judged:UTILIZATION",
 }

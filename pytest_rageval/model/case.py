@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_rageval.model.evidence import Evidence, LocatedEvidence
 from pytest_rageval.model.stored import NEEDED, UNSTORED, stored
@@ -48,6 +48,10 @@ class Passage:
     page: str = ""
     span: tuple[int, int] | None = field(default=None, metadata=UNSTORED)
     metadata: Mapping[str, object] = field(default_factory=lambda: NOTHING, hash=False, metadata=UNSTORED)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the id and the text, in Hypothesis and IPython."""
+        printer.text(f"Passage({self.id!r}, {self.text!r})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +194,10 @@ class Case:
     def with_history(self, history: tuple[Turn, ...]) -> Case:
         """Return this case with other earlier turns than its record has."""
         return replace(self, instance=replace(self.instance, history=history))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the id and the question, in Hypothesis and IPython, instead of the whole record."""
+        printer.text(f"Case({self.id!r}, {self.instance.question!r})")
 
     def renamed(self, case_id: str) -> Case:
         """Return this case under another id."""

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping
 
 __all__ = [
-    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "SYSTEM", "TASKS",
-    "WORKFLOW", "above", "facet_text", "matches", "own_labels", "place_of", "place_text", "sort_key",
+    "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION", "SYSTEM",
+    "TASKS", "VARIANT", "WORKFLOW", "above", "facet_text", "in_slice", "is_variant", "matches", "own_labels",
+    "place_of", "place_text", "sort_key",
 ]  # fmt: skip
 
 FACETS = (
@@ -35,6 +36,9 @@ DIALOGUE = "dialogue"
 KNEW = "knew"
 """The facet for whether the model knew the answer without any passage; set by the closed-book arm."""
 
+RELATION, VARIANT = "relation", "variant"
+"""The facets of a variant of a case: how it was changed, and its number, from "1". An original has neither."""
+
 MIN_N = "min_n"
 """The key in a gate's brackets for the smallest size of a cell; no facet has this name."""
 
@@ -59,6 +63,19 @@ def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
     Values are equal as text, or as numbers if both are numbers ("0.80" equals "0.8").
     """
     return all(key in facets and (value == ANY or _same(facets[key], value)) for key, value in where.items())
+
+
+def in_slice(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
+    """Return whether a case counts in a slice: it matches, and a variant only if the slice names its facets.
+
+    All gates, means, matrices and comparisons use this rule, so a case counts once however many variants it has.
+    """
+    return matches(facets, where) and (RELATION in where or VARIANT in where or not is_variant(facets))
+
+
+def is_variant(facets: Mapping[str, str]) -> bool:
+    """Return whether a case is a variant, which a relation made of another one."""
+    return RELATION in facets and VARIANT in facets
 
 
 def above(facet: str) -> str:

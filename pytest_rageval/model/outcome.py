@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
-from pytest_rageval.model.case import Turn
+from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
 from pytest_rageval.model.verdict import Verdict
@@ -106,6 +106,8 @@ class Outcome:
         answer_seen: if the evidence is unknown, the share in 0..1 of the gold slots that occur in the passages that
             the system saw; None if their texts are unknown, too.
         diagnosis: what kind of right or wrong the answer is; None if the case has no diagnosis.
+        question: the question of a variant; None for a case as its record has it.
+        added: the supplied passages of a variant that its record does not have.
         cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
     """
 
@@ -127,4 +129,6 @@ class Outcome:
     answer_seen: Share | None = None
     history: tuple[Turn, ...] | None = field(default=None, metadata=stored(private="removed"))
     diagnosis: Diagnosis | None = None
+    question: str | None = field(default=None, metadata=stored(private="removed"))
+    added: tuple[Passage, ...] = field(default=(), metadata=stored(private="removed"))
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)

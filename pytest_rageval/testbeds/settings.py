@@ -27,12 +27,15 @@ RETRIEVED = "retrieved"
 
 SETTINGS = (
     "ability", "assembly", "cluster", "correct_rate", "dataset", "facets", "gates", "history", "limit", "metrics",
-    "noise_rate", "passages", "qrels", "relevance", "sample", "seed", "where",
+    "noise_rate", "passages", "qrels", "relations", "relevance", "sample", "seed", "variants", "where",
 )  # fmt: skip
 """The names of all settings; in a marker, any other keyword is a facet."""
 
 MOST_PASSAGES = 10_000
 """More than any model reads; the assembly of a case holds a list of this length."""
+
+VARIANTS = 3
+"""The default number of variants of a case for each relation."""
 
 AXES = ("passages", "noise_rate", "correct_rate")
 
@@ -68,6 +71,8 @@ class Settings:
         where: facet -> value, "*" for any; selects the cases that match.
         facets: facets of every case of the testbed.
         cluster: the facet whose value its dependent cases share; None for ``rag_cluster``.
+        relations: names of relations; each makes variants of every case.
+        variants: number of variants of a case for each relation.
         origin: where the settings are written, for messages.
     """
 
@@ -90,6 +95,8 @@ class Settings:
     where: Mapping[str, str] = field(metadata=APART)
     facets: Mapping[str, str]
     cluster: str | None = field(metadata=APART)
+    relations: tuple[str, ...] = field(metadata=APART)
+    variants: int = field(metadata=APART)
     origin: str = field(metadata=APART)
 
 
@@ -128,6 +135,8 @@ def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bo
         where=arguments.scalars(values.get("where", {}), "where", where),
         facets=facets,
         cluster=arguments.text(values["cluster"], "cluster", where) if "cluster" in values else None,
+        relations=arguments.texts(values.get("relations", ()), "relations", where),
+        variants=_number(values, "variants", where, 1) or VARIANTS,
         origin=where,
     )
     _refuse_without_effect(settings)
@@ -205,6 +214,8 @@ def _noise(ability: str | None) -> float:
 
 def _refuse_without_effect(settings: Settings) -> None:
     ability, origin = settings.ability, settings.origin
+    if "variants" in settings.explicit and not settings.relations:
+        raise SettingError(f"{origin}: variants has no effect without relations; add relations=, or leave it out")
     if ability is None:
         for name in _OF_ABILITIES:
             if _asks(settings, name):

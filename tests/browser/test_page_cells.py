@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.browser.opened_pages import Opener
 from support.browser.shown_cells import cells_of, choose, rows_of, same
-from support.browser.written_reports import NOISE, case, failed, outcome, results
+from support.browser.written_reports import NOISE, TOWN, case, failed, outcome, results
 
 from pytest_rageval.analysis.baseline.paired import paired
 from pytest_rageval.analysis.matrix import macro_average
@@ -238,3 +238,20 @@ def test_few_cases_and_unscored_ones_are_marked(opened: Opener) -> None:
     assert many.get_attribute("class") == "margin"
     assert "n 4 · 1 unscored" in few.inner_text()
     assert any("no value" in row and "n 0 · 1 unscored" in row for row in cells.values())
+
+
+def test_variants_count_only_where_a_relation_is_shown(opened: Opener) -> None:
+    grid = [case(f"q{at}", "keeper", 1.0, topic="Hours", task="qa") for at in range(3)]
+    for relation, value in (("typo", 0.0), ("case", 1.0)):
+        labels = {"topic": "Hours", "task": "qa", "relation": relation, "variant": "1"}
+        for at in range(3):
+            nodeid = f"{TOWN}[q{at}-relation={relation}-variant=1-keeper]"
+            grid.append(case(f"q{at}", "keeper", value, **labels) | {"nodeid": nodeid})
+    written = results(grid)
+    run, _ = run_of(written)
+    page = opened(written)
+    for rows in ("topic", "relation"):
+        choose(page, "matrix", "Rows", rows)
+        (matrix,) = run.matrices(MatrixChoice("accuracy", rows, "task"))
+        assert matrix.total.n == (3 if rows == "topic" else 9)
+        same(cells_of(page), rows_of(matrix))

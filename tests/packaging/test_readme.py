@@ -45,9 +45,12 @@ IMPORTED = {name for name, blocks in EXAMPLES.items() if any(block.language == "
 LIBRARIES = {
     name
     for name, blocks in EXAMPLES.items()
-    if any("from lang" in b.text or "llama" in b.text or "from openai" in b.text for b in blocks)
+    if any(word in b.text for b in blocks for word in ("from lang", "llama", "from openai", "load_profile"))
 }
-"""Examples whose libraries cannot be imported again in a process that forgot them: they run in one of their own."""
+"""Examples that run in a process of their own.
+
+Their libraries cannot be imported again in a process that forgot them, or they load a profile of Hypothesis.
+"""
 
 PROGRAMS = {"bash", "cat", "cd", "cp", "git", "hf", "ls", "mkdir", "mv", "pip", "pytest", "python", "rageval", "sed"}
 

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.model.facets import ANY, KNEW, SYSTEM, matches
+from pytest_rageval.model.facets import ANY, KNEW, SYSTEM, in_slice
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["MIN_COMPARED", "Held", "HeldCase", "held_cases", "share_of"]
@@ -56,7 +56,7 @@ class HeldCase:
         """Return whether it belongs to a slice: by its node id in this run or, if the run lacks it, by its facets."""
         if self.after is not None:
             return any(node in nodes for node in self.after.nodes)
-        return matches(self.facets, where)
+        return in_slice(self.facets, where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pytest_rageval.analysis.baseline.multiplicity import benjamini_hochberg, ho
 from pytest_rageval.analysis.baseline.paired import Paired, paired
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
 from pytest_rageval.analysis.units import Link, Units, links_of, units_of
-from pytest_rageval.model.facets import DIALOGUE, above, place_of, sort_key
+from pytest_rageval.model.facets import DIALOGUE, RELATION, VARIANT, above, place_of, sort_key
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
@@ -125,7 +125,7 @@ def compare(
     whole: bool = True,
     all_cells: bool = True,
 ) -> Comparison:
-    """Return two runs side by side.
+    """Return two runs side by side, without variants unless a facet of them forms the cells.
 
     Args:
         before: the earlier run, such as a committed baseline.
@@ -135,7 +135,9 @@ def compare(
         whole: whether ``after`` has all cases of its testbeds; if not, missing cases do not count as removed.
         all_cells: whether to compare every metric in every cell, or only the primary metrics.
     """
-    pairing = pair_up(before.cases, after.cases)
+    over_variants = RELATION in axes or VARIANT in axes
+    sides = (before.cases, after.cases) if over_variants else (before.originals, after.originals)
+    pairing = pair_up(*sides)
     if not whole:
         pairing = replace(pairing, gone=())
     groups: dict[tuple[str, str], list[Pair]] = {}

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.clusters import REPEAT, by_case
-from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, own_labels
+from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, is_variant, own_labels
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import UNSTORED, Share, stored
 
@@ -111,6 +111,11 @@ class Snapshot:
     cases: tuple[Measured, ...]
     path: str = ""
     passages: Mapping[str, str] | None = None
+
+    @property
+    def originals(self) -> tuple[Measured, ...]:
+        """The cases as their datasets have them: all but variants."""
+        return tuple(case for case in self.cases if not is_variant(case.facets))
 
     @property
     def systems(self) -> tuple[str, ...]:

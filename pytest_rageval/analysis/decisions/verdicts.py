@@ -24,7 +24,7 @@ from pytest_rageval.analysis.matrix import present
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.usage import LATENCY, all_replayed, answered
-from pytest_rageval.model.facets import ANY, KNEW, above, matches, place_of, place_text
+from pytest_rageval.model.facets import ANY, KNEW, above, in_slice, place_of, place_text
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = [
@@ -166,11 +166,11 @@ def measure(
             its cases must not decide it.
         against: what a baseline gate compares with; None skips such a gate, because the run becomes the baseline.
     """
-    covered = [outcome for outcome in outcomes if matches(outcome.facets, gate.slice)]
+    covered = [outcome for outcome in outcomes if in_slice(outcome.facets, gate.slice)]
     if unasked:
         reason = f"{unasked} of its cases did not run, because the session stopped early"
         return GateResult(gate, scope, "skipped", n=0, slice=gate.slice, reason=reason)
-    possible = [outcome for outcome in outcomes if matches(outcome.facets, gate.beforehand)]
+    possible = [outcome for outcome in outcomes if in_slice(outcome.facets, gate.beforehand)]
     if not possible:
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason=DESELECTED)
     if KNEW in gate.slice and (why := unknowable(gate, possible, len(covered))):

@@ -82,7 +82,7 @@ def _content(outcome: Mapping[str, Any], instance: Mapping[str, Any], run: str) 
         "run": run,
         "id": outcome["case_id"],
         **{key: outcome[key] for key in ("nodeid", "system", "facets", "status", "error", "error_type")},
-        "question": instance.get("question"),
+        "question": outcome.get("question") or instance.get("question"),
         "gold": instance.get("gold"),
         "answer": answer["text"],
         "scores": outcome["scores"],

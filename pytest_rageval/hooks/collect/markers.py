@@ -57,6 +57,8 @@ class RagCase(pytest.MarkDecorator):
         seed: int | None = None,
         where: Mapping[str, Facet] | None = None,
         cluster: str | None = None,
+        relations: str | Sequence[str] | None = None,
+        variants: int | None = None,
         facets: Mapping[str, Facet] | None = None,
         **more: Facet,
     ) -> pytest.MarkDecorator:
@@ -79,6 +81,8 @@ class RagCase(pytest.MarkDecorator):
             seed: seed for the passages and the sample (0).
             where: facets that a case must have, such as ``{"topic": "Funds"}``.
             cluster: the facet that dependent cases share a value of.
+            relations: small changes under which answers should stay as good, such as ``typo``.
+            variants: number of variants of each case for each relation (3).
             facets: your own facets, added to every case.
             **more: facets by name, such as ``topic="Funds"``.
         """

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_rageval.analysis.clusters import REPEAT
-from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, check_gate, parse_gate
+from pytest_rageval.analysis.variants import STABLE
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
@@ -14,14 +15,14 @@ from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.model.case import Case
-from pytest_rageval.model.facets import OF_SYSTEMS, matches
+from pytest_rageval.model.facets import OF_SYSTEMS, RELATION, VARIANT, in_slice
 from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.selection import select
 
-__all__ = ["complete", "has_facet", "no_such_cluster"]
+__all__ = ["complete", "has_facet", "lacks_answers", "no_such_cluster", "refuse_unsliced"]
 
 
-OF_A_RUN = {*OF_SYSTEMS, REPEAT}
+OF_A_RUN = {*OF_SYSTEMS, REPEAT, RELATION, VARIANT}
 """Facets that the session adds to cases."""
 
 
@@ -57,18 +58,31 @@ def complete(
             )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
         testbed.compute(name, metric)
+    _check_stability(testbed, gates, catalog)
     testbed.correctness = correctness_of(testbed, catalog, options.diagnosis)
     check_diagnosed(testbed, where)
     _complete_inputs(testbed, cases, catalog, where)
     for gate in gates:
         check_gate(gate, testbed.metrics, testbed.facets, where)
         refuse_baseline(gate, options.baseline, where)
-        if not any(matches(case.facets, gate.beforehand) for case in cases):
+        if not (any(in_slice(case.facets, gate.beforehand) for case in cases) or lacks_answers(gate, [testbed])):
             known = _known_values(gate.slice, cases)
             raise SettingError(f"{where}: gate {short_repr(str(gate))} matches no case; {known}", code="RAG112")
         if gate in testbed.gates:
             raise SettingError(f"{where}: gate {short_repr(str(gate))} stands there twice; remove one")
         testbed.gates.append(gate)
+
+
+def refuse_unsliced(gate: Gate, where: str) -> None:
+    """Refuse a gate on ``stable`` that names no relation, because only variants have a value."""
+    if gate.metric == STABLE and not _is_over_variants(gate):
+        problem = f"gate {short_repr(str(gate))} takes originals, and only variants have a value"
+        raise SettingError(f"{where}: {problem}; write {STABLE}[{RELATION}=*] {gate.op} {gate.bound_text}")
+
+
+def lacks_answers(gate: Gate, testbeds: Iterable[Testbed]) -> bool:
+    """Return whether a gate is over variants that recorded answers may lack; it is then skipped, not refused."""
+    return _is_over_variants(gate) and any(each.settings.relations and each.recorded is not None for each in testbeds)
 
 
 def has_facet(cases: Iterable[Case], name: str) -> bool:
@@ -102,3 +116,26 @@ def _known_values(conditions: Mapping[str, str], cases: Sequence[Case]) -> str:
         known = sorted({case.facets[name] for case in cases if name in case.facets})
         parts.append(f"{name} is {', '.join(map(short_repr, known[:8]))}" if known else f"no case has {name}")
     return "; ".join(parts)
+
+
+def _check_stability(testbed: Testbed, gates: Iterable[Gate], catalog: Catalog) -> None:
+    """Compute ``stable`` for a testbed with relations, as its last metric; refuse a use without effect.
+
+    Raises:
+        SettingError: the testbed has no relations, ``stable`` is its primary metric, or a gate names no relation.
+    """
+    where = testbed.settings.origin
+    if next(iter(testbed.metrics)) == STABLE:
+        problem = f"metric {STABLE!r} compares values of the primary metric, which is the first one"
+        raise SettingError(f"{where}: {problem}; name another one first")
+    if testbed.settings.relations:
+        testbed.compute(STABLE, catalog.metrics.get(STABLE, where))
+    elif STABLE in testbed.metrics:
+        problem = f"metric {STABLE!r} compares cases with their variants, and there are none"
+        raise SettingError(f'{where}: {problem}; add relations=["typo"], for instance')
+    for gate in gates:
+        refuse_unsliced(gate, where)
+
+
+def _is_over_variants(gate: Gate) -> bool:
+    return RELATION in gate.slice or VARIANT in gate.slice

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.collect.workflows import needs_of
+from pytest_rageval.hooks.config.fixture_overrides import MODELS, PARTS, overridden
 from pytest_rageval.hooks.config.system_names import named_system
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.model.facets import MODEL, WORKFLOW
@@ -17,13 +20,32 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.config.system_names import SystemName
 
-__all__ = ["facets_of", "named_responders"]
+__all__ = ["responders_of"]
 
 WITHOUT_MODEL = ("extractive",)
 """Built-in systems that ask no model."""
 
 
-def named_responders(collected: Collected, model: str | None, *, lasting: bool) -> list[Responder]:
+def responders_of(item: pytest.Item, collected: Collected) -> list[Responder]:
+    """Return the systems that answer for a test: the command line's, else an overridden fixture, else the ini's."""
+    options = collected.options
+    parts = {name: overridden(name, item) for name in (*PARTS, *MODELS)}
+    system = overridden("rag_system", item)
+    if not options.systems and system is not None:
+        lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
+        return [Responder("rag_system", lasting=lasting, facets=_facets_of("rag_system"))]
+    lasting = all(part is None or part.scope == "session" for part in parts.values())
+    model = "" if parts["rag_llm"] is not None or parts["rag_generator"] is not None else options.model.name or ""
+    has_model = options.model.name is not None or parts["rag_llm"] is not None
+    if options.systems or options.ini_systems:
+        return _named_responders(collected, model if has_model else None, lasting=lasting)
+    if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
+        return [Responder("rag_system", lasting=lasting, facets=_facets_of("llm", model))]
+    name = "llm" if has_model else "extractive"
+    return [Responder(name, named=True, lasting=lasting, facets=_facets_of(name, model))]
+
+
+def _named_responders(collected: Collected, model: str | None, *, lasting: bool) -> list[Responder]:
     """Return the systems of ``--rag-system``, else those of the ini.
 
     Args:
@@ -55,7 +77,7 @@ def named_responders(collected: Collected, model: str | None, *, lasting: bool) 
     return responders
 
 
-def facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
+def _facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
     """Return the facets ``workflow`` and ``model`` of a system by its registered name; without a model only the first.
 
     The model of a user's system is unknown.
@@ -67,9 +89,9 @@ def facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
 def _facets(named: SystemName, factory: SystemFactory | None, model: str) -> tuple[tuple[str, str], ...]:
     """Return the facets of a named system. A user's own system has its labels, else its name as the workflow."""
     if named.system in BUILTIN:
-        return facets_of(named.system, model)
+        return _facets_of(named.system, model)
     if isinstance(factory, Workflow) and factory.facet:
-        return facets_of(factory.facet, model)
+        return _facets_of(factory.facet, model)
     labels = named.options
     model = labels.get(MODEL) or named.model
     workflow = (WORKFLOW, labels.get(WORKFLOW) or named.name)

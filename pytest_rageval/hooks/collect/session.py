@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,7 @@ class Collected:
         named: the systems that options name.
         testbeds: by node id, in collection order.
         entries: every case, in data order.
+        asking: a stand-in for the requests of each test with ``rag_ask`` to each of its systems; it is no case.
         session_gates: gates over the session, each with the option that sets it.
         shared: the ordinals of the cases that all shards together run; None without ``--rag-shard``.
         made: every test item created for a case, deselected or not.
@@ -101,6 +103,7 @@ class Collected:
         self.named = NamedSystems(options.folders)
         self.testbeds: dict[str, Testbed] = {}
         self.entries: list[Entry] = []
+        self.asking: list[Entry] = []
         self.session_gates: list[tuple[Gate, str]] = []
         for where, texts in (("--rag-gate", options.cli_gates), ("rag_gates", options.ini_gates)):
             for gate in (parse_gate(text, where) for text in texts):
@@ -162,22 +165,26 @@ class Collected:
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
         testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None
+        groups = testbed.with_variants(expanded, source.instances)
         answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
         made = []
-        for name, case in expanded:
-            for responder in answering:
-                if source.recorded is not None and source.recorded.find(responder.name, case, name) is None:
-                    continue  # a dataset with recorded answers has only the cases that they answer
+        for name, versions in groups:
+            original = versions[0][1]
+            for (ending, case), responder in product(versions, answering):
+                if not testbed.has_case(responder.name, case, name):
+                    continue
                 labels = dict(responder.facets)
                 if testbed.recorded is not None:
                     labels = testbed.recorded.labels(responder.name, case, name)
-                variant = case.with_facets(system=responder.name, **{**labels, **own_labels(case.facets)})
-                shown = f"{name}-system={safe(responder.name)}" if len(answering) > 1 else name
+                answered = case.with_facets(system=responder.name, **{**labels, **own_labels(case.facets)})
+                shown = name + ending + (f"-system={safe(responder.name)}" if len(answering) > 1 else "")
                 for run, facets in self._repeats:
-                    repeated = variant.with_facets(**facets) if facets else variant
-                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder, shown + run + suffix)
+                    repeated = answered.with_facets(**facets) if facets else answered
+                    param_id = shown + run + suffix
+                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder, param_id, original)
                     self.entries.append(entry)
                     made.append((shown + run, entry))
+        testbed.note_left_out(groups, (entry.case for _, entry in made))
         testbed.generated = len(made)
         self.testbeds[testbed.nodeid] = testbed
         complete(testbed, [entry.case for _, entry in made], self.catalog, self.options, source.metrics)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.engine.task import Correctness
 from pytest_rageval.hooks.collect.datasets import Source
-from pytest_rageval.model.facets import FACETS, KNEW
+from pytest_rageval.model.facets import FACETS, KNEW, RELATION, VARIANT, is_variant
 from pytest_rageval.testbeds.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
-    from pytest_rageval.model.case import Case
+    from pytest_rageval.model.case import Case, Instance
     from pytest_rageval.model.metric import Metric
 
 __all__ = ["Entry", "Responder", "Site", "Testbed"]
@@ -86,6 +88,7 @@ class Testbed:
         reached: whether the session collects it; pytest reads the whole module even for one function.
         recorded: recorded answers to score instead of a system's, or None.
         labelled: whether the recorded answers are part of its dataset.
+        notes: warnings about its relations.
     """
 
     __test__ = False
@@ -104,6 +107,7 @@ class Testbed:
     reached: bool = False
     recorded: RecordedAnswers | None = None
     labelled: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def embeds(self) -> bool:
@@ -111,6 +115,53 @@ class Testbed:
         from pytest_rageval.engine.inputs import inputs_of
 
         return any(each.embeds for each in inputs_of(self.metrics.values()))
+
+    def with_variants(
+        self, cases: Sequence[tuple[str, Case]], instances: Iterable[Instance]
+    ) -> Sequence[tuple[str, Sequence[tuple[str, Case]]]]:
+        """Return name -> a case and its variants, each with the suffix of its own name ("" for the original).
+
+        Add the facets of variants, and a note for each relation that changes no case.
+
+        Args:
+            cases: the cases by name.
+            instances: the records of the dataset.
+
+        Raises:
+            SettingError: a relation is unknown or cannot be used with these cases.
+        """
+        if not self.settings.relations:
+            return [(name, (("", case),)) for name, case in cases]
+        from pytest_rageval.generation.relations.expanding import expand_by_relations
+
+        expanded = expand_by_relations(self.settings, cases, instances, self.seed)
+        self.facets.update((RELATION, VARIANT))
+        self.notes = expanded.notes
+        return expanded.cases
+
+    def has_case(self, system: str, case: Case, name: str) -> bool:
+        """Return whether a system answers a case here, if recorded answers decide that.
+
+        A dataset with answers of its own has only the cases that they answer. Other recorded answers lack variants,
+        which are then left out: the answer to an original says nothing about them.
+        """
+        if self.recorded is None or not (self.labelled or is_variant(case.facets)):
+            return True
+        return self.recorded.find(system, case, name) is not None
+
+    def note_left_out(self, groups: Iterable[tuple[str, Sequence[object]]], made: Iterable[Case]) -> None:
+        """Add a note if recorded answers lack variants.
+
+        Args:
+            groups: all cases with their variants, by name.
+            made: the cases that the testbed has.
+        """
+        if self.recorded is None:
+            return
+        left = sum(len(versions) - 1 for _, versions in groups) - sum(is_variant(case.facets) for case in made)
+        if left > 0:
+            what = "1 variant is" if left == 1 else f"{left} variants are"
+            self.notes += (f"{what} left out, because the recorded answers hold none for them",)
 
     def compute(self, name: str, metric: Metric) -> None:
         """Add a metric, unless the testbed already computes it."""
@@ -128,9 +179,10 @@ class Entry:
         testbed: its testbed.
         source: the dataset of its instance.
         case: the case.
-        name: its parameter id, without the system and the repeat.
+        name: its parameter id, without the relation, the system and the repeat.
         responder: the system that answers.
-        param_id: its full parameter id, with the system and the repeat.
+        param_id: its full parameter id.
+        original: the case that a relation changed into this one; the case itself if none did.
     """
 
     ordinal: int
@@ -140,6 +192,12 @@ class Entry:
     name: str
     responder: Responder
     param_id: str = ""
+    original: Case | None = None
+
+    @property
+    def record(self) -> Instance:
+        """The record of its dataset; the instance of a variant may have another question."""
+        return (self.original or self.case).instance
 
     def __repr__(self) -> str:
         """Return the id: other plugins save a parameter's repr and identify tests by it."""

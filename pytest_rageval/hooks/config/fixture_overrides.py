@@ -6,6 +6,7 @@ pytest has no public API for this; only this module uses its internals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -20,7 +21,10 @@ __all__ = [
     "overridden",
     "reaches",
     "reaches_own",
+    "request_of",
+    "running_test",
     "session_params",
+    "set_up_for",
 ]
 
 CORPUS_FIXTURE = "rag_corpus"
@@ -69,6 +73,41 @@ def _closure(starts: Iterable[str], node: pytest.Item) -> Iterator[tuple[str, py
         seen.add(place)
         yield fixture, definitions[-depth]
         queue += [(name, depth + 1 if name == fixture else 1) for name in definitions[-depth].argnames]
+
+
+def running_test(session: pytest.Session) -> pytest.Item | None:
+    """Return the test that is set up, runs or is torn down; None between tests."""
+    nodes = list(session._setupstate.stack)
+    return nodes[-1] if nodes and isinstance(nodes[-1], pytest.Item) else None
+
+
+def request_of(item: Any) -> pytest.FixtureRequest | None:
+    """Return the request of a test, which sets up further fixtures; None for an item without fixtures."""
+    request = getattr(item, "_request", None)
+    return request if isinstance(request, pytest.FixtureRequest) else None
+
+
+@contextmanager
+def set_up_for(item: Any, following: pytest.Item | None) -> Iterator[pytest.FixtureRequest]:
+    """Set up what a test has around it, but not its own fixtures; yield a request that may set up these.
+
+    Tear down afterwards what the test ``following`` does not need; everything if it is None.
+    """
+    manager, state = item.session._fixturemanager, item.session._setupstate
+    info = manager.getfixtureinfo(item.parent, None, None)
+    callspec = getattr(item, "callspec", None)
+    stand_in: Any = pytest.Function.from_parent(
+        item.parent, name=item.name, callobj=_do_nothing, fixtureinfo=info, callspec=callspec
+    )
+    try:
+        state.setup(stand_in)
+        yield stand_in._request
+    finally:
+        state.teardown_exact(following)
+
+
+def _do_nothing() -> None:
+    """Stand in for a test that does not run."""
 
 
 def session_params(item: Any) -> dict[str, int]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-__all__ = ["WATCHED", "is_watched_worker", "is_worker", "runs_tests"]
+__all__ = ["SHRINKS_ONLY", "WATCHED", "is_watched_worker", "is_worker", "runs_tests"]
 
 WATCHED = "rag_watched"
 """Key in a worker's input; present if the controller shows a status line."""
 
-RUN_NO_TEST = ("rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
+SHRINKS_ONLY = "rag_shrinks_only"
+"""The attribute of pytest's options that `rageval shrink` sets."""
+
+RUN_NO_TEST = (SHRINKS_ONLY, "rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
 """Options with which no test runs."""
 
 
@@ -25,4 +28,4 @@ def is_worker(config: pytest.Config) -> bool:
 
 def runs_tests(config: pytest.Config) -> bool:
     """Return whether tests run; options such as ``--setup-plan`` only show what would run."""
-    return not any(getattr(config.option, name) for name in RUN_NO_TEST)
+    return not any(getattr(config.option, name, False) for name in RUN_NO_TEST)

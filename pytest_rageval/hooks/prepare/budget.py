@@ -35,7 +35,7 @@ def check_budget(collected: Collected, items: Iterable[pytest.Item], *, partial:
         how = "ask the model of the fixture rag_llm, or give --rag-budget-partial to bound only what is seen"
         raise SettingError(f"--rag-budget-usd: {UNSEEN}: {shown} may ask models directly; {how}", code="RAG413")
     models: dict[tuple[str, str], None] = {}
-    for plan in planned_of(collected, first_items(items)):
+    for plan in planned_of(collected, first_items(items), asking=True):
         for model, is_ours in models_of(plan, collected.models.prompts):
             models["rag_llm" if is_ours else "rag_judge", model.name] = None
     for fixture, name in models:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.errors import RagEvalError, SettingError
+from pytest_rageval.hooks.collect.asking_tests import entries_of
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.collect.session_corpus import corpus_of
 from pytest_rageval.hooks.collect.workflows import needs_of
@@ -84,7 +85,7 @@ def _make_named(collected: Collected, items: Sequence[pytest.Item], passages: tu
     """Build the retrievers that chains name; raise `RagEvalError` for an invalid parameter or index."""
     from pytest_rageval.hooks.prepare.retriever import retriever_of_kind
 
-    entries = [item.stash[ENTRY] for item in items if ENTRY in item.stash and overridden(CORPUS_FIXTURE, item) is None]
+    entries = [each for item in items if overridden(CORPUS_FIXTURE, item) is None for each in entries_of(item)]
     for responder in dict.fromkeys(entry.responder for entry in entries if entry.case.supplied is None):
         needs = needs_of(collected, responder)
         for where, kind, params in () if needs is None else needs.retrievers:
@@ -152,13 +153,13 @@ def _is_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> bool:
     for item in items:
         if CORPUS_FIXTURE in getattr(item, "fixturenames", ()) and reaches_own(CORPUS_FIXTURE, [CORPUS_FIXTURE], item):
             return True
-        entry = item.stash.get(ENTRY, None)
-        if entry is None or collected is None:
+        if collected is None:
             continue
-        place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
-        if place not in known and reaches_own(CORPUS_FIXTURE, _fixtures_of(collected, entry, item), item):
-            return True
-        known.add(place)
+        for entry in entries_of(item):
+            place = (entry.testbed.nodeid, entry.responder, entry.case.supplied is None)
+            if place not in known and reaches_own(CORPUS_FIXTURE, _fixtures_of(collected, entry, item), item):
+                return True
+            known.add(place)
     return False
 
 

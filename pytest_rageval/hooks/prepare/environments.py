@@ -14,8 +14,8 @@ from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
 from pytest_rageval.environments.recorded_tools import KIND
 from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
+from pytest_rageval.hooks.collect.asking_tests import entries_of
 from pytest_rageval.hooks.collect.corpus import Corpus
-from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.collect.workflows import needs_of, setup_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
@@ -63,9 +63,8 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         RagEvalError: a case has no environment, or its data cannot be read.
     """
     known: set[object] = set()
-    for item in items:
-        entry = item.stash.get(ENTRY, None)
-        if entry is None or not _uses_environments(collected, entry):
+    for item, entry in ((each, entry) for each in items for entry in entries_of(each)):
+        if not _uses_environments(collected, entry):
             continue
         facet = entry.case.facets.get("environment", "")
         if (entry.testbed, entry.responder, facet) in known:

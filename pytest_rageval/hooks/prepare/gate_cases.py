@@ -18,7 +18,7 @@ from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
 from pytest_rageval.hooks.collect.keys import SKIPPED_FILES
 from pytest_rageval.hooks.collect.selection import declared
 from pytest_rageval.hooks.collect.testbed import Entry
-from pytest_rageval.model.facets import matches
+from pytest_rageval.model.facets import in_slice
 from pytest_rageval.report.run.gate_results import covers, session_node, testbed_node
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _part(gate: Gate, cases: Sequence[Entry], lost: Sequence[Entry], files: int)
 
 
 def _count(gate: Gate, entries: Iterable[Entry]) -> int:
-    return sum(matches(entry.case.facets, gate.beforehand) for entry in entries)
+    return sum(in_slice(entry.case.facets, gate.beforehand) for entry in entries)
 
 
 def _of(testbeds: Collection[str], entries: Iterable[Entry]) -> list[Entry]:

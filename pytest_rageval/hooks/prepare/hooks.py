@@ -16,8 +16,7 @@ from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.collect.usage_errors import REFUSED, raised, refuse
 
 if TYPE_CHECKING:
-    from pytest_rageval.hooks.collect.session import Collected
-    from pytest_rageval.hooks.collect.testbed import Entry, Responder, Site
+    from pytest_rageval.hooks.collect.testbed import Entry, Site
 
 __all__ = [
     "pytest_collection_modifyitems",
@@ -113,6 +112,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Apply ``where``, ``limit`` and ``sample`` after pytest's own selection, and report deselected items."""
+    _find_asking(session, items)
     if COLLECTED not in config.stash:
         if config.option.rag_gate and REFUSED not in config.stash:
             problem = "--rag-gate: no RAG case was collected that a gate could judge; correct the path"
@@ -173,6 +173,15 @@ def _or_refuse(session: pytest.Session, check: Callable[[], object]) -> None:
         refuse(session.config, session.nodeid, coded(error))
 
 
+def _find_asking(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Find the tests that use ``rag_ask``, and the systems that they ask."""
+    asking = [item for item in items if "rag_ask" in getattr(item, "fixturenames", ())]
+    if asking and REFUSED not in session.config.stash:
+        from pytest_rageval.hooks.collect.asking_tests import find_asking
+
+        _or_refuse(session, lambda: find_asking(collected_of(session.config), asking))
+
+
 def _check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Check recordings and budget, and drop the cases taken over from another run."""
     from pytest_rageval.hooks.prepare.selected_cases import check_before_run
@@ -211,10 +220,12 @@ def _load_environments(session: pytest.Session, items: list[pytest.Item]) -> Non
 
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:
+    from pytest_rageval.hooks.collect.responders import responders_of
+
     collected = collected_of(metafunc.config)
     definition = metafunc.definition
     site = _site(definition)
-    responders = _responders(definition, collected)
+    responders = responders_of(definition, collected)
     made: list[tuple[str, Entry]] = []
     for number, mark in enumerate(marks, 1):
         raw: dict[str, Any] = dict(mark.kwargs)
@@ -251,26 +262,3 @@ def _site(definition: pytest.Function) -> Site:
         folders=(definition.path.parent, source.parent),
         asserts=any(step.opname not in _PASSIVE for step in dis.get_instructions(function)),
     )
-
-
-def _responders(definition: pytest.Function, collected: Collected) -> list[Responder]:
-    """Return the systems that answer: the command line's, else an overridden fixture, else the ini's."""
-    from pytest_rageval.hooks.collect.responders import facets_of, named_responders
-    from pytest_rageval.hooks.collect.testbed import Responder
-    from pytest_rageval.hooks.config.fixture_overrides import MODELS, PARTS, overridden
-
-    options = collected.options
-    parts = {name: overridden(name, definition) for name in (*PARTS, *MODELS)}
-    system = overridden("rag_system", definition)
-    if not options.systems and system is not None:
-        lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
-        return [Responder("rag_system", lasting=lasting, facets=facets_of("rag_system"))]
-    lasting = all(part is None or part.scope == "session" for part in parts.values())
-    model = "" if parts["rag_llm"] is not None or parts["rag_generator"] is not None else options.model.name or ""
-    has_model = options.model.name is not None or parts["rag_llm"] is not None
-    if options.systems or options.ini_systems:
-        return named_responders(collected, model if has_model else None, lasting=lasting)
-    if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
-        return [Responder("rag_system", lasting=lasting, facets=facets_of("llm", model))]
-    name = "llm" if has_model else "extractive"
-    return [Responder(name, named=True, lasting=lasting, facets=facets_of(name, model))]

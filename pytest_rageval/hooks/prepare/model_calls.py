@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.collect.asking_tests import entries_of, is_request
 from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.collect.workflows import workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import MODELS, overridden, reaches
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["first_items", "own_systems", "planned_of", "unseen_systems"]
 
 
-def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Planned]:
-    """Return the planned model calls of each case, with tokenizers and prices."""
+def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bool = False) -> list[Planned]:
+    """Return the planned model calls of each case, with tokenizers and prices.
+
+    With ``asking``, also of one request to each system that a test asks with ``rag_ask``.
+    """
     from pytest_rageval.engine.planned import Planned
     from pytest_rageval.engine.task import Task
 
@@ -36,9 +39,11 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Plann
     planned: list[Planned] = []
     plans = WorkflowPlans(collected)
     for item, entry in _cases(items):
-        testbed = entry.testbed
+        if is_request(entry) and not asking:
+            continue
+        testbed, case = entry.testbed, entry.case if is_request(entry) else collected.session_case(entry)
         name = "recorded answers" if testbed.recorded is not None else entry.responder.name
-        task = Task(item.nodeid, testbed.nodeid, name, collected.session_case(entry), tuple(testbed.metrics.values()))
+        task = Task(item.nodeid, testbed.nodeid, name, case, tuple(testbed.metrics.values()))
         model, judge = (fixture if overridden(fixture, item) else priced(fixture, names[fixture]) for fixture in MODELS)
         panelists = {**others, "rag_judge": judge}
         if entry.responder.model:
@@ -80,9 +85,9 @@ def _own_cases(collected: Collected, items: Iterable[pytest.Item]) -> Iterator[t
 
 
 def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
+    """Yield each case, and the stand-ins for the requests of ``rag_ask``, with their tests."""
     for item in items:
-        entry = item.stash.get(ENTRY, None)
-        if entry is not None:
+        for entry in entries_of(item):
             yield item, entry
 
 

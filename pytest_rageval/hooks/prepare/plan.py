@@ -17,6 +17,7 @@ from pytest_rageval.hooks.prepare.baseline_cases import deselected_of_baseline
 from pytest_rageval.hooks.prepare.recorded_answers import unused_answers
 from pytest_rageval.hooks.prepare.run_settings import testbed_settings
 from pytest_rageval.model.case import Case
+from pytest_rageval.model.facets import RELATION, VARIANT, is_variant
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan, Unseen
 from pytest_rageval.report.text.lines import counted
@@ -51,7 +52,8 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     chosen = own if collected.shared is None else sorted(collected.shared)
     selected: dict[str, list[Case]] = {}
     for entry in map(collected.entries.__getitem__, chosen):
-        selected.setdefault(entry.testbed.nodeid, []).append(entry.case)
+        if not is_variant(entry.case.facets):
+            selected.setdefault(entry.testbed.nodeid, []).append(entry.case)
     for testbed in collected.testbeds.values():
         if not testbed.reached:
             continue
@@ -99,7 +101,7 @@ def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Cas
         generated=testbed.generated,
         asserts=testbed.asserts,
         labelled=testbed.labelled,
-        notes=_short_pools(selected),
+        notes=(*_short_pools(selected), *testbed.notes),
         settings=testbed_settings(testbed),
         cluster=testbed.settings.cluster or collected.options.cluster,
         where=place_below(collected.rootdir, collected.rootdir, testbed.settings.origin),
@@ -109,7 +111,10 @@ def _testbed_plan(collected: Collected, testbed: Testbed, selected: Sequence[Cas
 def _selection(collected: Collected, chosen: Sequence[int]) -> str:
     """Return a digest of the selected cases with their systems and repeats."""
     entries = [collected.entries[ordinal] for ordinal in chosen]
-    parts = [(e.testbed.nodeid, e.name, e.responder.name, e.case.facets.get(REPEAT, "")) for e in entries]
+    names = (REPEAT, RELATION, VARIANT)
+    parts = [
+        (e.testbed.nodeid, e.name, e.responder.name, *(e.case.facets.get(name, "") for name in names)) for e in entries
+    ]
     return digest(*(part for each in parts for part in each)).hex()[:16]
 
 

@@ -126,8 +126,8 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
     instance = None
     if outcome.case_id not in sent:
         sent.add(outcome.case_id)
-        origin = place_below(item.config.rootpath, item.config.invocation_params.dir, entry.case.instance.origin)
-        instance = redacted(encode_instance(replace(entry.case.instance, origin=origin)))
+        origin = place_below(item.config.rootpath, item.config.invocation_params.dir, entry.record.origin)
+        instance = redacted(encode_instance(replace(entry.record, origin=origin)))
     primary = next(iter(entry.testbed.metrics.values()))
     return {
         "outcome": redacted(encode_outcome(outcome)),

@@ -170,7 +170,7 @@ class Reporting:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the summary."""
         recorder = self._config.stash.get(RECORDER, None)
-        if recorder is not None and recorder.run.plan.testbeds:
+        if recorder is not None and (recorder.run.plan.testbeds or recorder.run.unclaimed.calls):
             from pytest_rageval.hooks.reporting.summary import print_summary
 
             print_summary(terminalreporter, recorder, self._lost)

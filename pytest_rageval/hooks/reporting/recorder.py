@@ -143,6 +143,7 @@ class Recorder:
         self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
         note_unseen(self.run.plan, self.run.ordered(), budget=self.options.budget_usd is not None)
         self.run.weigh_judges()
+        self.run.compare_variants()
         self.run.evaluate_gates()
 
     def described(self) -> dict[str, Any]:

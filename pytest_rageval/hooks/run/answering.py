@@ -16,20 +16,20 @@ from pytest_rageval.engine.lookahead import LookAhead
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner, outcome_of
 from pytest_rageval.engine.task import Task
-from pytest_rageval.engine.tracebacks import cause_of, describe, frames_of_users
-from pytest_rageval.error_codes import OTHER_KIND, with_code
-from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError, code_of
+from pytest_rageval.errors import CaseError
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
 from pytest_rageval.hooks.prepare.suspects import runs_alone, suspects_of
+from pytest_rageval.hooks.run.asking import Asking
 from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, let_through
+from pytest_rageval.hooks.run.failures import BUDGET, BUILD, CONTRACT, asked_or_error, desk_or_error, fail_test
 from pytest_rageval.hooks.run.journal import journal_of
 from pytest_rageval.hooks.run.keys import NO_CALL, RESULT
 from pytest_rageval.hooks.run.result import RagResult
 from pytest_rageval.hooks.run.system_setup import Desks, Origin
 from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
-from pytest_rageval.llm.client.usage_meter import Meter, RefusedCallError
+from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.trace.otel.live import open_traces
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["ANSWERING", "Answering", "answering_of"]
-
-BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
-"""Error types: the first two can break a system; "budget" marks a case that was not asked."""
 
 FIRST_WRONG = 3
 """A system is broken if this many answers, from the first on, all have the wrong type."""
@@ -73,6 +70,7 @@ class Answering:
         self._journal = journal_of(session.config)
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
+        self.asking = Asking(collected, session, self._desks, self._runner, self._evidence, self._stop_if_refused)
         self.traces = open_traces(collected.options.trace_mode)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way
@@ -103,9 +101,11 @@ class Answering:
         if outcome.error_type == BUDGET:
             self._skip_unasked(request, task, outcome)
         result = self._store_result(request, task, outcome, desk, asked)
+        if asked.answer is not None and asked.error is None and entry.responder.lasting:
+            self.asking.learn(origin, result.case, asked.answer)
         if outcome.status == "error":
             self._stop_if_refused()
-            self._fail(outcome, asked.error)
+            fail_test(outcome.error, asked.error, debugs=getattr(self._session.config.option, "usepdb", False))
         return result
 
     @property
@@ -154,22 +154,11 @@ class Answering:
     def _outcome(
         self, request: pytest.FixtureRequest, entry: Entry, task: Task, origin: Origin
     ) -> tuple[Outcome, Desk | None, Asked]:
-        try:
-            desk = self._desks.get(request, entry, origin)
-        except RagEvalError as error:
-            return _failure(task, BUILD, f"system {task.system!r} could not be built: {error}", quoted=error)
-        except pytest.FixtureLookupError as error:
-            problem = error.msg or f"fixture {error.argname!r} not found"
-            return _failure(task, BUILD, f"system {task.system!r} could not be built: {problem}", error)
-        except (Exception, pytest.fail.Exception, RefusedCallError) as error:
-            return _failure(task, BUILD, f"system {task.system!r} could not be built: {cause_of(error)}", error)
-        try:
-            asked = self._ask(request.node, entry, desk, task)
-        except SystemContractError as error:
-            return _failure(task, BUILD if error.always else CONTRACT, str(error), quoted=error)
-        except pytest.fail.Exception as error:  # for example from pytest-timeout
-            message = f"system {task.system!r} failed on case {task.case.id!r}: {describe(error)}"
-            return _failure(task, "system_error", message)
+        desk = desk_or_error(self._desks, request, entry, origin)
+        if isinstance(desk, CaseError):
+            asked = Asked(error=desk)
+            return self._runner.run(task, asked), None, asked
+        asked = asked_or_error(partial(self._ask, request.node, entry, desk, task), task)
         return self._runner.run(task, asked), desk, asked
 
     def _breaks(self, origin: Origin, outcome: Outcome) -> bool:
@@ -249,20 +238,6 @@ class Answering:
         if refusal is not None and not self._session.shouldfail:
             self._session.shouldfail = f"{NO_CALL}: {refusal}"
 
-    def _fail(self, outcome: Outcome, error: CaseError | None) -> NoReturn:
-        """Fail the test's setup with the case's error.
-
-        A missing fixture is shown as pytest shows it; under ``--pdb`` the traceback starts in the user's code.
-        """
-        cause = None if error is None else error.__cause__
-        if isinstance(cause, pytest.FixtureLookupError):
-            raise cause
-        code = OTHER_KIND if error is None else code_of(error)
-        failed = pytest.fail.Exception(with_code(outcome.error or "", code), pytrace=False)
-        if cause is not None and getattr(self._session.config.option, "usepdb", False):
-            raise failed.with_traceback(frames_of_users(cause))
-        raise failed
-
     def _skip_unasked(self, request: pytest.FixtureRequest, task: Task, outcome: Outcome) -> NoReturn:
         skipped = replace(outcome, status="skipped")
         self._store_result(request, task, skipped, None, Asked())
@@ -279,15 +254,6 @@ class Answering:
 
 ANSWERING: pytest.StashKey[Answering] = pytest.StashKey()
 """On the config: the process's `Answering`, from the first case on."""
-
-
-def _failure(
-    task: Task, kind: str, message: str, cause: BaseException | None = None, *, quoted: RagEvalError | None = None
-) -> tuple[Outcome, None, Asked]:
-    error = CaseError(kind, message)
-    error.__context__ = quoted  # its code is closer than that of the kind
-    error.__cause__ = cause
-    return outcome_of(task, error=error), None, Asked(error=error)
 
 
 def _first_line(outcome: Outcome) -> str:

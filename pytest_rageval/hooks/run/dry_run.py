@@ -10,7 +10,7 @@ from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.hooks.collect.keys import COLLECTED
 
 if TYPE_CHECKING:
-    from pytest_rageval.engine.estimate import Estimate
+    from pytest_rageval.engine.estimate import Estimate, Requests
 
 __all__ = ["DryRun", "stay_in_one_process"]
 
@@ -22,6 +22,7 @@ class DryRun:
         self._estimates: list[Estimate] | None = None
         self._names: dict[str, str] = {}
         self._own_systems: list[str] = []
+        self._asking: list[Requests] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -33,6 +34,7 @@ class DryRun:
             return True
         collected = session.config.stash[COLLECTED]
         from pytest_rageval.engine.estimate import estimates
+        from pytest_rageval.hooks.collect.asking_tests import requests_by
         from pytest_rageval.hooks.prepare.model_calls import own_systems, planned_of
 
         try:
@@ -40,6 +42,7 @@ class DryRun:
         except RagEvalError as error:
             raise pytest.UsageError(coded(error)) from None
         self._own_systems = list(own_systems(collected, session.items).values())
+        self._asking = [each for item in session.items for each in requests_by(item)]
         self._names = {nodeid: testbed.name for nodeid, testbed in collected.testbeds.items()}
         return True
 
@@ -48,12 +51,14 @@ class DryRun:
         if self._estimates is None:
             return
         terminalreporter.section("rag: dry run")
-        if not self._estimates:
-            terminalreporter.write_line("no RAG case would run")
-            return
-        from pytest_rageval.report.terminal.dry_run import dry_run_lines
+        from pytest_rageval.report.terminal.dry_run import dry_run_lines, request_lines
 
-        for line in dry_run_lines(self._estimates, self._names, self._own_systems):
+        if self._estimates:
+            for line in dry_run_lines(self._estimates, self._names, self._own_systems):
+                terminalreporter.write_line(line)
+        else:
+            terminalreporter.write_line("no RAG case would run")
+        for line in request_lines(self._asking):
             terminalreporter.write_line(line)
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.errors import SettingError, coded
+from pytest_rageval.hooks.collect.keys import COLLECTED
 
 if TYPE_CHECKING:
     from pytest_rageval.environments import Environment
+    from pytest_rageval.hooks.run.asking import Ask
     from pytest_rageval.hooks.run.result import RagResult
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.chat import ChatModel, EmbeddingModel
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "pytest_fixture_setup",
     "rag",
+    "rag_ask",
     "rag_corpus",
     "rag_embedder",
     "rag_environments",
@@ -44,6 +47,22 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
     result = answering_of(request.session).answer(request, request.param)
     result.begin()
     return result
+
+
+@pytest.fixture(scope="session")
+def rag_ask(request: pytest.FixtureRequest) -> Ask:
+    """A function that asks the system under test anything: ``rag_ask(case, question=, passages=, history=)``.
+
+    It returns a `RagResult`, also for an async system. The same request is asked once a session, and is replayed from
+    recordings. Its answers count in cost and budget, and in no mean and no gate. If the budget is spent, the test is
+    skipped with that reason.
+    """
+    if COLLECTED not in request.config.stash:
+        problem = "rag_ask is not an argument of this test or of its fixtures; name it there"
+        pytest.fail(coded(SettingError(problem, code="RAG107")), pytrace=False)
+    from pytest_rageval.hooks.run.answering import answering_of
+
+    return answering_of(request.session).asking
 
 
 @pytest.fixture(scope="session")

@@ -61,6 +61,7 @@ def merge_parts(parts: Sequence[Part]) -> Run:
     whole.baseline, whole.settings = runs[0].baseline, runs[0].settings
     note_unseen(whole.plan, whole.ordered(), budget=any(run.plan.unseen.budget for run in runs))
     whole.weigh_judges()
+    whole.compare_variants()
     gates = whole.evaluate_gates()
     statuses = [run.exitstatus for run in runs if run.exitstatus != NO_TESTS] or [NO_TESTS]
     whole.exitstatus = max(*statuses, SOME_FAILED if any(gate.result.status == "failed" for gate in gates) else 0)

@@ -48,7 +48,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "run": encode_run(run, run_id, finished),
         "testbeds": {key: encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": encode_plan(run, choice),
-        "totals": [encoder(Total)(each) for each in totals_of(run.plan, outcomes)],
+        "totals": [encoder(Total)(each) for each in totals_of(run.plan, run.originals())],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],
         "gates": [encode_gate(gate, texts=run.texts) for gate in run.gates],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_rageval.errors import SettingError, short_repr
@@ -34,7 +35,9 @@ def sample_of(outcome: Outcome, instances: Mapping[str, Any]) -> Sample:
             "run the tests again with them"
         )
     instance = decode_instance(outcome.case_id, plain, outcome.facets)
-    pool = {passage.id: passage for passage in instance.passages or ()}
+    if outcome.question is not None:
+        instance = replace(instance, question=outcome.question)
+    pool = {passage.id: passage for passage in (*(instance.passages or ()), *outcome.added)}
     missing = [name for name in outcome.supplied if name not in pool]
     if missing:
         problem = f"was supplied to the case {outcome.case_id!r}, and the case has no such passage"

@@ -18,8 +18,10 @@ from pytest_rageval.analysis.people.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.people.vote_agreement import Ballots, ballots_of
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.analysis.variants import STABLE, originals, stable_scores
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome, encode_outcome, without_texts
+from pytest_rageval.model.facets import RELATION, VARIANT
 from pytest_rageval.model.facts import Facts
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain
@@ -118,10 +120,18 @@ class Run:
         others = sorted(self.outcomes.keys() - self.plan.cases.keys())
         return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
 
-    def of_systems(self) -> list[Outcome]:
-        """Return the outcomes of systems under test, in data order; those that only measure judges are left out."""
+    def originals(self) -> list[Outcome]:
+        """Return the outcomes of cases as their datasets have them, in data order: all but variants."""
+        return originals(self.ordered())
+
+    def of_systems(self, *, variants: bool = False) -> list[Outcome]:
+        """Return the originals of systems under test, in data order, or their variants too.
+
+        Testbeds that only measure judges are left out.
+        """
         apart = self.plan.apart
-        return [outcome for outcome in self.ordered() if outcome.testbed not in apart]
+        outcomes = self.ordered() if variants else self.originals()
+        return [outcome for outcome in outcomes if outcome.testbed not in apart]
 
     def unfinished(self) -> Counter[str]:
         """Return testbed -> number of selected cases without an outcome."""
@@ -148,17 +158,22 @@ class Run:
         judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
         scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
         in_use = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
-        self.trusts = trusts_of(in_use, self.plan.least_kappas, self.plan.labels, self.ordered())
+        self.trusts = trusts_of(in_use, self.plan.least_kappas, self.plan.labels, self.originals())
         problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
         if not problems:
             return
-        for nodeid, outcome in self.outcomes.items():
-            changed = withheld(outcome, judges, problems)
-            if changed is not outcome:
-                encoded = encode_outcome(changed)
-                self.outcomes[nodeid] = changed
-                self.records[nodeid] = to_json(encoded if self.texts else without_texts(encoded))
-        self._changed()
+        self._rescore([withheld(outcome, judges, problems) for outcome in self.outcomes.values()])
+
+    def compare_variants(self) -> None:
+        """Score ``stable`` of each variant against its original, which may have run in another process."""
+        scores = stable_scores(list(self.outcomes.values()), self.primary)
+        compared = ((self.outcomes[nodeid], score) for nodeid, score in scores.items())
+        self._rescore([replace(each, scores={**each.scores, STABLE: score}) for each, score in compared])
+
+    @property
+    def primary(self) -> dict[str, str]:
+        """Testbed -> its primary metric."""
+        return {nodeid: testbed.primary for nodeid, testbed in self.plan.testbeds.items()}
 
     def evaluate_gates(self) -> list[NamedGate]:
         """Evaluate every gate of the plan, store the results, and return them."""
@@ -214,19 +229,19 @@ class Run:
 
     def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
         """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
-        return summary_data.curves(self.plan, self.ordered())
+        return summary_data.curves(self.plan, self.originals())
 
     def repeats(self) -> list[Repeats]:
         """Return the statistics of repeats, for each testbed and system with repeated cases."""
-        return summary_data.repeats(self.plan, self.ordered())
+        return summary_data.repeats(self.plan, self.originals())
 
     def dialogues(self) -> list[Dialogues]:
         """Return the statistics of conversations, for each testbed and system."""
-        return summary_data.dialogues(self.plan, self.ordered())
+        return summary_data.dialogues(self.plan, self.originals())
 
     def ballots(self) -> list[Ballots]:
         """Return the agreement among votes, for each metric that is decided by several votes."""
-        return ballots_of(self.ordered())
+        return ballots_of(self.originals())
 
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""
@@ -239,7 +254,7 @@ class Run:
         They are computed once, because they take a moment and several reports show them.
         """
         if self._correlations is None:
-            self._correlations = summary_data.correlations(self.plan, self.ordered())
+            self._correlations = summary_data.correlations(self.plan, self.originals())
         return self._correlations
 
     def once(self, name: str, compute: Callable[[Run], T]) -> T:
@@ -261,8 +276,18 @@ class Run:
     def _draw(self, draw: _Draw, choice: MatrixChoice) -> list[Matrix]:
         """Return matrices, computed once because several reports show them."""
         if (draw, choice) not in self._matrices:
-            self._matrices[draw, choice] = draw(self.plan, self.of_systems(), choice)
+            over_variants = {RELATION, VARIANT}.intersection((choice.rows, choice.cols))
+            self._matrices[draw, choice] = draw(self.plan, self.of_systems(variants=bool(over_variants)), choice)
         return self._matrices[draw, choice]
+
+    def _rescore(self, outcomes: Iterable[Outcome]) -> None:
+        """Store outcomes with changed scores."""
+        for outcome in outcomes:
+            if outcome != self.outcomes[outcome.nodeid]:
+                encoded = encode_outcome(outcome)
+                self.outcomes[outcome.nodeid] = outcome
+                self.records[outcome.nodeid] = to_json(encoded if self.texts else without_texts(encoded))
+        self._changed()
 
     def _changed(self) -> None:
         """Drop what was computed from the outcomes."""

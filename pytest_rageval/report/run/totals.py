@@ -58,7 +58,7 @@ def totals_of(plan: Plan, outcomes: Sequence[Outcome]) -> list[Total]:
 def totals_of_baseline(baseline: Snapshot) -> list[Total]:
     """Return the totals of a committed baseline; each of its cases has the mean of its repeats."""
     groups: dict[tuple[str, str], list[Measured]] = {}
-    for case in baseline.cases:
+    for case in baseline.originals:
         groups.setdefault((case.testbed, case.system), []).append(case)
     totals = []
     for (testbed, system), cases in groups.items():

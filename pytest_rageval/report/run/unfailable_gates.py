@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pytest_rageval.analysis.gates import Gate, parse_gate
 from pytest_rageval.analysis.units import Link, Units, links_of, units_of
-from pytest_rageval.model.facets import ANY, matches, place_of
+from pytest_rageval.model.facets import ANY, in_slice, place_of
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.lines import counted, in_units
 
@@ -59,7 +59,7 @@ def _cells(plan: Plan, gate: Gate, testbeds: set[str]) -> list[tuple[Units, int]
     cells: dict[tuple[str, Cell], dict[tuple[Link, ...], None]] = {}
     for case, testbed, system, at in plan.cases.values():
         facets = plan.facets[at]
-        if testbed in testbeds and matches(facets, gate.beforehand):
+        if testbed in testbeds and in_slice(facets, gate.beforehand):
             cell = tuple(place_of(facets, name) for name in free)
             links = links_of(case, system, facets, plan.testbeds[testbed].cluster)
             cells.setdefault((system, cell), {})[links] = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_rageval.analysis.gates import Gate, parse_gate
 from pytest_rageval.analysis.usage import answered, is_replayed, used
-from pytest_rageval.model.facets import matches
+from pytest_rageval.model.facets import in_slice
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.text.lines import few_of
@@ -86,7 +86,7 @@ def _cost_gates(plan: Plan, cases: Sequence[_Case]) -> Iterator[tuple[Gate, list
             covered = (
                 system
                 for testbed, system, facets in cases
-                if testbed in testbeds and system in plan.unseen.systems and matches(facets, gate.beforehand)
+                if testbed in testbeds and system in plan.unseen.systems and in_slice(facets, gate.beforehand)
             )
             systems = list(dict.fromkeys(covered))
             if systems:

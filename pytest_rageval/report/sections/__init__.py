@@ -17,6 +17,7 @@ BUILTIN: dict[str, str] = {
     "trust": "pytest_rageval.report.sections.judge_trust:TRUST",
     "ballots": "pytest_rageval.report.sections.judge_votes:BALLOTS",
     "repeats": "pytest_rageval.report.sections.repeats:REPEATS",
+    "relations": "pytest_rageval.report.sections.relations:RELATIONS",
     "correlations": "pytest_rageval.report.sections.correlations:CORRELATIONS",
     "deployment": "pytest_rageval.report.sections.deployment:DEPLOYMENT",
     "gates": "pytest_rageval.report.sections.gates:GATES",

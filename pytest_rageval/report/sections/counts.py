@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.chat import EMBEDDED
-from pytest_rageval.model.facets import MODEL
+from pytest_rageval.model.facets import MODEL, is_variant
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
 from pytest_rageval.report.sections.section import Drawing, Screen
@@ -39,10 +39,11 @@ def counts_text(run: Run) -> str:
     """Return how many cases there were, how they ended, their systems, and whether the model ``embedded`` played."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
-    n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
-    cases = (
-        counted(n_cases, "case") if n_cases == len(outcomes) else f"{len(outcomes)} runs of {counted(n_cases, 'case')}"
-    )
+    groups = list(by_case(outcomes).values()) if repeated(outcomes) else [[outcome] for outcome in outcomes]
+    n_variants = sum(is_variant(group[0].facets) for group in groups)
+    cases = counted(len(groups) - n_variants, "case") + (f" and {counted(n_variants, 'variant')}" if n_variants else "")
+    if len(groups) < len(outcomes):
+        cases = f"{len(outcomes)} runs of {cases}"
     parts = [f"{cases}: {by_status['scored']} scored", counted(by_status["error"], "error")]
     if by_status["skipped"]:
         parts.append(f"{by_status['skipped']} skipped")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rageval.engine.estimate import Estimate
+from pytest_rageval.engine.estimate import Estimate, Requests
 from pytest_rageval.report.run.unseen_calls import UNSEEN
-from pytest_rageval.report.text.lines import few_of
+from pytest_rageval.report.text.lines import counted, few_of
 from pytest_rageval.report.text.tables import table_lines
 
-__all__ = ["dry_run_lines"]
+__all__ = ["dry_run_lines", "request_lines"]
 
 _HEAD = ("testbed", "system", "asked", "model", "cases", "calls", "recorded", "prompt tokens", "reply tokens", "USD")
 
@@ -30,6 +30,21 @@ def dry_run_lines(estimates: Sequence[Estimate], names: Mapping[str, str], own: 
         yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {which}."
     yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
     yield "Nothing was asked."
+
+
+def request_lines(asking: Sequence[Requests]) -> Iterator[str]:
+    """Yield a line for each test that asks with ``rag_ask``, and each of its systems."""
+    for each in asking:
+        model = f" with {each.model}" if each.model else ""
+        head = f"rag_ask: {each.nodeid} asks {each.system}{model}"
+        if each.each is None:
+            examples = f", in each of {each.examples} examples" if each.examples > 1 else ""
+            yield f"{head} as often as its code says{examples}"
+        else:
+            how = f" ({each.examples} examples, {counted(each.each, 'request')} each)" if each.examples > 1 else ""
+            yield f"{head} at most {counted(each.examples * each.each, 'time')}{how}"
+    if any(each.examples > 1 for each in asking):
+        yield "A property that fails asks more, to find a smaller example; the same request is asked once."
 
 
 def _row(name: str, estimate: Estimate) -> tuple[str, ...]:

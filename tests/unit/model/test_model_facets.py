@@ -9,6 +9,8 @@ from pytest_rageval.model.facets import (
     TASKS,
     above,
     facet_text,
+    in_slice,
+    is_variant,
     matches,
     own_labels,
     place_of,
@@ -84,3 +86,19 @@ def test_a_star_matches_any_value_of_the_facet() -> None:
 def test_values_are_ordered_numbers_first_and_nothing_last() -> None:
     values = ["-", "b", "10", "nan", "a", "9", "-1", "inf", "0.5", "基"]
     assert sorted(values, key=sort_key) == ["-1", "0.5", "9", "10", "a", "b", "inf", "nan", "基", "-"]
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [({}, False), ({"topic": "Hours"}, False), ({"topic": "*", "relation": "typo"}, True), ({"variant": "*"}, True),
+     ({"relation": "case"}, False)],
+)  # fmt: skip
+def test_a_variant_is_in_a_slice_that_names_its_facets(where: dict[str, str], expected: bool) -> None:
+    facets = {"topic": "Hours", "relation": "typo", "variant": "1"}
+    assert in_slice(facets, where) is expected
+    assert is_variant(facets)
+
+
+def test_a_case_with_a_relation_of_its_own_is_no_variant() -> None:
+    assert in_slice({"relation": "author"}, {})
+    assert not is_variant({"relation": "author"})

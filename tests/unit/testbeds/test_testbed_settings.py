@@ -190,6 +190,8 @@ def test_defaults() -> None:
         where={},
         facets={},
         cluster=None,
+        relations=(),
+        variants=3,
         origin="test_a.py:3",
     )
 
@@ -207,7 +209,9 @@ def test_everything_given() -> None:
     assert (settings.assembly, settings.limit, settings.sample, settings.seed) == ("rgb-compat", None, 9, -1)
     assert settings.where == {"topic": "*", "noise_rate": "0.4", "checked": "true"}
     assert settings.facets == {"team": "3", "release": "1.5", "level": "l"}
-    assert settings.explicit == frozenset(SETTINGS) - {"cluster", "history", "limit", "qrels", "relevance"}
+    assert settings.explicit == frozenset(SETTINGS) - {
+        "cluster", "history", "limit", "qrels", "relations", "relevance", "variants",
+    }  # fmt: skip
 
 
 def test_rates_that_fill_the_passages_exactly_are_taken() -> None:

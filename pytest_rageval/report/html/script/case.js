@@ -73,7 +73,8 @@ function diagnosisPart(outcome) {
 function questionPart(outcome, instance) {
   const history = outcome.history ?? instance.history ?? [];
   const turns = history.map((turn) => el("li", {}, prose(el("b", {}, "Q "), data(turn.question)), prose(el("b", {}, "A "), data(turn.answer))));
-  return part("Question", instance.question === undefined ? el("p", {}, LEFT_OUT) : prose(data(instance.question)),
+  const question = outcome.question ?? instance.question;
+  return part("Question", question === undefined ? el("p", {}, LEFT_OUT) : prose(data(question)),
     turns.length ? el("details", {}, el("summary", {}, counted(turns.length, "turn"), " before it"), el("ol", { class: "turns" }, turns)) : null);
 }
 
@@ -173,7 +174,7 @@ function passageParts(outcome, instance, gold, fake) {
   const ranking = outcome.answer?.ranking ?? null;
   const ranks = new Map((ranking ?? []).map((each) => [each.doc_id, each]));
   const grade = (id) => (!Object.hasOwn(instance.qrels ?? {}, id) ? "" : `grade ${instance.qrels[id]}`);
-  const known = (id) => ({ ...ranks.get(id), ...instance.passages[id] });
+  const known = (id) => ({ ...ranks.get(id), ...instance.passages[id], ...outcome.added?.[id] });
   const list = (ids, about, start = 1) => el("ol", { class: "passages", start }, ids.map((id, at) => passageItem(id, known(id), about(id, at), gold, fake)));
   const parts = [];
   if (outcome.supplied.length) parts.push(part(`Passages supplied, in their order (${outcome.supplied.length})`, list(outcome.supplied, grade)));

@@ -119,9 +119,14 @@ function againstBaseline(metric, rows) {
   return cases.length === pairs.length ? result : { ...result, cases: cases.length };
 }
 
-/** The rows of a view: not skipped, of one system or all (""), of the selected testbeds. */
-function cohort(metric, of, systems) {
+/** Whether a row counts in a view: a variant only if the view names its facets. */
+const countsIn = (facets) => (facets.includes("relation") || facets.includes("variant") ? () => true : (row) => !isVariant(row));
+
+/** The rows of a view: not skipped, of one system or all (""), of the selected testbeds; `facets` are those that it names. */
+function cohort(metric, of, systems, facets = []) {
+  const counts = countsIn(facets);
   const mine = (row) => {
+    if (!counts(row)) return false;
     const testbed = testbedAt(row);
     const metrics = testbed?.metrics ?? [];
     if (of.startsWith("testbed:")) return testbed?.nodeid === of.slice(8);

@@ -39,9 +39,10 @@ function stateTest(filters) {
 function ofTest(filters) {
   const { of, metric } = filters;
   if (of === "any") return () => true;
-  if (of.startsWith("testbed:")) return (row) => textOf(store.testbed, row) === of.slice(8);
-  if (!metric || isPseudo(metric)) return (row) => !store.apart.has(testbedAt(row)?.nodeid);
-  const rows = new Set(cohort(metric, of, []));
+  const counts = countsIn(Object.keys(filters.facets));
+  if (of.startsWith("testbed:")) return (row) => textOf(store.testbed, row) === of.slice(8) && counts(row);
+  if (!metric || isPseudo(metric)) return (row) => !store.apart.has(testbedAt(row)?.nodeid) && counts(row);
+  const rows = new Set(cohort(metric, of, [], Object.keys(filters.facets)));
   return (row) => rows.has(row);
 }
 

@@ -7,7 +7,7 @@ const NOTHING = "Nothing was measured that it could show.";
 /** The matrix of a view as values: grouped rows, columns, cells, margins. */
 function matrixOf(view) {
   const systems = view.minus.startsWith("system:") ? [view.system, view.minus.slice(7)] : view.system ? [view.system] : [];
-  const rows = cohort(view.metric, view.of, systems);
+  const rows = cohort(view.metric, view.of, systems, [view.rows, view.cols]);
   const above = `${view.rows}_1`;
   const groupedRows = rows.some((row) => facetAt(row, above) !== null);
   const place = (row) => [groupedRows ? (facetAt(row, above) ?? "-") : "-", facetAt(row, view.rows) ?? "-"];

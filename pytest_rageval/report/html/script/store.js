@@ -48,6 +48,7 @@ async function load() {
 const caseAddress = (row) => `#case=${encodeURIComponent(store.nodeid[row].toWellFormed())}`;
 const textOf = (column, row) => column.values[column.codes[row]];
 const facetAt = (row, facet) => (store.facets[facet] ? textOf(store.facets[facet], row) : undefined) ?? null;
+const isVariant = (row) => facetAt(row, "relation") !== null && facetAt(row, "variant") !== null;
 const statusAt = (row) => textOf(store.status, row);
 const systemAt = (row) => textOf(store.system, row);
 const testbedAt = (row) => store.testbedOf.get(textOf(store.testbed, row));

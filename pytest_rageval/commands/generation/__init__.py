@@ -1,0 +1,1 @@
+"""Commands that make cases, and make them smaller."""

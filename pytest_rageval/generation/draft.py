@@ -1,0 +1,86 @@
+"""A draft: a case that a generator proposes, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pytest_rageval.model.case import Gold, Passage, Turn
+
+__all__ = ["Draft", "DraftState", "case_id", "slug"]
+
+DraftState = Literal["kept", "dropped", "waiting"]
+"""``waiting``: it passed the checks so far, and a model or a person has still to decide."""
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposed case.
+
+    Attributes:
+        question: the question; for a conversation that of its last turn.
+        gold: slots (all) of aliases (any).
+        task: the task, such as ``extractive_qa``.
+        topic: the path of its topic, such as ``Transit/Ferries``; "" for none.
+        generator: ``template``, ``text-rule`` or ``llm``.
+        origin: what made it: ``PLAN.toml:LINE`` of a template, the name of a rule or of a model.
+        sources: the passages that hold the answer; ``group`` is the slot that a passage answers, if there are several.
+        language: ``en`` or ``zh``.
+        level: the level, such as ``knowledge_seeking``; "" for none.
+        history: earlier turns.
+        evidence: verbatim quotes of the sources.
+        passages: a pool with roles, if the case supplies passages; None if the system must retrieve.
+        fake: the false answer of counterfactual passages, as slots of aliases.
+        facets: other facets of the case.
+        state: whether it is kept.
+        reason: why it was dropped or waits; "" if it is kept.
+        verdicts: what checks, inspection and people said, by name; JSON values.
+    """
+
+    question: str
+    gold: Gold
+    task: str
+    topic: str
+    generator: str
+    origin: str
+    sources: tuple[Passage, ...]
+    language: str = "en"
+    level: str = ""
+    history: tuple[Turn, ...] = ()
+    evidence: tuple[str, ...] = ()
+    passages: tuple[Passage, ...] | None = None
+    fake: Gold = ()
+    facets: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    state: DraftState = "waiting"
+    reason: str = ""
+    verdicts: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+
+    @property
+    def id(self) -> str:
+        """The id of the draft and of its case. It depends on nothing but the draft itself."""
+        return case_id(self.topic, self.task, self.question, [source.id for source in self.sources])
+
+    def dropped(self, reason: str) -> Draft:
+        """Return the draft as dropped for a reason of the table of checks."""
+        return replace(self, state="dropped", reason=reason)
+
+    def kept(self) -> Draft:
+        """Return the draft as kept."""
+        return replace(self, state="kept", reason="")
+
+
+def case_id(topic: str, task: str, question: str, sources: Sequence[str]) -> str:
+    """Return ``<topic slug>-<task>-<12 hex digits>``: the digits are of the question and its sorted source ids."""
+    digest = sha256("\n".join([question, *sorted(sources)]).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return "-".join(filter(None, [slug(topic), task, digest]))
+
+
+def slug(text: str) -> str:
+    """Return a text in lower case with ``-`` for everything that is no letter and no digit."""
+    words = "".join(letter if letter.isalnum() else " " for letter in text.casefold()).split()
+    return "-".join(words)

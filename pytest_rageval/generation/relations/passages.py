@@ -1,0 +1,84 @@
+"""Relations over the supplied passages: their order, one less, one of them twice."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_rageval.generation.relations.records import Records
+from pytest_rageval.generation.relations.relation import Relation
+from pytest_rageval.model.case import Case, Passage
+
+__all__ = ["DROP_IRRELEVANT", "DUPLICATE_PASSAGE", "PASSAGE_ORDER", "inserted", "is_without"]
+
+COPY = "#2"
+"""Suffix of the id of a passage that stands there twice."""
+
+_MOST_LISTED = 6
+"""Up to so many passages all orders are listed, so that each comes once."""
+
+
+def _reordered(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    passages = list(case.supplied or ())
+    if len({(p.id, p.text) for p in passages}) < 2:
+        return
+    for _ in range(20 * math.factorial(min(len(passages), _MOST_LISTED))):
+        chance.shuffle(passages)
+        yield replace(case, supplied=tuple(passages))
+
+
+def _same_passages(original: Case, each: Case) -> bool:
+    return original.instance == each.instance and Counter(original.supplied or ()) == Counter(each.supplied or ())
+
+
+def _fewer(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    passages = case.supplied or ()
+    places = [at for at, passage in enumerate(passages) if passage.role == "negative"]
+    chance.shuffle(places)
+    if len(passages) > 1:
+        yield from (replace(case, supplied=passages[:at] + passages[at + 1 :]) for at in places)
+
+
+def _without_a_negative(original: Case, each: Case) -> bool:
+    lost = _lost(original, each)
+    return bool(lost) and lost[0].role == "negative" and is_without(original, each, lost)
+
+
+def _repeated(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    passages = case.supplied or ()
+    ids = {passage.id for passage in passages}
+    copies = [replace(passage, id=passage.id + COPY) for passage in passages if passage.id + COPY not in ids]
+    while copies:
+        yield inserted(case, chance.choice(copies), chance.randrange(len(passages) + 1))
+
+
+def _with_a_copy(original: Case, each: Case) -> bool:
+    added = _lost(each, original)
+    texts = {(p.text, p.title, p.role) for p in original.supplied or ()}
+    return is_without(each, original, added) and all((p.text, p.title, p.role) in texts for p in added)
+
+
+def inserted(case: Case, passage: Passage, place: int) -> Case:
+    """Return the case with one more passage before the one at ``place``."""
+    passages = case.supplied or ()
+    return replace(case, supplied=(*passages[:place], passage, *passages[place:]))
+
+
+def is_without(whole: Case, part: Case, left_out: Sequence[Passage]) -> bool:
+    """Return whether ``part`` has the question and the passages of ``whole``, in order, but for one of ``left_out``."""
+    passages = whole.supplied or ()
+    kept = [passages[:at] + passages[at + 1 :] for at, passage in enumerate(passages) if passage in left_out]
+    return part.instance == whole.instance and part.supplied in kept
+
+
+def _lost(whole: Case, part: Case) -> list[Passage]:
+    """Return the passages of ``whole`` that ``part`` lacks."""
+    return list(Counter(whole.supplied or ()) - Counter(part.supplied or ()))
+
+
+PASSAGE_ORDER = Relation("passage_order", "passages", "same", _reordered, _same_passages)
+DROP_IRRELEVANT = Relation("drop_irrelevant", "passages", "same", _fewer, _without_a_negative)
+DUPLICATE_PASSAGE = Relation("duplicate_passage", "passages", "same", _repeated, _with_a_copy)

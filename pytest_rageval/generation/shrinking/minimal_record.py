@@ -1,0 +1,71 @@
+"""The record of a case with its smallest context: a regression test from then on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.datasets.jsonl import load
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.model.case import Case, Gold, Passage
+
+__all__ = ["append_record", "minimal_record"]
+
+SUFFIX = "-min"
+
+_DERIVED = ("answerable", "dataset", "language", "noise_rate", "noise_realised", "passages", "correct_rate",
+            "correct_realised", "ability", "system", "repeat", "workflow", "model")  # fmt: skip
+"""Facets that a session adds, or that the record has as keys of their own."""
+
+
+def minimal_record(case: Case, shrunk: Shrunk) -> dict[str, Any]:
+    """Return the record of a case with its smallest context, in our JSON Lines format; its id ends with ``-min``."""
+    instance = case.instance
+    record: dict[str, Any] = {"id": f"{instance.id}{SUFFIX}", "question": instance.question}
+    record |= _gold("answers", instance.gold)
+    record |= _gold("fake_answers", instance.fake)
+    record["passages"] = [_passage(each.passage) for each in shrunk.kept]
+    if instance.history:
+        record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in instance.history]
+    if instance.answerable is not None:
+        record["answerable"] = instance.answerable
+    facets = {name: value for name, value in instance.facets.items() if name not in _DERIVED}
+    return {**record, "language": instance.language, **facets}
+
+
+def append_record(path: Path, records: Sequence[dict[str, Any]]) -> list[str]:
+    """Append records to a JSON Lines file, and return the ids that were new; a record that is there stays.
+
+    Raises:
+        DataError: the file is invalid.
+        SettingError: the file cannot be written.
+    """
+    try:
+        known = {each.id for each in load(path)} if path.exists() and path.stat().st_size else set()
+        new = [record for record in records if record["id"] not in known]
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n" * bool(text and not text.endswith("\n")))
+            file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in new)
+    except OSError as error:
+        raise SettingError(f"--out {short_repr(str(path))}: {error.strerror or error}") from None
+    return [record["id"] for record in new]
+
+
+def _gold(key: str, gold: Gold) -> dict[str, Any]:
+    """Return gold answers under a key: aliases of one slot, or slots."""
+    if not gold:
+        return {}
+    if len(gold) == 1:
+        return {key: list(gold[0])}
+    return {"slots" if key == "answers" else key: [list(slot) for slot in gold]}
+
+
+def _passage(passage: Passage) -> dict[str, Any]:
+    extras = {"title": passage.title, "role": passage.role}
+    record: dict[str, Any] = {"id": passage.id, "text": passage.text}
+    record |= {name: value for name, value in extras.items() if value}
+    return record if passage.group is None else record | {"group": passage.group}

@@ -1,0 +1,105 @@
+"""Read a dataset or a corpus that a user's Python names, without a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rageval import corpora, datasets
+from pytest_rageval.corpora.chunking import parse_chunking
+from pytest_rageval.corpora.places import places
+from pytest_rageval.corpora.reading import passages
+from pytest_rageval.errors import DataError, SettingError, ascii_safe, short_repr
+from pytest_rageval.generation.relations.relation import as_case
+from pytest_rageval.model.case import Case, Instance, Passage
+from pytest_rageval.model.facets import facet_text
+from pytest_rageval.registry import Registry
+from pytest_rageval.testbeds.selection import select
+
+if TYPE_CHECKING:
+    from pytest_rageval.corpora import Reader
+    from pytest_rageval.datasets import Loader
+
+__all__ = ["Dataset", "cases_of", "passages_of"]
+
+Dataset = str | Sequence[Instance | Case]
+"""``format:path``, relative to the file that names it, else to the current folder; or records of one's own."""
+
+_FORMATS: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
+_READERS: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
+
+_CORPUS_FIRST = ("beir",)
+"""Formats of datasets whose passages are a corpus of their own."""
+
+
+def cases_of(dataset: Dataset, where: Mapping[str, object] | None, beside: Path, user: str) -> tuple[Case, ...]:
+    """Return the cases of a dataset with all passages of their records.
+
+    Args:
+        dataset: its name, or its records.
+        where: facets that a case must have.
+        beside: the folder of the file that names it.
+        user: what reads it, for messages.
+
+    Raises:
+        SettingError: the format is unknown, or no case is left.
+        DataError: the file is missing, or a record is invalid.
+    """
+    records = _records(dataset, beside, user) if isinstance(dataset, str) else tuple(dataset)
+    for each in records:
+        if not isinstance(each, (Instance, Case)):
+            raise SettingError(f"{user} takes format:path, or a list of Case or Instance, found {short_repr(each)}")
+    cases = tuple(map(as_case, records))
+    conditions = {name: facet_text(value) for name, value in (where or {}).items()}
+    chosen = select(cases, conditions, None, None, 0, user)
+    if not chosen:
+        raise SettingError(
+            f"{user}: {'where matches no case' if cases else 'the dataset has no record'}", code="RAG109"
+        )
+    return tuple(cases[at] for at in chosen)
+
+
+def passages_of(source: str | Sequence[Passage], beside: Path, user: str) -> tuple[Passage, ...]:
+    """Return the passages of a dataset's records, of a corpus named as in ``rag_corpus``, or of a list.
+
+    If the passages of a dataset have roles, only the negative ones.
+
+    Raises:
+        SettingError, DataError: as `cases_of`; or there is no passage.
+    """
+    if not isinstance(source, str):
+        found = tuple(source)
+        for each in found:
+            if not isinstance(each, Passage):
+                raise SettingError(f"{user} takes format:path, or a list of Passage, found {short_repr(each)}")
+    else:
+        format_name = source.partition(":")[0]
+        is_dataset = ":" in source and format_name in _FORMATS and format_name not in _CORPUS_FIRST
+        found = _of_records(source, beside, user) if is_dataset else _of_corpus(source, beside)
+    if not found:
+        raise SettingError(f"{user}: {short_repr(source)} has no passage; name a dataset or a corpus with passages")
+    return found
+
+
+def _of_records(dataset: str, beside: Path, user: str) -> tuple[Passage, ...]:
+    every = [passage for record in _records(dataset, beside, user) for passage in record.passages or ()]
+    negative = [passage for passage in every if passage.role == "negative"]
+    return tuple(negative or every)
+
+
+def _of_corpus(line: str, beside: Path) -> tuple[Passage, ...]:
+    return tuple(passages(places((line,), beside, _READERS), _READERS, parse_chunking("none")))
+
+
+def _records(dataset: str, beside: Path, user: str) -> tuple[Instance, ...]:
+    format_name, colon, text = dataset.partition(":")
+    if not colon or not text:
+        raise SettingError(f"{user}: dataset {short_repr(dataset)} is not format:path", code="RAG104")
+    loader = _FORMATS.get(format_name, user)
+    tried = [beside / text, Path.cwd() / text]
+    path = next((each for each in tried if each.exists()), None)
+    if path is None:
+        shown = " nor ".join(ascii_safe(str(each)) for each in dict.fromkeys(tried))
+        raise DataError(user, f"dataset {short_repr(text)} is not there: no {shown}; correct the path", code="RAG105")
+    return tuple(loader(path))

@@ -1,0 +1,111 @@
+"""``--rag-shrink``: after all cases, search for the smallest context of the worst missed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.errors import SettingError, coded
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
+from pytest_rageval.hooks.reporting.keys import RECORDER
+
+if TYPE_CHECKING:
+    from pytest_rageval.generation.shrinking.shrunk import Shrunk
+
+__all__ = ["Shrinking", "refuse_workers"]
+
+
+class _AfterCases(pytest.Item):
+    """Stands behind the last test, so that session-scoped fixtures are still set up; it is no test."""
+
+    def runtest(self) -> None:
+        """Do nothing."""
+
+    def reportinfo(self) -> tuple[str, None, str]:
+        """Return nothing that is shown."""
+        return "", None, self.name
+
+
+class Shrinking:
+    """Plugin of ``--rag-shrink``: shrinks after the last test, and prints a section.
+
+    Args:
+        most: the largest number of cases.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: dict[str, Shrunk | str] = {}
+        self._missed = 0
+        self._is_over = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Add an item behind the last test."""
+        behind = _AfterCases.from_parent(session, name="rag-shrink")
+        if COLLECTED in session.config.stash and session.items:
+            session.items.append(behind)
+        try:
+            return (yield)
+        finally:
+            session.items[:] = [item for item in session.items if item is not behind]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """Shrink instead of running the item behind the last test."""
+        if not isinstance(item, _AfterCases):
+            return None
+        from pytest_rageval.hooks.run.shrinking import named, shrink
+
+        worst = self._worst(item.session)
+        for name, case in named(worst):
+            self._found[name] = shrink(case, item)
+        self._is_over = True
+        item.session._setupstate.teardown_exact(nextitem)
+        return True
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the section."""
+        config = terminalreporter.config
+        if COLLECTED not in config.stash:
+            return
+        from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
+
+        terminalreporter.section("rag: shrunk")
+        texts = config.stash[COLLECTED].options.texts
+        lines = list(shrunk_lines(self._found, texts=texts)) if self._found else ["no case missed; nothing to shrink"]
+        if not self._is_over:
+            lines = [*(lines if self._found else ()), "the session ended before all missed cases were shrunk"]
+        if self._missed > len(self._found) > 0:
+            lines.append(f"{self._missed - len(self._found)} more cases missed; give --rag-shrink={self._missed}")
+        for line in lines:
+            terminalreporter.write_line(line)
+
+    def _worst(self, session: pytest.Session) -> list[pytest.Item]:
+        """Return the tests of the cases that missed, the worst value of the primary metric first; no variants."""
+        from pytest_rageval.analysis.missed import missed
+        from pytest_rageval.model.facets import is_variant
+
+        recorder = session.config.stash.get(RECORDER, None)
+        outcomes = {} if recorder is None else recorder.run.outcomes
+        found: list[tuple[float, pytest.Item]] = []
+        for item in session.items:
+            outcome = outcomes.get(item.nodeid)
+            if outcome is None or ENTRY not in item.stash or is_variant(outcome.facets):
+                continue
+            testbed = item.stash[ENTRY].testbed
+            primary = next(iter(testbed.metrics.values()))
+            if missed(outcome, primary.name, primary.higher_is_better, testbed.gates):
+                value = outcome.scores[primary.name].value or 0.0
+                found.append((value if primary.higher_is_better else -value, item))
+        self._missed = len(found)
+        return [item for _, item in sorted(found, key=lambda pair: pair[0])][: self._most]
+
+
+def refuse_workers(config: pytest.Config) -> None:
+    """Refuse ``--rag-shrink`` with xdist's workers: the process that knows the worst cases has no system."""
+    if getattr(config.option, "dist", "no") != "no":
+        how = "leave -n out (give -n0), or run `rageval shrink CASE` afterwards"
+        raise pytest.UsageError(coded(SettingError(f"--rag-shrink asks in one process; {how}", code="RAG103")))

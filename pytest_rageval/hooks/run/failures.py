@@ -1,0 +1,72 @@
+"""Turn what can go wrong before and while a system answers into errors of the case, and fail its test with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.task import Task
+from pytest_rageval.engine.tracebacks import cause_of, describe, frames_of_users
+from pytest_rageval.error_codes import OTHER_KIND, with_code
+from pytest_rageval.errors import CaseError, RagEvalError, SystemContractError, code_of
+from pytest_rageval.hooks.run.system_setup import Desks, Origin
+from pytest_rageval.llm.client.usage_meter import RefusedCallError
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.testbed import Entry
+
+__all__ = ["BUDGET", "BUILD", "CONTRACT", "asked_or_error", "desk_or_error", "fail_test"]
+
+BUILD, CONTRACT, BUDGET = "system_build", "system_contract", "budget"
+"""Error types: the first two can break a system; "budget" marks a case that was not asked."""
+
+
+def desk_or_error(desks: Desks, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk | CaseError:
+    """Return the desk of an origin; an error of kind `BUILD` if the system cannot be built."""
+    problem = f"system {entry.responder.name!r} could not be built"
+    try:
+        return desks.get(request, entry, origin)
+    except RagEvalError as error:
+        return _error(BUILD, f"{problem}: {error}", quoted=error)
+    except pytest.FixtureLookupError as error:
+        return _error(BUILD, f"{problem}: {error.msg or f'fixture {error.argname!r} not found'}", error)
+    except (Exception, pytest.fail.Exception, RefusedCallError) as error:
+        return _error(BUILD, f"{problem}: {cause_of(error)}", error)
+
+
+def asked_or_error(ask: Callable[[], Asked], task: Task) -> Asked:
+    """Return what ``ask`` returns; an error if the answer has the wrong type, or pytest failed the test meanwhile."""
+    try:
+        return ask()
+    except SystemContractError as error:
+        return Asked(error=_error(BUILD if error.always else CONTRACT, str(error), quoted=error))
+    except pytest.fail.Exception as error:  # for example from pytest-timeout
+        message = f"system {task.system!r} failed on case {task.case.id!r}: {describe(error)}"
+        return Asked(error=_error("system_error", message))
+
+
+def fail_test(message: str | None, error: CaseError | None, *, debugs: bool) -> NoReturn:
+    """Fail the running test with a case's error.
+
+    A missing fixture is shown as pytest shows it; with ``debugs`` (``--pdb``) the traceback starts in the user's code.
+    """
+    cause = None if error is None else error.__cause__
+    if isinstance(cause, pytest.FixtureLookupError):
+        raise cause
+    code = OTHER_KIND if error is None else code_of(error)
+    failed = pytest.fail.Exception(with_code(message or "", code), pytrace=False)
+    if cause is not None and debugs:
+        raise failed.with_traceback(frames_of_users(cause))
+    raise failed
+
+
+def _error(
+    kind: str, message: str, cause: BaseException | None = None, *, quoted: RagEvalError | None = None
+) -> CaseError:
+    error = CaseError(kind, message)
+    error.__context__ = quoted  # its code is closer than that of the kind
+    error.__cause__ = cause
+    return error

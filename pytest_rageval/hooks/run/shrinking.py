@@ -1,0 +1,118 @@
+"""Search for the smallest context of a case, with the system of its test."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from pytest_rageval.analysis.missed import missed
+from pytest_rageval.engine.task import Task
+from pytest_rageval.errors import CaseError, SettingError
+from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
+from pytest_rageval.generation.shrinking.reply import Reply
+from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.smallest_context import Context, smallest_context
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
+from pytest_rageval.hooks.config.fixture_overrides import set_up_for
+from pytest_rageval.hooks.run.answering import answering_of
+from pytest_rageval.hooks.run.asking import AskedResult
+from pytest_rageval.hooks.run.failures import BUDGET
+from pytest_rageval.metrics.shared.detection import rejects
+from pytest_rageval.model.case import Case, Passage
+
+__all__ = ["CONFIRM", "MOST", "named", "shrink"]
+
+MOST, CONFIRM = 60, 3
+"""The largest number of requests for a case, and how often its smallest context is asked."""
+
+
+def shrink(item: pytest.Item, following: pytest.Item | None, most: int = MOST, confirm: int = CONFIRM) -> Shrunk | str:
+    """Return the smallest context with which the case of a test misses, or why there is none.
+
+    Args:
+        item: the test of the case; it does not run.
+        following: the next test, for whose fixtures are kept; None after the last one.
+        most: the largest number of requests.
+        confirm: number of times to ask the smallest context.
+    """
+    entry = item.stash[ENTRY]
+    primary = next(iter(entry.testbed.metrics.values()))
+    if entry.testbed.recorded is not None:
+        return "its answers are recorded, and no system answers anything else"
+    if primary.of == "retrieval":
+        return f"its primary metric {primary.name} judges the ranking, not the answer"
+    try:
+        with set_up_for(item, following) as request:
+            return _Shrinking(item, request).shrunk(most, confirm)
+    except SettingError as error:
+        return str(error)
+    except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # from a user's fixture
+        return f"its fixtures failed: {type(error).__name__}: {error}"
+
+
+def named(items: Sequence[pytest.Item]) -> list[tuple[str, pytest.Item]]:
+    """Return each test with its name, or its node id if another one has the same name."""
+    names = Counter(item.name for item in items)
+    return [(item.name if names[item.name] == 1 else item.nodeid, item) for item in items]
+
+
+class _Shrinking:
+    """Asks the system of a test with other contexts."""
+
+    def __init__(self, item: pytest.Item, request: pytest.FixtureRequest) -> None:
+        self._collected = item.config.stash[COLLECTED]
+        self._entry = item.stash[ENTRY]
+        self._case = self._collected.session_case(self._entry)
+        self._asking = answering_of(item.session).asking
+        self._request = request
+
+    def shrunk(self, most: int, confirm: int) -> Shrunk:
+        retrieves = self._case.supplied is None
+        seen = self._retrieved() if retrieves else self._case.supplied or ()
+        return smallest_context(self._case.instance, seen, self._reply, retrieves=retrieves, most=most, confirm=confirm)
+
+    def _retrieved(self) -> Context:
+        """Return the passages that a system retrieved for itself."""
+        result, error = self._answer(self._case)
+        if error is not None:
+            raise SettingError(f"it cannot be asked again: {error}")
+        ranking, own = result.answer.ranking, {each.id: each for each in self._case.instance.passages or ()}
+        items = () if ranking is None else ranking.items
+        found = [own.get(each.doc_id, Passage(each.doc_id, each.text, each.title)) for each in items]
+        if not found or not all(passage.text for passage in found):
+            raise SettingError(
+                "its system retrieves for itself and does not report what; return an Answer whose ranking has texts"
+            )
+        return tuple(found)
+
+    def _reply(self, context: Context, repeat: int) -> Reply:
+        before = self._collected.models.outside.calls
+        result, error = self._answer(replace(self._case, supplied=context), repeat)
+        after = self._collected.models.outside.calls
+        replayed = after.calls > before.calls and after.attempts == before.attempts
+        if error is not None:
+            if error.kind == BUDGET:
+                raise NoMoreTestsError(str(error).partition("\n")[0])
+            return Reply(None, replayed=replayed, problem=str(error))
+        if result.outcome.status == "error":  # a metric failed
+            return Reply(None, replayed=replayed, problem=str(result.outcome.error))
+        testbed, primary = self._entry.testbed, next(iter(self._entry.testbed.metrics.values()))
+        score, answer = result.outcome.scores[primary.name], result.answer
+        ranking = None if answer.ranking is None else tuple(each.doc_id for each in answer.ranking.items)
+        rejected = rejects(answer, self._collected.options.markers)
+        if score.value is None:
+            problem = f"{primary.name} has no value: {score.reason}"
+            return Reply(None, answer.text, rejected, ranking, replayed, problem)
+        is_missed = missed(result.outcome, primary.name, primary.higher_is_better, testbed.gates)
+        return Reply(is_missed, answer.text, rejected, ranking, replayed)
+
+    def _answer(self, case: Case, repeat: int = 1) -> tuple[AskedResult, CaseError | None]:
+        testbed = self._entry.testbed
+        asked = case if repeat == 1 else case.with_facets(repeat=str(repeat))
+        primary = next(iter(testbed.metrics.values()))
+        system, nodeid = self._entry.responder.name, self._request.node.nodeid
+        task = Task(nodeid, testbed.nodeid, system, asked, (primary,), testbed.correctness)
+        return self._asking.answer(self._request, self._entry, task)

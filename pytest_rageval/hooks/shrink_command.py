@@ -1,0 +1,89 @@
+"""Shrink the cases of tests for the command `rageval shrink`: collect them, and run none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RUN_FOLDER
+from pytest_rageval.hooks.config.process import SHRINKS_ONLY
+from pytest_rageval.hooks.run.dry_run import stay_in_one_process
+from pytest_rageval.hooks.run.shrinking import named, shrink
+from pytest_rageval.model.case import Case
+
+__all__ = ["ShrunkCase", "shrink_tests"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShrunkCase:
+    """A case after the search.
+
+    Attributes:
+        name: the name of its test.
+        case: the case.
+        result: its smallest context, or why there is none.
+        texts: whether texts may be shown.
+    """
+
+    name: str
+    case: Case
+    result: Shrunk | str
+    texts: bool
+
+
+def shrink_tests(nodeids: Sequence[str], *, most: int, confirm: int) -> list[ShrunkCase]:
+    """Return the smallest context of each case of these tests.
+
+    Args:
+        nodeids: node ids of tests, or of functions and files with tests.
+        most: the largest number of requests for a case.
+        confirm: number of times to ask a smallest context.
+
+    Raises:
+        SettingError: pytest cannot collect the tests, or none of them is a case.
+    """
+    plugin = _ShrinkOnly(most, confirm)
+    status = pytest.main(["-W", "ignore::pytest.PytestAssertRewriteWarning", "-qq", "--no-header", *nodeids], [plugin])
+    if plugin.found is None:
+        raise SettingError(f"pytest cannot collect {nodeids[0]}: it ended with status {int(status)}")
+    if not plugin.found:
+        raise SettingError(f"{nodeids[0]} is no RAG case; give the node id of a test, or the id of a case of a run")
+    return plugin.found
+
+
+class _ShrinkOnly:
+    """Plugin that shrinks the collected cases instead of running tests."""
+
+    def __init__(self, most: int, confirm: int) -> None:
+        self._most = most
+        self._confirm = confirm
+        self.found: list[ShrunkCase] | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> None:
+        """Run in one process, and report no run."""
+        setattr(config.option, SHRINKS_ONLY, True)
+        stay_in_one_process(config)
+
+    def pytest_collection(self, session: pytest.Session) -> None:
+        """Write no folder of a run."""
+        session.config.stash[RUN_FOLDER] = lambda: None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Shrink each case."""
+        if session.testsfailed:
+            return None
+        self.found = []
+        cases = [item for item in session.items if ENTRY in item.stash]
+        collected = session.config.stash[COLLECTED] if cases else None
+        for (name, item), following in zip(named(cases), [*cases[1:], None], strict=True):
+            if collected is not None:
+                result = shrink(item, following, self._most, self._confirm)
+                case = collected.session_case(item.stash[ENTRY])
+                self.found.append(ShrunkCase(name, case, result, collected.options.texts))
+        return True

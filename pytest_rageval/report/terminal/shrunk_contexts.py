@@ -1,0 +1,102 @@
+"""Print the smallest contexts that break cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.generation.shrinking.shrunk import Kept, Shrunk
+from pytest_rageval.report.text.lines import counted
+
+__all__ = ["shrunk_lines"]
+
+MOST_SHOWN = 80
+"""Characters of a quoted passage."""
+
+_ORDINALS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def shrunk_lines(found: Mapping[str, Shrunk | str], *, texts: bool) -> Iterator[str]:
+    """Yield two lines for each case: its smallest context, and what makes it right.
+
+    Args:
+        found: the case's name -> its smallest context, or why there is none.
+        texts: whether to quote passages.
+    """
+    yield "smallest contexts that break a case"
+    width = max(map(len, map(ascii_safe, found)), default=0)
+    for name, result in found.items():
+        head = f"{ascii_safe(name):{width}}   "
+        if isinstance(result, str):
+            yield f"{head}not shrunk: {ascii_safe(result)}"
+            continue
+        yield head + "   ".join(part for part in (_first(result, texts=texts), _calls(result)) if part)
+        yield " " * len(head) + "; ".join(_second(result))
+
+
+def _first(result: Shrunk, *, texts: bool) -> str:
+    count = counted(result.seen, "passage")
+    if not result.kept:
+        return f"{count} -> 0: it misses without any passage"
+    parts = [_part(each, texts=texts) for each in result.kept]
+    places = {_place(each) for each in result.kept if len(each.places) < each.of}
+    place = f", {places.pop()}" if len(result.kept) == 1 and places else ""
+    return f"{count} -> {len(result.kept)}{place}: {', '.join(parts)}"
+
+
+def _part(kept: Kept, *, texts: bool) -> str:
+    name = ascii_safe(kept.passage.id)
+    return f"{name} {_quoted(kept.passage.text)}" if texts else name
+
+
+def _quoted(text: str) -> str:
+    shown = ascii_safe(" ".join(text.split()))
+    return f'"{shown if len(shown) <= MOST_SHOWN else shown[: MOST_SHOWN - 3] + "..."}"'
+
+
+def _place(kept: Kept) -> str:
+    if len(kept.places) == 1:
+        (number,) = kept.places
+        ending = "th" if 10 < number % 100 < 14 else _ORDINALS.get(number % 10, "th")
+        return f"{number}{ending} of {kept.of} sentences"
+    return f"{len(kept.places)} of {kept.of} sentences"
+
+
+def _calls(result: Shrunk) -> str:
+    replayed = f", {result.replayed} replayed" if result.replayed else ""
+    return counted(result.calls, "call") + replayed
+
+
+def _second(result: Shrunk) -> Iterator[str]:
+    asked, missed = result.repeats
+    if result.is_flaky:
+        yield f"flaky: {missed} of {asked}"
+    if result.kept:
+        names = " or ".join(ascii_safe(each.passage.id) for each in result.kept)
+        contexts, right = result.without
+        if contexts:
+            share = "all" if right == contexts > 1 else f"{right} of"
+            yield f"without {names} right in {share} {counted(contexts, 'context')}"
+    yield from _added(result)
+    if result.stopped:
+        yield f"stopped: {ascii_safe(result.stopped)}" + ("" if result.is_minimal else "; a smaller one may exist")
+
+
+def _added(result: Shrunk) -> Iterator[str]:
+    """Yield what adding evidence does."""
+    held = [ascii_safe(each.passage.id) for each in result.kept]
+    if result.added:
+        added = [ascii_safe(each) for each in result.added]
+        why = (
+            "the system saw that, and more passages together break it" if result.had_evidence else "evidence is missing"
+        )
+        yield f"right with {' + '.join([*added, *held])}: {why}"
+    elif result.gold and not result.stopped:
+        gold = [ascii_safe(each) for each in result.gold]
+        if not held:
+            why = ": the context does not break it"
+        else:  # a system that is never right says nothing about a passage
+            why = ": the context, not its absence, breaks it" if result.without[1] else ""
+        yield f"with {' + '.join([*gold, *held])} wrong{why}"
+    elif not held:
+        yield "the context does not break it"

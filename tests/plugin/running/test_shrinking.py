@@ -1,0 +1,233 @@
+"""`--rag-shrink` and `rageval shrink`: the smallest context of a case that missed, with the system of its test."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.projects.model_projects import PRICES, asks, loaded, stop  # noqa: F401
+from support.projects.rag_project import MODES, Mode, Project, Row
+from support.servers.openai_replies import last_user
+from support.servers.openai_server import OpenAIServer
+
+LAST = """
+    import re
+    import pytest
+    from pytest_rageval import Answer, Ranking, ScoredPassage
+
+    STORE = {}
+
+    {kind} last(query):
+        passages = query.passages or ()
+        times = [time for each in passages for time in re.findall(r"opens at ([0-9:]+)", each.text)]
+        with open("log.txt", "a") as log:
+            log.write(" ".join(each.id for each in passages) + "\\n")
+        return times[-1] if times else "I do not know."
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        yield last
+        with open("log.txt", "a") as log:
+            log.write("torn down\\n")
+"""
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["accuracy"], gates=["accuracy >= 0.3"])
+    def test_museum(rag):
+        ...
+"""
+SUITE = """
+    [[testbed]]
+    name = "museum"
+    dataset = "jsonl:cases.jsonl"
+    metrics = ["accuracy"]
+"""
+
+
+def passage(name: str, text: str) -> Row:
+    return {"id": name, "text": text, "role": "positive" if name[0] == "p" else "negative"}
+
+
+P0 = passage("p0", "The museum opens at 9:00.")
+N0 = passage("n0", "The ferry leaves at 8:15.")
+W0 = passage("w0", "The museum is old. The museum opens at 10:00. It is large.")
+N1 = passage("n1", "Soup costs 12 euros.")
+
+
+def record(name: str, *passages: Row, **more: Any) -> Row:
+    question = "When does the museum open?"
+    return {"id": name, "question": question, "answers": ["9:00"], "passages": list(passages), "topic": "Hours", **more}
+
+
+LIED, LACKS, RIGHT = record("q17", P0, N0, W0, N1), record("q18", N0, N1), record("q19", P0)
+LINES = [
+    '*museum[[]q17]   4 passages -> 1, 2nd of 3 sentences: w0 "The museum opens at 10:00."   * calls',
+    "*without w0 right in all 2 contexts; with p0 + w0 wrong: the context, not its absence, breaks it",
+]
+
+
+def museum(project: Project, *rows: Row, kind: str = "def") -> None:
+    project.data(rows or (LIED, LACKS, RIGHT))
+    project.file("conftest.py", LAST.replace("{kind}", kind))
+    project.file("test_museum.py", TEST)
+
+
+def log(project: Project) -> list[str]:
+    return (project.path / "log.txt").read_text().splitlines()
+
+
+@pytest.mark.parametrize("mode", [MODES["plain"], MODES["no-xdist"]])
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_the_worst_missed_cases_are_shrunk_after_all_tests(project: Project, mode: Mode, kind: str) -> None:
+    museum(project, kind=kind)
+    run = project.run("--rag-shrink", *mode)
+    assert run.status == 0, run.text
+    run.said("smallest contexts that break a case", *LINES, "*museum[[]q18]   2 passages -> 0: it misses without any *")
+    asked = log(project)
+    assert asked[-1] == "torn down"
+    assert asked.count("torn down") == 1  # the fixture is set up once for tests and contexts
+    assert run.statuses == {"q17": "scored", "q18": "scored", "q19": "scored"}
+    assert [gate["n"] for gate in run.results["gates"]] == [3]
+    run.said("*2 passed, 2 missed*")  # the gate is the second
+
+
+def test_only_the_worst_n_are_shrunk(project: Project) -> None:
+    museum(project)
+    run = project.run("--rag-shrink=1")
+    run.said("1 more cases missed; give --rag-shrink=2")
+    assert run.text.count(" passages -> ") == 1
+
+
+def test_a_session_that_stops_early_does_not_say_that_nothing_missed(project: Project) -> None:
+    museum(project)
+    project.file("test_zz.py", "def test_fails():\n    assert False")
+    run = project.run("--rag-shrink", "-x")
+    run.said("the session ended before all missed cases were shrunk")
+    assert "nothing to shrink" not in run.text
+
+
+def test_cases_of_one_name_in_two_files_have_their_node_ids(project: Project) -> None:
+    museum(project, LIED)
+    project.file("test_other.py", TEST)
+    run = project.run("--rag-shrink")
+    run.said("test_museum.py::test_museum[[]q17]   4 *", "test_other.py::test_museum[[]q17] * 4 *")
+
+
+def test_nothing_missed_nothing_shrunk(project: Project) -> None:
+    museum(project, RIGHT)
+    project.run("--rag-shrink").said("no case missed; nothing to shrink")
+
+
+def test_a_suite_and_fixtures_of_a_narrower_scope(project: Project) -> None:
+    museum(project, LIED)
+    (project.path / "test_museum.py").unlink()
+    project.file("conftest.py", LAST.replace("{kind}", "def").replace('(scope="session")', ""))
+    project.file("museum.rag.toml", SUITE)
+    run = project.run("--rag-shrink")
+    assert run.status == 0, run.text
+    run.said(*LINES)
+
+
+def test_workers_are_refused(project: Project) -> None:
+    museum(project)
+    run = project.run("--rag-shrink", "-n2")
+    assert run.status == pytest.ExitCode.USAGE_ERROR
+    assert "--rag-shrink asks in one process; leave -n out" in run.result.stderr.str()
+
+
+def test_the_command_shrinks_a_case_of_a_run_and_writes_it(project: Project) -> None:
+    museum(project)
+    project.run()
+    before = sorted(path.name for path in (project.path / ".rageval" / "runs").iterdir())
+    said = project.command("shrink", "q17", "--out", "shrunk.jsonl")
+    assert said.returncode == 0, said.stderr
+    assert 'w0 "The museum opens at 10:00."' in said.stdout
+    assert "written: q17-min to shrunk.jsonl" in said.stdout
+    assert sorted(path.name for path in (project.path / ".rageval" / "runs").iterdir()) == before  # no run of its own
+    (written,) = map(json.loads, (project.path / "shrunk.jsonl").read_text().splitlines())
+    assert written == {
+        "id": "q17-min", "question": LIED["question"], "answers": ["9:00"], "language": "en", "topic": "Hours",
+        "passages": [{"id": "w0", "text": "The museum opens at 10:00.", "role": "negative"}],
+    }  # fmt: skip
+    again = project.command("shrink", "test_museum.py::test_museum[q17]", "--out", "shrunk.jsonl")
+    assert "already in shrunk.jsonl: q17-min" in again.stdout
+    assert len((project.path / "shrunk.jsonl").read_text().splitlines()) == 1
+    project.file("test_museum.py", TEST.replace("cases.jsonl", "shrunk.jsonl"))
+    regression = project.run()
+    assert regression.outcomes["q17-min"]["scores"]["accuracy"] == {"value": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("case", "status", "sentence"),
+    [
+        ("q19", 1, "not shrunk: it is right now, so there is nothing to shrink"),
+        ("q99", 2, "unknown case 'q99'; did you mean 'q19'"),
+        ("test_museum.py::test_none", 2, "pytest cannot collect test_museum.py::test_none"),
+        ("test_plain.py::test_plain", 2, "test_plain.py::test_plain is no RAG case"),
+    ],
+)
+def test_what_the_command_cannot_shrink(project: Project, case: str, status: int, sentence: str) -> None:
+    museum(project)
+    project.file("test_plain.py", "def test_plain():\n    pass")
+    project.run()
+    said = project.command("shrink", case)
+    assert said.returncode == status
+    assert sentence in said.stdout + said.stderr
+
+
+RETRIEVES = """
+    import pytest
+    from pytest_rageval import Answer, Ranking, ScoredPassage
+
+    FOUND = {"d1": "The museum opens at 10:00.", "d2": "The museum is old."}
+
+    def search(query):
+        passages = {each.id: each.text for each in query.passages} if {given} else FOUND
+        ranking = Ranking(tuple(ScoredPassage(name, 1.0, text) for name, text in passages.items()))
+        return Answer("10:00" if "d1" in passages else "I do not know.", ranking{reported})
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return search
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "reported", "sentence"),
+    [
+        ("query.passages is not None", "", "2 passages -> 1: d1 *"),
+        ("False", "", "not shrunk: its system ignores the passages it is given: it answers the same without them*"),
+        ("False", " and None", "not shrunk: its system retrieves for itself and does not report what*"),
+    ],
+)
+def test_a_system_that_retrieves_is_given_what_it_found(
+    project: Project, given: str, reported: str, sentence: str
+) -> None:
+    row = {name: value for name, value in LIED.items() if name != "passages"}
+    museum(project, row)
+    project.file("conftest.py", RETRIEVES.replace("{given}", given).replace("{reported}", reported))
+    run = project.run("--rag-shrink")
+    run.said(f"*museum[[]q17]   {sentence}")
+
+
+def test_contexts_are_recorded_replayed_and_bounded(project: Project, openai_server: OpenAIServer) -> None:
+    openai_server.reply = lambda body: "It opens at 10:00." if "10:00" in last_user(body) else "I do not know."
+    asks(project, openai_server.base_url, [LIED], params={**PRICES, "max_tokens": 8})
+    first = project.run("--rag-shrink", "--rag-record-mode", "once")
+    first.said("*test_it[[]q17]   4 passages -> 1, 2nd of 3 sentences: w0 *")
+    requests = len(openai_server.requests)
+    assert first.results["usage"]["calls"] >= requests > 5
+    assert [outcome["calls"]["calls"] for outcome in first.results["outcomes"]] == [1]
+    stop(openai_server)
+    again = project.run("--rag-shrink", "--rag-record-mode", "none")
+    again.said(f"*w0 *   {requests} calls, {requests - 1} replayed")  # the session has asked the case itself
+    assert again.results["usage"]["attempts"] == 0
+    openai_server.plan = None
+    for path in Path(project.path / "cassettes").iterdir():
+        path.unlink()
+    poor = project.run("--rag-shrink", "--rag-budget-usd", "0.9")
+    poor.said("*stopped: *the budget of $0.9 would be passed*")
+    assert poor.results["usage"]["cost_usd"] <= 0.9

@@ -1,0 +1,214 @@
+"""The search for the smallest context, with systems that are plain functions of the passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
+from pytest_rageval.generation.shrinking.reply import Reply, misses_alike
+from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.smallest_context import Context, smallest_context
+from pytest_rageval.model.case import Instance, Passage
+from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
+
+P0 = Passage("p0", "The museum opens at 9:00.", role="positive")
+N0 = Passage("n0", "The ferry leaves at 8:15.", role="negative")
+W0 = Passage("w0", "The museum is old. The museum opens at 10:00. It is large.", role="negative")
+N1 = Passage("n1", "Soup costs 12 euros.", role="negative")
+N2 = Passage("n2", "Bo Ek is the mayor.", role="negative")
+SEEN = (P0, N0, W0, N1, N2)
+MUSEUM = Instance("q17", "When does the museum open?", gold=(("9:00",),), passages=SEEN)
+UNKNOWN = "I do not know."
+
+System = Callable[[Context], str]
+
+
+def last_time(context: Context) -> str:
+    """Answer with the last opening time of any passage."""
+    times = [time for each in context for time in re.findall(r"opens at ([0-9:]+)", each.text)]
+    return times[-1] if times else UNKNOWN
+
+
+def asking(system: System, log: list[tuple[Context, int]] | None = None) -> Callable[[Context, int], Reply]:
+    """Return a function that asks a system and scores it by containment."""
+
+    def ask(context: Context, repeat: int) -> Reply:
+        if log is not None:
+            log.append((context, repeat))
+        text = system(context)
+        return Reply("9:00" not in text, text, rejected=text == UNKNOWN)
+
+    return ask
+
+
+def shrunk(system: System, seen: Sequence[Passage] = SEEN, most: int = 60, confirm: int = 3) -> Shrunk:
+    return smallest_context(MUSEUM, seen, asking(system), retrieves=False, most=most, confirm=confirm)
+
+
+def lines(result: Shrunk | str, *, texts: bool = True) -> list[str]:
+    return [line.strip() for line in shrunk_lines({"museum[q17]": result}, texts=texts)][1:]
+
+
+def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
+    log: list[tuple[Context, int]] = []
+    result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=60, confirm=3)
+    (kept,) = result.kept
+    assert (kept.passage, kept.places, kept.of) == (replace(W0, text="The museum opens at 10:00."), (2,), 3)
+    assert (result.seen, result.is_minimal, result.repeats) == (5, True, (3, 3))
+    assert (result.gold, result.added) == (("p0",), ())
+    assert result.calls == len(log) == len(set(log))
+    assert lines(result) == [
+        f'museum[q17]   5 passages -> 1, 2nd of 3 sentences: w0 "The museum opens at 10:00."   {len(log)} calls',
+        "without w0 right in all 2 contexts; with p0 + w0 wrong: the context, not its absence, breaks it",
+    ]
+    assert lines(result, texts=False)[0] == f"museum[q17]   5 passages -> 1, 2nd of 3 sentences: w0   {len(log)} calls"
+
+
+def test_two_passages_that_only_break_together() -> None:
+    def both(context: Context) -> str:
+        return "10:00" if {"n0", "n2"} <= {each.id for each in context} else "9:00"
+
+    result = shrunk(both)
+    assert [each.passage for each in result.kept] == [N0, N2]
+    assert "5 passages -> 2: n0 " in lines(result)[0]
+    assert lines(result)[1].startswith("without n0 or n2 right in all ")
+
+
+def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
+    result = shrunk(last_time, (N0, N1, N2))
+    assert (result.kept, result.gold, result.added) == ((), ("p0",), ("p0",))
+    assert lines(result) == [
+        "museum[q17]   3 passages -> 0: it misses without any passage   5 calls",
+        "right with p0: evidence is missing",
+    ]
+
+
+def test_a_system_that_is_always_wrong_is_not_broken_by_its_context() -> None:
+    result = shrunk(lambda context: "10:00")
+    assert (result.kept, result.added) == ((), ())
+    assert lines(result)[1] == "with p0 wrong: the context does not break it"
+
+
+def test_several_gold_passages_may_be_needed() -> None:
+    second = Passage("p1", "Except in May.", role="positive")
+    instance = replace(MUSEUM, passages=(*SEEN, second))
+
+    def needs_both(context: Context) -> str:
+        return "9:00" if {"p0", "p1"} <= {each.id for each in context} else "10:00"
+
+    result = smallest_context(instance, (N0, N1), asking(needs_both), retrieves=False, most=60, confirm=1)
+    assert result.added == ("p0", "p1")
+
+
+def test_evidence_that_was_there_is_not_missing() -> None:
+    def outvoted(context: Context) -> str:
+        """Believe the evidence against one passage, and not against two."""
+        ids = [each.id for each in context]
+        return "9:00" if "p0" in ids and len(ids) < 3 else "10:00" if set(ids) - {"p0"} else UNKNOWN
+
+    result = shrunk(outvoted, (P0, N0, W0))
+    assert (len(result.kept), result.added, result.had_evidence) == (1, ("p0",), True)
+    assert lines(result)[1].endswith(": the system saw that, and more passages together break it")
+
+
+def test_a_result_that_does_not_repeat_is_flaky() -> None:
+    def ask(context: Context, repeat: int) -> Reply:
+        text = "9:00" if repeat == 2 else last_time(context)
+        return Reply("9:00" not in text, text, rejected=text == UNKNOWN)
+
+    result = smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=3)
+    assert (result.is_flaky, result.repeats) == (True, (3, 2))
+    assert lines(result)[1].startswith("flaky: 2 of 3; ")
+
+
+def test_no_more_than_most_calls() -> None:
+    for most in (4, 6, 8, 12):
+        log: list[tuple[Context, int]] = []
+        result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=most, confirm=3)
+        assert len(log) <= most
+        assert result.calls == len(log)
+        assert any(each.passage.id == "w0" for each in result.kept)
+    assert not shrunk(last_time, most=6).is_minimal
+    assert lines(shrunk(last_time, most=6))[1].endswith("stopped: 4 calls; a smaller one may exist")
+
+
+def test_a_spent_budget_ends_the_search_with_its_reason() -> None:
+    left = [5]
+
+    def ask(context: Context, repeat: int) -> Reply:
+        left[0] -= 1
+        if left[0] < 0:
+            raise NoMoreTestsError("the budget of $1 is spent")
+        return asking(last_time)(context, repeat)
+
+    result = smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=3)
+    assert result.stopped == "the budget of $1 is spent"
+    assert lines(result)[1].endswith("stopped: the budget of $1 is spent; a smaller one may exist")
+    left[0] = 0
+    with pytest.raises(SettingError, match=r"it was not asked: the budget of \$1 is spent"):
+        smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=3)
+
+
+def test_an_error_is_no_miss() -> None:
+    def ask(context: Context, repeat: int) -> Reply:
+        if {each.id for each in context} == {"w0"}:
+            return Reply(None, problem="it raised")
+        return asking(last_time)(context, repeat)
+
+    result = smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=1)
+    ids = [each.passage.id for each in result.kept]
+    assert len(ids) == 2
+    assert "w0" in ids
+
+
+@pytest.mark.parametrize(
+    ("reply", "sentence"),
+    [
+        (Reply(False, "9:00"), "it is right now, so there is nothing to shrink"),
+        (Reply(None, problem="ValueError: no such model"), "it cannot be asked again: ValueError: no such model"),
+        (Reply(True, "8:00", ranking=("d7",)), "its system ignores the passages it is given"),
+    ],
+)
+def test_what_cannot_be_shrunk_is_refused(reply: Reply, sentence: str) -> None:
+    with pytest.raises(SettingError, match=sentence):
+        smallest_context(MUSEUM, SEEN, lambda context, repeat: reply, retrieves=False, most=60, confirm=3)
+
+
+def test_a_retriever_that_reports_nothing_and_says_the_same_ignores_its_passages() -> None:
+    with pytest.raises(SettingError, match="ignores the passages"):
+        smallest_context(MUSEUM, SEEN, asking(lambda context: "10:00"), retrieves=True, most=60, confirm=3)
+    used = smallest_context(MUSEUM, SEEN, asking(last_time), retrieves=True, most=60, confirm=3)
+    assert [each.passage.id for each in used.kept] == ["w0"]
+
+
+def test_what_is_not_shrunk_says_why() -> None:
+    assert lines("its fixtures failed") == ["museum[q17]   not shrunk: its fixtures failed"]
+
+
+def test_hostile_texts_are_escaped() -> None:
+    hostile = replace(W0, id="w\x1b[2J", text="It opens at 10:00.\u202e <b>")
+    shown = "\n".join(lines(shrunk(last_time, (P0, hostile))))
+    assert shown.isprintable() or "\n" in shown
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (Reply(True, "The museum opens at 10:00."), Reply(True, "10:00"), True),
+        (Reply(True, "The museum opens at 10:00."), Reply(True, "8:15"), False),
+        (Reply(True, "10:00"), Reply(True, UNKNOWN, rejected=True), False),
+        (Reply(True, UNKNOWN, rejected=True), Reply(True, "Nobody says.", rejected=True), True),
+        (Reply(True, "10:00"), Reply(False, "10:00 or 9:00"), False),
+        (Reply(True, "10:00"), Reply(None, "10:00"), False),
+        (Reply(True, "The museum."), Reply(True, "It is open."), True),
+    ],
+)
+def test_a_case_misses_alike_if_it_says_the_same_wrong_thing(one: Reply, other: Reply, alike: bool) -> None:
+    assert misses_alike(MUSEUM, one, other) is alike
