@@ -19,6 +19,7 @@ from pytest_rageval.commands import (
     export,
     import_arguments,
 )
+from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
 from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.report.text.fit_text import legible
@@ -154,6 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     agreement_arguments.add_to(commands)
     analyze.add_to(commands)
     anchor_arguments.add_to(commands)
+    chain_arguments.add_to(commands)
     compare_arguments.add_to(commands)
     export.add_to(commands)
     import_arguments.add_to(commands)

@@ -37,6 +37,10 @@ class ComponentOptions:
             raise SettingError(f"{self.where} has {name}={value}; write {' or '.join(choices)}")
         return value
 
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Return ``true`` or ``false``."""
+        return self.choice(name, str(default).lower(), ("true", "false")) == "true"
+
     def whole(self, name: str, default: int, least: int = 1) -> int:
         """Return a whole number of ``least`` or more."""
         value = self.text(name, str(default))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,9 +12,17 @@ if TYPE_CHECKING:
     import asyncio
     from queue import SimpleQueue
 
-__all__ = ["Bound", "Threads"]
+__all__ = ["STARTUP", "Bound", "Threads"]
 
 T = TypeVar("T")
+
+
+class _Startup(threading.local):
+    seconds = 0.0
+
+
+STARTUP = _Startup()
+"""Seconds that this thread has waited for a service of ours to start, for instance a server of tools."""
 
 _Job = tuple[Callable[[], object], "asyncio.Future[tuple[Any, BaseException | None]]"]
 
@@ -75,7 +84,6 @@ class Bound:
 
 def _start_thread() -> SimpleQueue[_Job | None]:
     """Start a thread and return its queue of calls."""
-    import threading
     from queue import SimpleQueue
 
     jobs: SimpleQueue[_Job | None] = SimpleQueue()

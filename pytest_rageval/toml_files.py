@@ -1,4 +1,4 @@
-"""Read TOML files that users write, and find the line of a key."""
+"""Read TOML files that users write, find the line of a key, and write texts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["headers_of", "line_of", "read_toml"]
+__all__ = ["headers_of", "line_of", "read_toml", "toml_string"]
 
 _AT_LINE = re.compile(r"at line (\d+)")
+
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f\\]"
+_IN_LINE = re.compile(rf'{_CONTROL}|"')
+_IN_LINES = re.compile(rf'{_CONTROL}|"(?=""|\Z)')
+"""What a TOML string on one line, and on several, can hold only as an escape."""
 
 
 def read_toml(path: Path, shown: str) -> tuple[list[str], dict[str, Any]]:
@@ -67,3 +72,10 @@ def line_of(lines: list[str], key: str, start: int, table: str) -> int:
             if re.search(place, lines[at]):
                 return at + 1
     return start + 1
+
+
+def toml_string(text: str) -> str:
+    """Return a text as a TOML string, on several lines if it has line breaks."""
+    quotes, escapes = ('"""', _IN_LINES) if "\n" in text else ('"', _IN_LINE)
+    body = escapes.sub(lambda found: f"\\{found[0]}" if found[0] in '\\"' else f"\\u{ord(found[0]):04x}", text)
+    return quotes + ("\n" if "\n" in text else "") + body + quotes

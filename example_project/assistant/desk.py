@@ -68,8 +68,8 @@ def evidence(asked: dict[str, int], passages: list[str]) -> list[str]:
 
 def contradicts(text: str, fact: Fact) -> bool:
     """Return whether ``text`` speaks of the fact and gives another value for it."""
-    told = re.findall(fact.kind, text) if re.search(fact.cue, text) else []
-    return bool(told) and fact.en not in told and fact.zh not in told
+    named = re.findall(fact.kind, text) if re.search(fact.cue, text) else []
+    return bool(named) and fact.en not in named and fact.zh not in named
 
 
 def names(said: Iterable[str]) -> set[str]:

@@ -38,7 +38,7 @@ def test_lost_property(rag):
     gates=["error_detection_rate >= 0.7", "error_correction_rate >= 0.7", "fake_answer_rate <= 0.3"],
 )
 def test_hearsay(rag):
-    """Passages that are wrong, about things of which the desk knows better (most of them: see assistant/facts.py)."""
+    """Passages that are wrong, about things that the desk knows better (most of them: see assistant/facts.py)."""
 
 
 @rag_case(

@@ -106,8 +106,8 @@ def check_labels(
         what = "names other text than in the baseline" if name in current_ids else "is no longer in the corpus"
         yield f"{where}: {short_repr(name)} {what}"
     unknown = sum(name not in then for _, name in labels)
-    beside = f"; of {unknown} the baseline has no digest" if unknown else ""
-    yield f"{len(changed)} of {counted(len(labels), 'id')} changed under {short_repr(read.chunking)}{beside}"
+    without_digest = f"; the baseline has no digest of {unknown}" if unknown else ""
+    yield f"{len(changed)} of {counted(len(labels), 'id')} changed under {short_repr(read.chunking)}{without_digest}"
     return int(bool(changed))
 
 

@@ -16,12 +16,13 @@ DESCRIPTION = """\
 Import files of other tools. FORMAT is table (questions and answers, by the names of their columns, in CSV, .xlsx, JSON
 or JSON Lines; jsonl is another name for it), ragas, deepeval, rgb-predictions (prediction_*.json), omnieval-predictions
 (<level 1> - <level 2> - <task>.pred.jsonl), omnieval-results (evaluation_result_<judge>.jsonl), omnieval-replies (id,
-metric, reply), logs of agents and chains with their steps: react-log (id, question, gold, answer, transcript),
-reval-log (<dataset>_log.jsonl), toolbench (<id>_<system>.json) or ralle-output (output.jsonl), or otel (traces of
-OpenTelemetry). Cases go to FILE (cases.jsonl), the system's answers beside them (cases.answers.jsonl), for
-`pytest --rag-answers`; values computed by OmniEval go to FILE (scores.jsonl). Skipped rows are listed by file and line,
-skipped fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was skipped,
-2 nothing was written.
+metric, reply), logs of agents and chains with their steps: react-log (id, question, gold, answer, transcript), reval-
+log (<dataset>_log.jsonl), toolbench (<id>_<system>.json) or ralle-output (output.jsonl), otel (traces of
+OpenTelemetry), or ralle-chain (the file of an experiment). Cases go to FILE (cases.jsonl), the system's answers beside
+them (cases.answers.jsonl), for `pytest --rag-answers`; values computed by OmniEval go to FILE (scores.jsonl), a chain
+to FILE (the source's name with .toml), for `pytest --rag-system chain:FILE`. Skipped rows are listed by file and line,
+skipped fields by name with their count. Exit status: 0 everything was imported, 1 a row or a field was skipped, 2
+nothing was written.
 """
 
 

@@ -1,10 +1,12 @@
-"""``rageval import``: convert files of other tools to datasets, recorded answers and scores."""
+"""``rageval import``: convert files of other tools to datasets, recorded answers, scores and chains."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pytest_rageval.datasets import imports, jsonl
@@ -14,14 +16,32 @@ from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
 from pytest_rageval.registry import Registry
+from pytest_rageval.report.text.lines import counted
 
 __all__ = ["import_files"]
 
 SAMPLES = ("deepeval", "jsonl", "ragas", "table")
 """The formats with one question and its answers per row."""
 
-Target = tuple[str, Path, list[JsonObject], Callable[[Path], object]]
-"""The kind of rows, their path, the rows, and the function that must be able to read them."""
+CHAIN = "ralle-chain"
+"""The format whose files become a chain instead of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A file to write.
+
+    Attributes:
+        path: where.
+        what: how many of what it has, such as "6 cases".
+        lines: its lines.
+        load: the function that must be able to read it.
+    """
+
+    path: Path
+    what: str
+    lines: Iterable[str]
+    load: Callable[[Path], object]
 
 
 def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> Generator[str, None, int]:
@@ -33,7 +53,7 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
         form: the name of the importer.
         order: the sources and options of the import.
         out: the file to write; recorded answers go to ``cases.answers.jsonl`` beside it. None is cases.jsonl, or
-            scores.jsonl for scores, in the current folder.
+            scores.jsonl for scores, and the source's name with .toml for a chain, in the current folder.
         force: overwrite existing files.
 
     Raises:
@@ -49,29 +69,47 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
         option = "--id-attribute" if order.id_attribute else "--failed"
         raise SettingError(f"{option} is for otel, not for {form}; leave it out")
     imported = ImportResult()
+    _check_chain(form, order)
     importers.get(form)(order, imported)
-    if not imported.cases and not imported.scores:
+    if not imported.cases and not imported.scores and not imported.chain:
         first = ": ".join(imported.left[0]) if imported.left else "the sources have no row"
         problem = f"nothing was written: none of {imported.rows} rows could be imported"
         raise SettingError(f"{problem}; the first: {first}")
-    targets = _targets(imported, out)
-    for _, path, _, _ in targets:
-        _check_free(path, order, force=force)
+    targets = _targets(imported, out, order)
+    for target in targets:
+        _check_free(target.path, order, force=force)
     _write(targets)
-    for what, path, rows, _ in targets:
-        yield f"{len(rows)} {what} of {imported.rows} rows -> {shown_path(path)}"
+    for target in targets:
+        yield f"{target.what} -> {shown_path(target.path)}"
     yield from _remarks(imported)
     return int(imported.lost)
 
 
-def _targets(imported: ImportResult, out: Path | None) -> list[Target]:
+def _check_chain(form: str, order: Order) -> None:
+    if form == CHAIN and order.system:
+        raise SettingError(f"--system is for recorded answers, not for {CHAIN}; leave it out")
+
+
+def _targets(imported: ImportResult, out: Path | None, order: Order) -> list[_Target]:
+    if imported.chain:
+        from pytest_rageval.systems.chains.chain_file import read_chain
+
+        path = out or Path(f"{order.paths[0].stem}.toml")
+        load = partial(read_chain, shown=f"{shown_path(order.paths[0])} as a chain")
+        return [_Target(path, counted(imported.rows, "action"), [imported.chain], load)]
     if imported.scores:
-        return [("scores", out or Path("scores.jsonl"), imported.scores, read_records)]
+        return [_of_rows("scores", out or Path("scores.jsonl"), imported.scores, imported.rows, read_records)]
     path = out or Path("cases.jsonl")
-    targets: list[Target] = [("cases", path, imported.cases, jsonl.load)]
+    targets = [_of_rows("cases", path, imported.cases, imported.rows, jsonl.load)]
     if imported.answers:
-        targets.append(("answers", path.with_name(f"{path.stem}.answers.jsonl"), imported.answers, load_recorded))
+        beside = path.with_name(f"{path.stem}.answers.jsonl")
+        targets.append(_of_rows("answers", beside, imported.answers, imported.rows, load_recorded))
     return targets
+
+
+def _of_rows(what: str, path: Path, rows: list[JsonObject], read: int, load: Callable[[Path], object]) -> _Target:
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return _Target(path, f"{len(rows)} {what} of {read} rows", lines, load)
 
 
 def _check_free(path: Path, order: Order, *, force: bool) -> None:
@@ -81,17 +119,17 @@ def _check_free(path: Path, order: Order, *, force: bool) -> None:
         raise SettingError(f"{shown_path(path)} already exists; name another file with --out, or add --force")
 
 
-def _write(targets: list[Target]) -> None:
+def _write(targets: list[_Target]) -> None:
     """Write each file to a temporary path, check that it can be read, then move all of them into place."""
     try:
-        with whole_files(*(path for _, path, _, _ in targets)) as parts:
-            for part, (_, _, rows, load) in zip(parts, targets, strict=True):
+        with whole_files(*(target.path for target in targets)) as parts:
+            for part, target in zip(parts, targets, strict=True):
                 with part.open("w", encoding="utf-8", newline="\n") as stream:
-                    stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-                load(part)
+                    stream.writelines(target.lines)
+                target.load(part)
     except OSError as error:
         raise SettingError(
-            f"{shown_path(targets[0][1])} cannot be written: {error.strerror or error}", code="RAG212"
+            f"{shown_path(targets[0].path)} cannot be written: {error.strerror or error}", code="RAG212"
         ) from None
 
 

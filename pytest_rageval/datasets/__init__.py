@@ -12,9 +12,10 @@ __all__ = ["BUILTIN", "Loader"]
 Loader = Callable[[Path], tuple[Instance, ...]]
 """Reads one file; raises `DataError` with the file and the line for every fault.
 
-A loader may have three more methods. ``files(path)`` returns the files it reads, if they differ from the path.
-``left_out(path)`` yields ``file:line`` and a description of each record that is not an instance. ``answers(path)``
-returns recorded answers, which are scored instead of a system's.
+A loader may have ``metrics``, the default metrics of its testbeds without an ability, and three more methods.
+``files(path)`` returns the files it reads, if they differ from the path. ``left_out(path)`` yields ``file:line``, or a
+file, and a description of each record or file that is not read. ``answers(path)`` returns recorded answers, which are
+scored instead of a system's.
 """
 
 BUILTIN: dict[str, str] = {
@@ -24,6 +25,7 @@ BUILTIN: dict[str, str] = {
     "labelled": "pytest_rageval.datasets.labelled:load",
     "omnieval": "pytest_rageval.datasets.omnieval:load",
     "ralle": "pytest_rageval.datasets.kilt:load",  # RaLLe uses KILT's files unchanged
+    "reval": "pytest_rageval.datasets.reval:load",
     "rgb": "pytest_rageval.datasets.rgb:load",
 }
 """Format name -> ``"module:attribute"`` of its loader."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["TASKS", "Task"]
+__all__ = ["LEVELS", "TASKS", "Task"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,9 @@ class Task:
 
 
 SEEKING, UNDERSTANDING, APPLICATION = "knowledge_seeking", "knowledge_understanding", "knowledge_application"
+
+LEVELS = {"1": SEEKING, "2": UNDERSTANDING, "3": APPLICATION}
+"""The first digit of a task's id -> the facet ``level``."""
 
 TASKS: dict[str, Task] = {
     "high_freq_ent": Task("1-1", "wiki", SEEKING),

@@ -1,10 +1,15 @@
-"""Measure how long a coroutine blocks its event loop: time in its steps without CPU use."""
+"""Measure how long a coroutine blocks its event loop: time in its steps without CPU use.
+
+Waiting for a service of ours to start does not count.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Generic, TypeVar
+
+from pytest_rageval.threads import STARTUP
 
 __all__ = ["Blocking", "Timed"]
 
@@ -60,14 +65,15 @@ class Timed(Generic[T]):
         self._blocking.begin()
         try:
             while True:
-                wall, cpu = time.perf_counter(), time.thread_time()
+                wall, cpu, startup = time.perf_counter(), time.thread_time(), STARTUP.seconds
                 try:
                     waits_for = step(value)
                 except StopIteration as done:
                     result: T = done.value
                     return result
                 finally:
-                    self._blocking.blocked_s += time.perf_counter() - wall - (time.thread_time() - cpu)
+                    excused = time.thread_time() - cpu + STARTUP.seconds - startup
+                    self._blocking.blocked_s += time.perf_counter() - wall - excused
                 try:
                     value, step = (yield waits_for), self._coroutine.send
                 except BaseException as error:  # for example of a cancelled task

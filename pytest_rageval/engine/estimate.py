@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
 from pytest_rageval.engine.task import Task
-from pytest_rageval.systems.prompting import Prompts, closed_book_messages, messages_for
+from pytest_rageval.systems.prompting import Prompts
+from pytest_rageval.systems.workflow import PlannedRun
 
-__all__ = ["ASSUMED_REPLY", "Estimate", "estimates", "models_of"]
+__all__ = ["ASSUMED_OBSERVATION", "ASSUMED_REPLY", "Estimate", "estimates", "models_of"]
 
 ASSUMED_REPLY = 256
 """Tokens of a reply if ``max_tokens`` does not limit it."""
 
-BUILT_IN = {"llm": messages_for, "closed_book": closed_book_messages}
-"""The built-in systems that ask the session's model once for each case -> their messages."""
+ASSUMED_OBSERVATION = 256
+"""Tokens of what an agent's tool shows; an agent's prompt grows by it and by a reply with each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Estimate:
     Attributes:
         testbed: the testbed's node id.
         system: the system's name.
-        what: "answer", "each document", "closed book", or a judge's name.
+        what: "answer", "later steps", "each document", "closed book", or a judge's name.
         model: the model's name; "" if it is not a model of the session.
         cases: number of cases.
         calls: number of calls; None if a user's code makes them.
@@ -58,7 +61,7 @@ def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
     """Return the calls of the tasks by testbed, system, purpose and model; ``prompts`` are those of our systems."""
     result: dict[tuple[str, str, str, str], Estimate] = {}
     for plan in planned:
-        for call in (_answer(plan, prompts), *_input_calls(plan, prompts)):
+        for call in (*_answer(plan), *_input_calls(plan, prompts)):
             name = call.model.name if isinstance(call.model, Pricing) else call.model or ""
             key = (plan.task.testbed, plan.task.system, call.what, name)
             result[key] = _add(result.get(key) or Estimate(*key), call, plan.task)
@@ -67,20 +70,37 @@ def estimates(planned: Sequence[Planned], prompts: Prompts) -> list[Estimate]:
 
 def models_of(plan: Planned, prompts: Prompts) -> Iterator[tuple[Pricing, bool]]:
     """Yield each known model that a task asks, and whether it is the model behind our systems."""
-    for call in (_answer(plan, prompts), *_input_calls(plan, prompts)):
+    for call in (*_answer(plan), *_input_calls(plan, prompts)):
         if isinstance(call.model, Pricing) and call.messages is not None:
-            yield call.model, call.model is plan.model
+            yield call.model, call.model is plan.model or call.model in plan.models.values()
 
 
-def _answer(plan: Planned, prompts: Prompts) -> PlannedCall:
-    query = plan.task.case.query
-    if plan.asks == "own":
-        return PlannedCall("answer", None, None)
-    if plan.asks == "none" or plan.model is None:
-        return PlannedCall("answer", None, ())
-    known = not plan.task.case.earlier  # the system's answers to earlier turns are unknown
-    final = known and (plan.asks == "closed_book" or query.passages is not None)  # retrieved passages are unknown too
-    return PlannedCall("answer", plan.model, BUILT_IN[plan.asks](query, prompts), final)
+def _answer(plan: Planned) -> Iterator[PlannedCall]:
+    """Yield the first call of a system, then its later ones, whose prompts hold what the model replied before."""
+    case = plan.task.case
+    if plan.plan is None:
+        yield PlannedCall("answer", None, None)
+        return
+    run = plan.plan(case.query)
+    models = {**plan.models, "": plan.model}
+    asks = [(name, limit) for name, limit in run.asks or [("", None)] * run.calls if models.get(name) is not None]
+    if not asks:
+        yield PlannedCall("answer", None, ())
+        return
+    final = run.final and not case.earlier  # the system's answers to earlier turns are unknown
+    yield PlannedCall("answer", models[asks[0][0]], run.messages, final, params=run.params)
+    for name in dict.fromkeys(name for name, _ in asks[1:]):
+        yield _later_steps(run, models[name], [limit for each, limit in asks[1:] if each == name])
+
+
+def _later_steps(run: PlannedRun, model: Pricing | str | None, limits: Sequence[int | None]) -> PlannedCall:
+    """Return the later calls of a model; each has its ``max_tokens``, or None for that of the first call."""
+    count, known = len(limits), [limit for limit in limits if limit]
+    params = {"max_tokens": max(known)} if known and len(known) == count else {} if run.asks else run.params
+    reply = (model.max_tokens if isinstance(model, Pricing) else None) or ASSUMED_REPLY
+    turns = 0 if run.exact else sum(min(step, run.turns or step) for step in range(1, count + 1))
+    growth = (reply + ASSUMED_OBSERVATION) * turns // count  # the mean of the steps
+    return PlannedCall("later steps", model, run.messages, False, count, run.exact, params, growth)
 
 
 def _input_calls(plan: Planned, prompts: Prompts) -> list[PlannedCall]:
@@ -96,10 +116,11 @@ def _add(estimate: Estimate, call: PlannedCall, task: Task) -> Estimate:
     if call.model is None:
         return estimate
     model, calls = call.model, (estimate.calls or 0) + call.times
-    if call.final and model.recorded(call.messages, int(task.case.facets.get("repeat", "1"))):
+    if call.final and model.recorded(call.messages, int(task.case.facets.get("repeat", "1")), call.params):
         return replace(estimate, calls=calls, recorded=estimate.recorded + 1)
-    tokens, counted = model.count(call.messages)
-    reply = model.max_tokens or ASSUMED_REPLY
+    tokens, counted = _tokens(model, call)
+    limit: Any = call.params.get("max_completion_tokens") or call.params.get("max_tokens") or model.max_tokens
+    reply = limit or ASSUMED_REPLY
     cost = model.cost(tokens, reply)
     return replace(
         estimate,
@@ -108,6 +129,15 @@ def _add(estimate: Estimate, call: PlannedCall, task: Task) -> Estimate:
         completion_tokens=estimate.completion_tokens + call.times * reply,
         counted=estimate.counted and call.counted,
         exact=estimate.exact and counted and call.final,
-        bounded=estimate.bounded and model.max_tokens is not None,
+        bounded=estimate.bounded and limit is not None,
         cost_usd=None if cost is None or estimate.cost_usd is None else estimate.cost_usd + call.times * cost,
     )
+
+
+def _tokens(model: Pricing, call: PlannedCall) -> tuple[int, bool]:
+    """Return the tokens of a prompt, and whether the number is exact. Tools are counted as their JSON."""
+    tokens, counted = model.count(call.messages or ())
+    tools = call.params.get("tools")
+    if tools:
+        tokens += model.count([{"role": "", "content": json.dumps(tools, default=str)}])[0]
+    return tokens + call.more_tokens, counted and not tools

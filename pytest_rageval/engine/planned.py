@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.task import Task
 from pytest_rageval.judges.panel import Panel
+from pytest_rageval.systems.workflow import PlannedRun
 
 if TYPE_CHECKING:
+    from pytest_rageval.model.case import Query
     from pytest_rageval.model.chat import Message
 
-__all__ = ["Asks", "Planned", "PlannedCall", "Pricing"]
+__all__ = ["Plan", "Planned", "PlannedCall", "Pricing"]
 
-Asks = Literal["llm", "closed_book", "none", "own"]
-"""The model calls of a system: those of the built-in system with this name, none, or its own, which are unknown."""
+Plan = Callable[["Query"], PlannedRun]
+"""Returns the model calls of a system for a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +29,14 @@ class Pricing:
         count: messages -> their tokens, and whether the number is exact.
         cost: (prompt tokens, completion tokens) -> US dollars, or None if the price is unknown.
         max_tokens: the limit of a reply; None for no limit.
-        recorded: (messages, repeat) -> whether the reply would be replayed.
+        recorded: (messages, repeat, params) -> whether the reply would be replayed.
     """
 
     name: str
     count: Callable[[Sequence[Message]], tuple[int, bool]]
     cost: Callable[[int, int], float | None]
     max_tokens: int | None
-    recorded: Callable[[Sequence[Message], int], bool]
+    recorded: Callable[[Sequence[Message], int, Mapping[str, object]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +45,19 @@ class Planned:
 
     Attributes:
         task: the task.
-        asks: which model calls its system makes.
+        plan: plans the model calls of its system; None if they are unknown.
         model: the model behind our systems: its prices, the name of a user's replacement, or None.
+        models: name of a model of a single action -> the model, in the same form.
         judge: the model that judges ask, in the same form; None leaves their metrics unscored, without calls.
-        top_k: the most passages that our systems retrieve.
         panels: name of a judge -> the panel that replaces ``judge``.
         panelists: name of a panel's model -> the model, in the same form.
     """
 
     task: Task
-    asks: Asks
+    plan: Plan | None
     model: Pricing | str | None
     judge: Pricing | str | None
-    top_k: int = 5
+    models: Mapping[str, Pricing | str | None] = field(default_factory=dict)
     panels: Mapping[str, Panel] = field(default_factory=dict)
     panelists: Mapping[str, Pricing | str | None] = field(default_factory=dict)
 
@@ -65,12 +67,15 @@ class PlannedCall:
     """The calls of a task for one purpose.
 
     Attributes:
-        what: the purpose: "answer", "each document", "closed book", a judge's name.
+        what: the purpose: "answer" (of several calls the first), "later steps", "each document", "closed book", a
+            judge's name.
         model: the model, as in `Planned`.
         messages: None if the number of calls is unknown; empty for no call.
         final: whether exactly these messages will be sent.
         times: number of calls.
         counted: whether ``times`` is exact; otherwise it is an upper bound.
+        params: the parameters of the call in addition to the model's own.
+        more_tokens: estimated tokens of each prompt in addition to ``messages``.
     """
 
     what: str
@@ -79,3 +84,5 @@ class PlannedCall:
     final: bool = True
     times: int = 1
     counted: bool = True
+    params: Mapping[str, object] = field(default_factory=dict)
+    more_tokens: int = 0

@@ -7,10 +7,16 @@ from collections.abc import Callable
 from pytest_rageval.environments.environment import Environment
 from pytest_rageval.environments.parts import EnvironmentParts
 
-__all__ = ["BUILTIN", "Environment", "EnvironmentFactory", "EnvironmentParts"]
+__all__ = ["BUILTIN", "OVER_CORPUS", "Environment", "EnvironmentFactory", "EnvironmentParts"]
 
 EnvironmentFactory = Callable[[EnvironmentParts], Environment]
 """Builds an environment of one kind from its options. It reads no data; the environment does, when it is loaded."""
 
-BUILTIN: dict[str, str] = {"wiki": "pytest_rageval.environments.wiki:build"}
+BUILTIN: dict[str, str] = {
+    "mcp": "pytest_rageval.environments.mcp.kind:build",
+    "wiki": "pytest_rageval.environments.wiki:build",
+}
 """Kind -> ``"module:attribute"`` of its `EnvironmentFactory`, for a `Registry`; ``module:attr`` is a user's own."""
+
+OVER_CORPUS = ("wiki",)
+"""Kinds whose data is a corpus: that of their option ``corpus``, or the session's."""

@@ -1,7 +1,7 @@
 """Check the arguments of a tool call against a JSON schema.
 
-The subset: ``type enum const anyOf required properties additionalProperties items``. Other keywords are ignored, so
-the schema of a foreign tool never refuses what its server would take.
+The subset: ``type enum const anyOf required properties additionalProperties items``. Other keywords and malformed ones
+are ignored, so the schema of a foreign tool never refuses what its server would take.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _value(value: Any, schema: object, where: str) -> Any:
         return _any_of(value, variants, where)
     value = _typed(value, schema.get("type"), where)
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if allowed is not None and not any(_equal(value, each) for each in allowed):
+    if isinstance(allowed, list | tuple) and not any(_equal(value, each) for each in allowed):
         raise InvalidArgumentsError(f"{where} is {_shown(value)}; write one of {', '.join(map(_shown, allowed))}.")
     if isinstance(value, Mapping):
         return _object(value, schema, where)
@@ -106,7 +106,7 @@ def _tried(value: Any, schema: object, where: str) -> tuple[Any, InvalidArgument
 
 def _typed(value: Any, wanted: object, where: str) -> Any:
     names = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Sequence) else []
-    known = [name for name in names if name in _IS]
+    known = [name for name in names if isinstance(name, str) and name in _IS]
     if not known or len(known) < len(names):
         return value
     if any(_IS[name](value) for name in known):
@@ -117,8 +117,9 @@ def _typed(value: Any, wanted: object, where: str) -> Any:
 
 
 def _object(value: Mapping[str, Any], schema: Schema, where: str) -> dict[str, Any]:
-    for name in schema.get("required", ()):
-        if name not in value:
+    required = schema.get("required")
+    for name in required if isinstance(required, list | tuple) else ():
+        if isinstance(name, str) and name not in value:
             raise InvalidArgumentsError(f"{where or 'The call'} needs {name}.")
     properties, prefix = _mapping(schema.get("properties")), f"{where}." if where else ""
     return {str(name): _value(each, properties.get(name), f"{prefix}{name}") for name, each in value.items()}

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 
 from pytest_rageval.environments.environment import Environment
-from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.model.current import CASE_ENVIRONMENT
 
 __all__ = ["Environments", "chosen"]
@@ -67,15 +67,16 @@ def chosen(names: Collection[str], facet: str, option: str = "", where: str = ""
         SettingError: no name is given, and there is not exactly one; or the name is unknown.
     """
     name = facet or option
-    if name:
-        if name not in names:
-            raise UnknownNameError("environment", name, names, where)
+    if name in names:
         return name
-    if len(names) == 1:
-        return next(iter(names))
     prefix = f"{where}: " if where else ""
     if not names:
-        raise SettingError(f"{prefix}the system needs an environment; set rag_corpus or rag_environments in the ini")
+        needed = f"the environment {short_repr(name)}" if name else "an environment"
+        raise SettingError(f"{prefix}the system needs {needed}; set rag_corpus or rag_environments in the ini")
+    if name:
+        raise UnknownNameError("environment", name, names, where)
+    if len(names) == 1:
+        return next(iter(names))
     listed = ", ".join(names)
     raise SettingError(
         f"{prefix}there are several environments ({listed}); name one with the facet environment of the case, or with "

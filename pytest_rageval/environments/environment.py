@@ -15,11 +15,13 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from pytest_rageval.environments.arguments import fitted, parsed
 from pytest_rageval.environments.outages import ToolUnavailableError, is_outage
+from pytest_rageval.environments.recorded_tools import RecordedCalls
 from pytest_rageval.environments.results import plain_result, text_of
 from pytest_rageval.environments.shortening import shortened
 from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
@@ -29,13 +31,25 @@ from pytest_rageval.importing import cause_text
 from pytest_rageval.model.plain import plain_text
 from pytest_rageval.threads import Threads
 
-__all__ = ["MAX_OBSERVATION", "TIMEOUT_S", "Environment", "OpenEnvironment"]
+__all__ = ["MAX_OBSERVATION", "TIMEOUT_S", "Environment", "OpenEnvironment", "Service"]
 
 TIMEOUT_S = 30.0
 MAX_OBSERVATION = 4_000
 
 Outcome = tuple[Any, BaseException | None]
 """What a tool returned and what it raised."""
+
+
+class Service(Protocol):
+    """Something outside of this process, or on a thread of its own, that an environment has started."""
+
+    def stop(self) -> None:
+        """Begin to end it, without waiting; calls that wait for it fail."""
+        ...
+
+    def close(self) -> None:
+        """End it, and wait until it has ended."""
+        ...
 
 
 @dataclass(eq=False, slots=True)
@@ -47,11 +61,17 @@ class Environment:
         loader: reads the data; returns a function that makes the tools of one case, with state of their own. None
             once the data is read: it may refer to the session, which knows the gold answers.
         timeout: seconds of one call.
+        record: whether the calls of tools are recorded and replayed as those of models are.
+        has_state: whether a call may change what later calls of the case return.
+        service: what it has started; None if it starts nothing.
     """
 
     name: str
     loader: Callable[[], Callable[[], Sequence[Tool]]] | None
     timeout: float = TIMEOUT_S
+    record: bool = False
+    has_state: bool = True
+    service: Service | None = None
     _make: Callable[[], Sequence[Tool]] = field(default=tuple, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -68,7 +88,18 @@ class Environment:
         Args:
             max_observation: characters of an observation's text; the trace has the whole result.
         """
-        return OpenEnvironment(self.name, self.load()(), self.timeout, max_observation)
+        calls = RecordedCalls(self.name, has_state=self.has_state) if self.record else None
+        return OpenEnvironment(self.name, self.load()(), self.timeout, max_observation, calls)
+
+    def stop(self) -> None:
+        """Begin to end what it has started, without waiting."""
+        if self.service is not None:
+            self.service.stop()
+
+    def close(self) -> None:
+        """End what it has started, at the end of the session."""
+        if self.service is not None:
+            self.service.close()
 
 
 class OpenEnvironment:
@@ -79,11 +110,19 @@ class OpenEnvironment:
         tools: in the order in which they are shown to a model.
     """
 
-    def __init__(self, name: str, tools: Sequence[Tool], timeout: float, max_observation: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        tools: Sequence[Tool],
+        timeout: float,
+        max_observation: int,
+        calls: RecordedCalls | None = None,
+    ) -> None:
         self.name = name
         self.tools = tuple(tools)
         self._timeout = timeout
         self._max_observation = max_observation
+        self._calls = calls
         self._by_name = {tool.name: tool for tool in self.tools}
         self._threads = Threads()  # one thread, so objects that are bound to a thread work
 
@@ -99,7 +138,7 @@ class OpenEnvironment:
         """End the thread of the tools."""
         self._threads.close()
 
-    async def run(self, tool: str, arguments: Mapping[str, Any] | str) -> Observation:
+    async def run(self, tool: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
         """Call a tool, record the call as a step "tool" of the case, and return what the agent observes.
 
         An unknown tool, arguments that do not fit and what the tool raises are observations.
@@ -107,12 +146,16 @@ class OpenEnvironment:
         Args:
             tool: its name.
             arguments: by name; text is read as a JSON object.
+            trailing: what the model wrote behind the call, for the trace only.
 
         Raises:
             ToolUnavailableError: the tool's service cannot be reached, or the call takes longer than the timeout.
             CaseError: the tool raised it.
+            ModelError: of kind "not_recorded", if the call is not recorded and the record mode forbids it.
         """
         with recorded(tool, arguments) as step:
+            if trailing:
+                step.detail["trailing"] = plain_text(trailing)
             start = time.perf_counter()
             try:
                 observation = await self._observe(tool, arguments)
@@ -131,6 +174,10 @@ class OpenEnvironment:
         if tool is None:
             raise InvalidArgumentsError(f"There is no tool {_shown(name)}; there {_listed(list(self._by_name))}.")
         values = fitted(parsed(arguments), tool.parameters)
+        call = partial(self._called, tool, values)
+        return await (call() if self._calls is None else self._calls.observe(name, values, call))
+
+    async def _called(self, tool: Tool, values: Mapping[str, Any]) -> Observation:
         returned, error = await self._outcome(tool, values)
         if error is not None:
             return self._failed(tool, error)

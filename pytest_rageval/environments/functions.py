@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.environments.environment import TIMEOUT_S, Environment
+from pytest_rageval.environments.mcp import is_server
 from pytest_rageval.environments.outages import is_outage
 from pytest_rageval.environments.parts import EnvironmentParts
 from pytest_rageval.environments.signatures import described
@@ -28,32 +29,43 @@ def is_reference(kind: str) -> bool:
 
 
 def build(parts: EnvironmentParts) -> Environment:
-    """Return the environment of a user's ``module:attr``; it takes no options of its own.
+    """Return the environment of a user's ``module:attr``.
+
+    Options: ``timeout`` and ``record``.
 
     Raises:
         SettingError: it cannot be imported, or has no tools, or a function cannot be described.
     """
     timeout = parts.options.seconds("timeout", TIMEOUT_S)
+    record = parts.options.flag("record", default=False)
     parts.options.finish()
     form = SPEC.fullmatch(parts.kind)
     if form is None:
         raise SettingError(f"{parts.where}: {short_repr(parts.kind)} is not written as module:attribute")
-    return environment_of(parts.name, imported_object(form, parts.where), f"{parts.where}: {parts.kind}", timeout)
+    value, where = imported_object(form, parts.where), f"{parts.where}: {parts.kind}"
+    return environment_of(parts.name, value, where, timeout, record=record)
 
 
-def environment_of(name: str, value: object, where: str, timeout: float | None = None) -> Environment:
+def environment_of(
+    name: str, value: object, where: str, timeout: float | None = None, *, record: bool = False
+) -> Environment:
     """Return an environment of a user's value, one of `FORMS`; a class is instantiated for each case.
+
+    A server of the package mcp is an environment, too: it answers within this process.
 
     Raises:
         SettingError: it has no tools, or a function cannot be described; the message begins with ``where``.
     """
     if isinstance(value, Environment):
         return value
+    timeout = TIMEOUT_S if timeout is None else timeout
+    if is_server(value):
+        from pytest_rageval.environments.mcp.kind import own_server
+
+        return own_server(name, value, where, timeout, record=record)
     make = _tools_of(value, where)
-    environment = Environment(name, lambda: make)
-    if timeout is not None:
-        environment.timeout = timeout
-    return environment
+    stateless = isinstance(value, Mapping | list | tuple | Tool) or inspect.isroutine(value)
+    return Environment(name, lambda: make, timeout, record, has_state=not stateless)
 
 
 def _tools_of(value: object, where: str) -> Make:

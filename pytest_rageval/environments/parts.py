@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_rageval.component_options import ComponentOptions
@@ -37,6 +38,8 @@ class EnvironmentParts:
         options: of its line.
         corpora: reads corpora.
         store: where indexes are stored; None keeps them in memory.
+        folder: paths and commands of the ini are relative to it.
+        replays: whether recordings answer every call, if the environment is recorded.
     """
 
     name: str
@@ -45,3 +48,5 @@ class EnvironmentParts:
     options: ComponentOptions
     corpora: CorpusReader
     store: IndexStore | None = None
+    folder: Path = Path()
+    replays: bool = False

@@ -24,7 +24,7 @@ FIELDS = ("title", "summary")
 
 
 class Titled(Protocol):
-    """A page with a title, and a text of which it knows the first paragraph."""
+    """A page with a title, a text and its first paragraph."""
 
     @property
     def title(self) -> str: ...

@@ -22,20 +22,21 @@ def build(parts: EnvironmentParts) -> Environment:
     """Return the environment over a corpus.
 
     Options: ``corpus`` (a line as in ``rag_corpus``; default: the session's corpus), ``lookup`` (``sentence`` or
-    ``paragraph``) and ``timeout``.
+    ``paragraph``), ``timeout`` and ``record``.
 
     Raises:
         SettingError: an option is invalid, or there is no corpus.
     """
     line, lookup = parts.options.text("corpus"), parts.options.choice("lookup", "sentence", tuple(UNITS))
     timeout = parts.options.seconds("timeout", TIMEOUT_S)
+    record = parts.options.flag("record", default=False)
     parts.options.finish()
     parts.corpora.check(line)
 
     def load() -> Callable[[], Sequence[Tool]]:
         return tools_over(Pages(parts.corpora.read(line), parts.store), lookup)
 
-    return Environment(parts.name, load, timeout)
+    return Environment(parts.name, load, timeout, record)
 
 
 def tools_over(pages: Pages, lookup: str = "sentence") -> Callable[[], Sequence[Tool]]:

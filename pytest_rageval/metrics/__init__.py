@@ -33,6 +33,7 @@ BUILTIN: dict[str, str] = {
     "omnieval_map_compat": "pytest_rageval.metrics.published.omnieval_compat:OMNIEVAL_MAP_COMPAT",
     "over_rejection_rate": "pytest_rageval.metrics.answers.rejection:OVER_REJECTION_RATE",
     "page_Rprec": "pytest_rageval.metrics.rankings.pages:PAGE_RPREC",
+    "positional_token_match": "pytest_rageval.metrics.answers.positional:POSITIONAL_TOKEN_MATCH",
     "rejection_rate": "pytest_rageval.metrics.answers.rejection:REJECTION_RATE",
     "rejection_rate_judged": "pytest_rageval.metrics.judges.rgb_judged:REJECTION_RATE_JUDGED",
     "rejection_rate_rgb_compat": "pytest_rageval.metrics.published.rgb_compat:REJECTION_RATE_RGB_COMPAT",

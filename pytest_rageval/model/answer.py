@@ -22,7 +22,7 @@ class Usage:
         completion_tokens: tokens received.
         cost_usd: price in US dollars.
         latency_s: wall-clock seconds of the call.
-        total_tokens: tokens sent and received, for a log that tells only their sum.
+        total_tokens: tokens sent and received, for a log that reports only their sum.
     """
 
     prompt_tokens: int | None = field(default=None, metadata=ALWAYS)

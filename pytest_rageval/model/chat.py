@@ -9,7 +9,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from pytest_rageval.model.answer import Usage
 
-__all__ = ["SCRIPT", "ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message", "ToolCall"]
+__all__ = ["EMBEDDED", "SCRIPT", "ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message", "ToolCall"]
+
+EMBEDDED = "embedded"
+"""The name of the model that needs no key: the rule-based player of `systems/embedded`."""
 
 SCRIPT = "script:"
 """Prefix of the names of models whose replies come from a file."""

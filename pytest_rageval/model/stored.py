@@ -55,7 +55,7 @@ class Rule:
         left_out: whether it is not stored at all.
         before: the field that it is written before; else fields with a default come last.
         inline: whether the keys of its object stand in this one.
-        alone: whether it is stored in place of its object.
+        alone: whether it is stored instead of its object.
         is_key: whether it is the key under which its object stands.
         private: what reports without texts have for a field with texts of the data: "removed", "null" (read as ""), or
             "kind", the part before ": ".

@@ -18,16 +18,22 @@ GRACE = 3.0
 
 LONGEST_ERROR = 2_000
 
+ACCEPTED = {"accepted"}
 CALL = {"call", "args", "kwargs"}
 END = {"value", "printed", "error"}
 """The keys of a process's messages; one without them is broken, and its process is replaced."""
 
 
 class Conversation:
-    """One program in one process: what it asks for and how it ends."""
+    """One program in one process: what it asks for and how it ends.
+
+    Attributes:
+        accepted: whether the process has begun the program; until then it may be given to another process.
+    """
 
     def __init__(self, process: Process, tools: Mapping[str, Tool], limits: Limits) -> None:
         self.process, self.tools, self.limits = process, tools, limits
+        self.accepted = False
         self.calls: list[ToolCall] = []
         self.seconds = 0.0
         self.started = time.monotonic()
@@ -35,20 +41,27 @@ class Conversation:
     def hold(self, program: Message) -> Ran | None:
         """Send the program, answer its calls, and return its end; None if the process ended or failed before it."""
         message = self.turn(program)
-        while message is not None and message.keys() >= CALL:
-            message = self.turn(self.answer(message))
+        if message is not None and message.keys() == ACCEPTED:
+            self.accepted = True
+            message = self.receive(self.remaining)
+            while message is not None and message.keys() >= CALL:
+                message = self.turn(self.answer(message))
         if message is None or not message.keys() >= END:
             return None
         error = ascii_safe(str(message["error"]))
-        return Ran(message["value"], str(message["printed"]), error, tuple(self.calls), self.seconds)
+        is_set = message.get("is_set") is True
+        return Ran(message["value"], str(message["printed"]), error, tuple(self.calls), self.seconds, is_set)
 
     def turn(self, message: Message) -> Message | None:
-        """Send a message and return the next one; the time between them is the program's own."""
-        started = time.monotonic()
+        """Send a message and return the next one."""
         self.process.write(message)
+        return self.receive(GRACE if "stop" in message else self.remaining)
+
+    def receive(self, seconds: float) -> Message | None:
+        """Return the process's next message; the time until it comes is the program's own."""
+        started = time.monotonic()
         try:
-            total = GRACE if "stop" in message else self.remaining
-            return self.process.read(min(self.limits.seconds - self.seconds + GRACE, total))
+            return self.process.read(min(self.limits.seconds - self.seconds + GRACE, seconds))
         finally:
             self.seconds += time.monotonic() - started
 

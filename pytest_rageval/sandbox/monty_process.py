@@ -14,7 +14,7 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.sandbox.bounded_json import NotJsonError, bounded
@@ -114,23 +114,20 @@ class Program:
         self.values: Message = message["values"]
         self.limits: Message = message["limits"]
         self.variable: str = message["variable"]
+        self.is_set = False
         self.policy: Message = {"sleep": "zero", "random_start": {"seed": message["seed"]}}
         if not message["real_clock"]:
             self.policy["datetime"] = CLOCK
-        self.ask = channel.ask
+        self.ask, self.send = channel.ask, channel.send
 
     def run(self, pool: Monty) -> Message:
         """Return the end of the program for our process."""
         from pydantic_monty import MontyError
 
-        limits = {
-            "max_feed_duration_secs": self.limits["seconds"],
-            "max_memory": self.limits["memory"],
-            "max_suspensions": 1_000 + 4 * self.limits["tool_calls"],
-        }
         value, error, printed = None, "", Printed(0, lambda: None)
         try:
-            with pool.checkout(limits=limits, os_policy=self.policy, assert_message_annotations=False) as session:  # type: ignore[arg-type]
+            with self.session(pool) as session:
+                self.send({"accepted": True})
                 printed = Printed(self.limits["printed"], _killer(session.worker_pid))
                 value = self.drive(session, printed)
         except NotJsonError as problem:
@@ -141,7 +138,28 @@ class Program:
             error = self.explain(failure)
         if printed.full:
             value, error = None, f"output limit: the program printed more than {self.limits['printed'] >> 10} KiB"
-        return {"value": value, "error": error, "printed": printed.text}
+        return {"value": value, "is_set": self.is_set, "error": error, "printed": printed.text}
+
+    @contextlib.contextmanager
+    def session(self, pool: Monty) -> Iterator[MontySession]:
+        """Open a session; the pool replaces a worker that ended while it was idle."""
+        from pydantic_monty import MontyCrashedError
+
+        limits: Any = {
+            "max_feed_duration_secs": self.limits["seconds"],
+            "max_memory": self.limits["memory"],
+            "max_suspensions": 1_000 + 4 * self.limits["tool_calls"],
+        }
+
+        def checkout() -> MontySession:
+            return pool.checkout(limits=limits, os_policy=self.policy, assert_message_annotations=False)  # type: ignore[arg-type]
+
+        with contextlib.ExitStack() as stack:
+            try:
+                session = stack.enter_context(checkout())
+            except MontyCrashedError:
+                session = stack.enter_context(checkout())
+            yield session
 
     def drive(self, session: MontySession, printed: Printed) -> Any:
         """Run the program, answer its calls of tools, and return its value as JSON values."""
@@ -158,7 +176,9 @@ class Program:
                 step = step.resume_auto()
         if self.variable:
             with contextlib.suppress(MontyRuntimeError):  # it is not set
-                return self.checked(session.feed_run(self.variable))
+                value = session.feed_run(self.variable)
+                self.is_set = True
+                return self.checked(value)
         return self.checked(step.output)
 
     def call(self, step: FunctionSnapshot) -> Any:

@@ -58,10 +58,6 @@ class Process:
             return None
         return message if isinstance(message, dict) else None
 
-    @property
-    def is_alive(self) -> bool:
-        return self._popen.poll() is None
-
     def write(self, message: Message) -> None:
         """Send a message; a process that has ended is seen by the next `read`."""
         assert self._popen.stdin is not None  # noqa: S101 - a pipe

@@ -68,27 +68,28 @@ class ProcessSandbox:
         """See `Sandbox.run`."""
         program: Message = {"code": code, "tools": sorted(tools), "values": dict(values), "limits": asdict(limits)}
         program |= {"variable": variable, "seed": seed, "real_clock": real_clock}
-        with self._slots, self._lent() as process:
-            conversation = Conversation(process, tools, limits)
-            ran = conversation.hold(program)
-            if ran is None:
-                self._forget(process)
-                return conversation.broken()
-            return ran
+        with self._slots:
+            while True:
+                with self._lent() as (process, is_new):
+                    conversation = Conversation(process, tools, limits)
+                    ran = conversation.hold(program)
+                    if ran is not None:
+                        return ran
+                    self._forget(process)
+                if conversation.accepted or is_new:
+                    return conversation.broken()
+                # Someone ended the process while it was idle. It has not begun the program.
 
     @contextlib.contextmanager
-    def _lent(self) -> Iterator[Process]:
-        """Lend an idle process, or a new one; kill it if the block raises."""
+    def _lent(self) -> Iterator[tuple[Process, bool]]:
+        """Lend an idle process, or a new one, and whether it is new; kill it if the block raises."""
         with self._lock:
             if self._closed:
                 raise RuntimeError(f"the sandbox {self.name} is closed")
-            process = self._idle.pop() if self._idle else None
-        if process is not None and not process.is_alive:  # someone else ended it
-            self._drop(process)
-            process = None
-        process = process or self._start()
+            idle = self._idle.pop() if self._idle else None
+        process = idle or self._start()
         try:
-            yield process
+            yield process, idle is None
         except BaseException:
             self._drop(process)
             raise

@@ -71,6 +71,7 @@ class Ran:
         error: why it did not run to its end, as one escaped line, with the program's line if known; empty if it did.
         tool_calls: its calls, in their order.
         seconds: its own time, without its tools.
+        is_set: whether the value is that of the variable asked for.
     """
 
     value: Any = None
@@ -78,6 +79,7 @@ class Ran:
     error: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     seconds: float = 0.0
+    is_set: bool = False
 
 
 class Sandbox(Protocol):

@@ -12,17 +12,22 @@ __all__ = ["BUILTIN", "FAMILIES", "WORKFLOWS", "SystemFactory", "SystemParts"]
 SystemFactory = Callable[[SystemParts], System]
 """Builds a named system from the session's parts.
 
-A `Workflow` is one with options.
+If it has an attribute ``uses_environments`` that is True, the environment of each case is chosen and loaded before
+anything runs. A `Workflow` is a factory with options.
 """
 
 BUILTIN: dict[str, str] = {
-    "closed_book": "pytest_rageval.systems.closed_book:build",
-    "extractive": "pytest_rageval.systems.extractive:build",
-    "llm": "pytest_rageval.systems.llm:build",
+    "closed_book": "pytest_rageval.systems.closed_book:CLOSED_BOOK",
+    "dfsdt": "pytest_rageval.systems.agents.dfsdt:workflow",
+    "extractive": "pytest_rageval.systems.extractive:EXTRACTIVE",
+    "function_calling": "pytest_rageval.systems.agents.function_calling:workflow",
+    "llm": "pytest_rageval.systems.llm:LLM",
+    "pal": "pytest_rageval.systems.agents.pal:build",
+    "react": "pytest_rageval.systems.agents.react:workflow",
 }
 """System name -> ``"module:attribute"`` of its `SystemFactory`, for a `Registry`."""
 
-FAMILIES: dict[str, str] = {}
+FAMILIES: dict[str, str] = {"chain": "pytest_rageval.systems.chains.system:family"}
 """Head of a system's name, as ``chain`` in ``chain:FILE.toml`` -> ``"module:attribute"`` of its function, for a
 `Registry`. The function gets the name, the head and the registry's ``get``, and returns the `SystemFactory`."""
 

@@ -18,9 +18,10 @@ from pytest_rageval.systems.conflict import Sentence, contradict
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts, no_passages
 from pytest_rageval.systems.question import asks_for_number, content_terms, numbers, terms
+from pytest_rageval.systems.workflow import NO_CALLS, Workflow, no_options
 from pytest_rageval.text.sentences import sentences
 
-__all__ = ["build", "extractive"]
+__all__ = ["EXTRACTIVE", "build", "extractive"]
 
 K1, B = 1.5, 0.75
 """BM25's usual constants."""
@@ -54,7 +55,7 @@ _PIECE = re.compile(r".{1,300}(?!\S)|.{1,300}", re.DOTALL)
 """Splits a sentence of more than 300 characters, at white space if possible."""
 
 
-def build(parts: SystemParts) -> System:
+def build(parts: SystemParts, options: None = None) -> System:
     """Return the reader as a system that retrieves if a case supplies no passages."""
     return naive(SystemParts(parts.retriever, extractive, parts.top_k))
 
@@ -161,3 +162,6 @@ def _choose(order: Sequence[int], scores: Sequence[float], candidates: Sequence[
 
 def _phrase(phrases: Mapping[str, str], language: str) -> str:
     return phrases.get(language, phrases["en"])
+
+
+EXTRACTIVE = Workflow(no_options, build, lambda options, query, parts: NO_CALLS)

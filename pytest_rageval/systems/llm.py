@@ -12,8 +12,9 @@ from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.naive import naive
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.prompting import Prompts, load_prompts, messages_for
+from pytest_rageval.systems.workflow import PlannedRun, Workflow, no_options
 
-__all__ = ["ModelGenerator", "answer_of", "build", "model_of"]
+__all__ = ["LLM", "ModelGenerator", "answer_of", "build", "model_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class ModelGenerator:
         return answer_of(await self.model.complete(messages_for(query, self.prompts)))
 
 
-def build(parts: SystemParts) -> System:
+def build(parts: SystemParts, options: None = None) -> System:
     """Return retrieve-then-generate with the session's model; raise `SettingError` without a model."""
     generator = ModelGenerator(model_of(parts, "llm"), parts.prompts or load_prompts())
     return naive(SystemParts(parts.retriever, generator, parts.top_k))
@@ -55,3 +56,12 @@ def answer_of(completion: Completion) -> Answer:
     return Answer(
         completion.text.strip(), abstained=abstained, trace=(Step("completion", detail),), usage=completion.usage
     )
+
+
+def _plan(options: None, query: Query, parts: SystemParts) -> PlannedRun:
+    messages = messages_for(query, parts.prompts or load_prompts())
+    is_supplied = query.passages is not None
+    return PlannedRun(messages, 1, exact=True, final=is_supplied, documents=0 if is_supplied else parts.top_k)
+
+
+LLM = Workflow(no_options, build, _plan)

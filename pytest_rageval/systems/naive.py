@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import cast
 
-from pytest_rageval.errors import RagEvalError, RetrieverError, SettingError, SystemContractError
+from pytest_rageval.errors import SettingError
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.case import Passage, Query
-from pytest_rageval.model.facts import RETRIEVE, facts_of, retriever_of
+from pytest_rageval.model.facts import RETRIEVE
 from pytest_rageval.model.protocols import AsyncSystem, Retriever, SyncSystem, System
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.systems.calling import checked, is_async, system_name
-from pytest_rageval.systems.parts import SystemParts, no_passages
-from pytest_rageval.threads import Bound
+from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.searching import AsyncSearch, Found, has_no_text, search
 
 __all__ = ["AsyncRetrieveThenGenerate", "RetrieveThenGenerate", "naive"]
-
-T = TypeVar("T")
 
 
 def naive(parts: SystemParts) -> System:
@@ -58,126 +54,64 @@ class RetrieveThenGenerate:
     def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
             return self.generator(query)
-        ranking, retrieval_step = _retrieve(self.retriever, query.question, self.top_k)
-        if _has_no_text(ranking):
-            return _ranking_only(ranking, retrieval_step)
+        found = search(self.retriever, query.question, self.top_k)
+        if has_no_text(found.ranking):
+            return _ranking_only(found)
         start = time.perf_counter()
-        value = self.generator(_with_passages(query, ranking))
-        return _answer(value, system_name(self.generator), ranking, (retrieval_step, _step("generate", start)))
+        value = self.generator(_with_passages(query, found.ranking))
+        return _answer(value, system_name(self.generator), found, _step("generate", start))
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncRetrieveThenGenerate:
     """Like `RetrieveThenGenerate`, for an async retriever or generator, on an event loop shared by all cases.
 
-    An async ``search`` is awaited. A sync one runs in a thread, one case at a time, while the generator works on other
-    cases. It is called directly if the retriever is ``in_place``, or if there is no event loop because every call is
-    replayed. A sync generator runs in a thread too.
+    A sync search or generator runs in a thread, one case at a time; see `AsyncSearch`.
     """
 
     retriever: Retriever | None
     generator: System
     top_k: int = 5
-    _bound: Bound = field(default_factory=lambda: Bound(1), init=False, repr=False, compare=False)
+    _search: AsyncSearch = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_search", AsyncSearch(self.retriever))
 
     async def __call__(self, query: Query) -> Answer | str:
         if query.passages is not None:
             return await self._generate(query)
-        ranking, retrieval_step = await self._retrieve_async(query.question)
-        if _has_no_text(ranking):
-            return _ranking_only(ranking, retrieval_step)
+        found = await self._search.find(query.question, self.top_k)
+        if has_no_text(found.ranking):
+            return _ranking_only(found)
         start = time.perf_counter()
-        value = await self._generate(_with_passages(query, ranking))
-        return _answer(value, system_name(self.generator), ranking, (retrieval_step, _step("generate", start)))
-
-    async def _retrieve_async(self, question: str) -> tuple[Ranking, Step]:
-        search: Any = getattr(self.retriever, "search", None)
-        if is_async(search):
-            start = time.perf_counter()
-            with _wrap_errors(self.retriever):
-                ranking = await search(question, self.top_k)
-            return _check_ranking(self.retriever, ranking), _retrieval_step(self.retriever, start)
-        retrieve = partial(_retrieve, self.retriever, question, self.top_k)
-        if self.retriever is None or getattr(self.retriever, "in_place", False):
-            return retrieve()
-        return await self._in_thread(retrieve)
+        value = await self._generate(_with_passages(query, found.ranking))
+        return _answer(value, system_name(self.generator), found, _step("generate", start))
 
     async def _generate(self, query: Query) -> Answer | str:
         if is_async(self.generator):
             return await cast("AsyncSystem", self.generator)(query)
-        return await self._in_thread(partial(cast("SyncSystem", self.generator), query))
-
-    async def _in_thread(self, call: Callable[[], T]) -> T:
-        if not _has_event_loop():
-            return call()
-        async with self._bound.slots:
-            return await self._bound.threads.run(call)
+        return await self._search.in_thread(partial(cast("SyncSystem", self.generator), query))
 
 
-def _has_event_loop() -> bool:
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _retrieve(retriever: Retriever | None, question: str, top_k: int) -> tuple[Ranking, Step]:
-    if retriever is None:
-        raise no_passages()
-    start = time.perf_counter()
-    with _wrap_errors(retriever):
-        ranking = retriever.search(question, top_k)
-    return _check_ranking(retriever, ranking), _retrieval_step(retriever, start)
-
-
-@contextmanager
-def _wrap_errors(retriever: Retriever | None) -> Iterator[None]:
-    """Convert an error of a retriever to a `RetrieverError` with the traceback of its own code."""
-    try:
-        yield
-    except RagEvalError:
-        raise
-    except Exception as error:
-        raise RetrieverError(system_name(retriever), error).with_traceback(error.__traceback__) from error
-
-
-def _check_ranking(retriever: Retriever | None, ranking: object) -> Ranking:
-    if not isinstance(ranking, Ranking):
-        raise SystemContractError(
-            f"rag_retriever {system_name(retriever)!r} returned a {type(ranking).__name__}; it must return a Ranking"
-        )
-    return ranking
-
-
-def _has_no_text(ranking: Ranking) -> bool:
-    """Return whether the ranking has passages, but none with a text."""
-    return len(ranking) > 0 and not any(item.text for item in ranking)
-
-
-def _ranking_only(ranking: Ranking, retrieval_step: Step) -> Answer:
+def _ranking_only(found: Found) -> Answer:
     """Return an answer with only a ranking; no model was called, so its cost is 0."""
-    return Answer("", ranking, trace=(retrieval_step,), usage=Usage(0, 0, 0.0), generated=False)
+    return Answer("", found.ranking, trace=(_retrieval_step(found),), usage=Usage(0, 0, 0.0), generated=False)
 
 
 def _with_passages(query: Query, ranking: Ranking) -> Query:
     return replace(query, passages=tuple(Passage(i.doc_id, i.text, i.title) for i in ranking if i.text))
 
 
-def _answer(value: object, generator: str, ranking: Ranking, steps: tuple[Step, Step]) -> Answer:
+def _answer(value: object, generator: str, found: Found, generation_step: Step) -> Answer:
     answer = checked(value, generator, part="rag_generator")
-    retrieval_step, generation_step = steps
-    final = ranking if answer.ranking is None else answer.ranking  # a generator may rerank
-    return replace(answer, ranking=final, trace=(retrieval_step, *answer.trace, generation_step))
+    final = found.ranking if answer.ranking is None else answer.ranking  # a generator may rerank
+    return replace(answer, ranking=final, trace=(_retrieval_step(found), *answer.trace, generation_step))
 
 
-def _retrieval_step(retriever: Retriever | None, start: float) -> Step:
-    """Return the step of a search that began at ``start``, with the retriever's name if its facts have one."""
-    step = _step(RETRIEVE, start)
-    name = retriever_of(facts_of(retriever))
-    return replace(step, detail={**step.detail, "retriever": name}) if name else step
+def _retrieval_step(found: Found) -> Step:
+    """Return the step of a search, with the retriever's name if its facts have one."""
+    detail = {"seconds": found.seconds}
+    return Step(RETRIEVE, {**detail, "retriever": found.retriever} if found.retriever else detail)
 
 
 def _step(kind: str, start: float) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,9 @@ class SystemParts:
         environments: the tools of agents; None outside a session.
         sandbox: returns the session's sandbox, which is opened on first use; its argument names the system that needs
             it. None outside a session.
+        models: returns the model of a litellm name, recorded and charged as the session's. None outside a session.
+        retrievers: (kind of ``rag_retriever``, its parameters) -> the retriever over the session's corpus, or None
+            without a corpus. None outside a session.
         setup: the options of the system.
     """
 
@@ -44,6 +47,8 @@ class SystemParts:
     embedder: EmbeddingModel | None = None
     environments: Environments | None = None
     sandbox: Callable[[str], Sandbox] | None = None
+    models: Callable[[str], ChatModel] | None = None
+    retrievers: Callable[[str, Mapping[str, object]], Retriever | None] | None = None
     setup: SystemSetup = field(default_factory=SystemSetup)
 
 

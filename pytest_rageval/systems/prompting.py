@@ -58,11 +58,14 @@ class Prompts:
     def text(self, key: str, language: str, values: Mapping[str, str] = _NONE) -> str:
         """Return a text with its sentences and ``values`` filled in, trimmed."""
         template = self.texts.get(language, self.texts["en"])[key]
-        sentences = {
+        return fill(template, {**self.sentences(language), **values}).strip()
+
+    def sentences(self, language: str) -> dict[str, str]:
+        """Return the values of ``{rejection}`` and ``{error}``."""
+        return {
             "rejection": _sentence(self.rejection, REJECTION_SENTENCE, language),
             "error": _sentence(self.error, ERROR_SENTENCE, language),
         }
-        return fill(template, {**sentences, **values}).strip()
 
 
 def load_prompts(

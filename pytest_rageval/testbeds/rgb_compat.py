@@ -42,7 +42,7 @@ def assemble(instance: Instance, composition: Composition, seed: int = SEED) -> 
         supplied = _counterfactual(instance, pools, composition, generator)
     elif pools.groups:
         if composition.evidence == "":
-            problem = "passages: found positives in groups, of which rgb-compat always supplies some; use balanced"
+            problem = "passages: found positives in groups; rgb-compat always supplies some of them, so use balanced"
             raise DataError(instance.origin, problem)
         supplied = _integration(pools, composition, generator)
     else:

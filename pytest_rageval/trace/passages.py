@@ -12,7 +12,7 @@ from pytest_rageval.model.plain import plain_text
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.trace.steps import RETRIEVE, TOOL, has_failed
 
-__all__ = ["passage_detail", "passages_of", "ranking_of_trace"]
+__all__ = ["passage_detail", "passage_of", "passages_of", "ranking_of_trace"]
 
 
 def passage_detail(passage: ScoredPassage) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def passages_of(step: Step) -> list[ScoredPassage]:
     found = step.detail.get("passages")
     if step.kind not in (RETRIEVE, TOOL) or has_failed(step) or not isinstance(found, Sequence):
         return []
-    return [_passage(each) for each in found if isinstance(each, Mapping) and each.get("id") not in (None, "")]
+    return [passage_of(each) for each in found if isinstance(each, Mapping) and each.get("id") not in (None, "")]
 
 
 def ranking_of_trace(trace: Sequence[Step]) -> Ranking | None:
@@ -48,7 +48,8 @@ def ranking_of_trace(trace: Sequence[Step]) -> Ranking | None:
     return Ranking(items)
 
 
-def _passage(values: Mapping[str, Any]) -> ScoredPassage:
+def passage_of(values: Mapping[str, Any]) -> ScoredPassage:
+    """Return the passage of a `passage_detail`; a value of another type is ignored."""
     score = values.get("score")
     text, title, page = (each if isinstance(each := values.get(key), str) else "" for key in ("text", "title", "page"))
     known = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None

@@ -27,7 +27,7 @@ Part = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What a transcript tells.
+    """The content of a transcript.
 
     Attributes:
         steps: thoughts and calls of tools, in order. ``Finish`` is no call.

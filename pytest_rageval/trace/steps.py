@@ -19,6 +19,7 @@ __all__ = [
     "OUTAGES",
     "PROGRAM",
     "RETRIEVE",
+    "TEMPLATE",
     "THOUGHT",
     "TOOL",
     "end_of",
@@ -37,8 +38,9 @@ THOUGHT = "thought"
 PROGRAM = "program"
 GENERATE = "generate"
 BRANCH = "branch"
+TEMPLATE = "template"
 END = "end"
-KINDS = (RETRIEVE, TOOL, COMPLETION, THOUGHT, PROGRAM, GENERATE, BRANCH, END)
+KINDS = (RETRIEVE, TOOL, COMPLETION, THOUGHT, PROGRAM, GENERATE, BRANCH, TEMPLATE, END)
 """The kinds whose keys have a meaning; a step of any other kind is stored and ignored."""
 
 FINISHED = "finished"

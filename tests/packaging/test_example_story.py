@@ -16,7 +16,7 @@ EXAMPLE = ROOT / "example_project"
 BLOCKS = [
     block
     for block in blocks_of((EXAMPLE / "README.md").read_text(encoding="utf-8"), "example_project/README.md")
-    if block.section == "Break it, and mend it" and block.language == "console"
+    if block.section == "Break it, and repair it" and block.language == "console"
 ]
 
 

@@ -10,7 +10,7 @@ from pytest_rageval.analysis.gates import Gate
 __all__ = ["PartPolicy", "SelectedPart", "is_not_decided", "not_decided"]
 
 PartPolicy = Literal["skip", "decide", "fail"]
-"""Policies for a gate of which only a part of the cases is selected."""
+"""Policies for a gate if only a part of its cases is selected."""
 
 
 class SelectedPart(NamedTuple):

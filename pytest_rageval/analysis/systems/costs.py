@@ -1,4 +1,4 @@
-"""What each system costs: seconds, calls, tokens and dollars, beside its quality."""
+"""What each system costs: seconds, calls, tokens, dollars and quality."""
 
 from __future__ import annotations
 

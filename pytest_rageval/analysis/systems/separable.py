@@ -1,4 +1,4 @@
-"""The best system of each scope, and the systems that a paired test cannot tell from it."""
+"""The best system of each scope, and the systems that a paired test does not separate from it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Best:
 
     @property
     def not_separable(self) -> tuple[Contrast, ...]:
-        """The systems that the test cannot tell from it."""
+        """The systems that the test does not separate from it."""
         return tuple(each for each in self.others if not each.separable)
 
     @property

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
-Show which of several systems is best, where, and which others a paired test cannot tell from it: a grid of rows and
-columns, axes of tasks, ranks, the fit of rows to columns, and what choosing the best system for each case would reach.
-Several runs of the same data and settings are joined.
+Show which of several systems is best, where, and which others a paired test does not separate from it: a grid of rows
+and columns, axes of tasks, ranks, the fit of rows to columns, and what choosing the best system for each case would
+reach. Several runs of the same data and settings are joined.
 """
 
 FORMATS = {

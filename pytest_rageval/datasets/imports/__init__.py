@@ -19,6 +19,7 @@ BUILTIN: dict[str, str] = {
     "omnieval-results": "pytest_rageval.datasets.imports.omnieval_results:take",
     "otel": "pytest_rageval.datasets.imports.otel:take",
     "ragas": "pytest_rageval.datasets.imports.samples:ragas",
+    "ralle-chain": "pytest_rageval.datasets.imports.ralle_chain:take",
     "ralle-output": "pytest_rageval.datasets.imports.ralle_output:take",
     "react-log": "pytest_rageval.datasets.imports.react_log:take",
     "reval-log": "pytest_rageval.datasets.imports.reval_log:take",

@@ -52,6 +52,7 @@ class ImportResult:
         cases: lines of a dataset.
         answers: lines of recorded answers.
         scores: lines of scores: ``id``, ``metric``, ``value`` or ``reason``, and ``system`` if known.
+        chain: the text of a chain's file, or "".
         left: ``file:line`` and the reason for each skipped row, answer or score.
         fields: fields that were skipped in imported rows -> number of these rows.
         needless: fields that nothing here needs, such as the prompt in OmniEval's predictions; they are not a loss.
@@ -63,6 +64,7 @@ class ImportResult:
         self.cases: list[JsonObject] = []
         self.answers: list[JsonObject] = []
         self.scores: list[JsonObject] = []
+        self.chain = ""
         self.left: list[tuple[str, str]] = []
         self.fields: Counter[str] = Counter()
         self.needless: set[str] = {REPEATED}

@@ -94,15 +94,18 @@ def _cross_checks(cases: Collection[Case]) -> Iterator[str]:
 
 
 def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
-    """Yield the calls from single documents; our systems make none if the testbed supplies the passages."""
-    from pytest_rageval.systems.prompting import messages_for
-
-    query = planned.task.case.query
-    if planned.asks == "own":
+    """Yield the calls from single documents."""
+    if planned.plan is None:
         yield PlannedCall("each document", None, None)
-    elif planned.asks == "llm" and planned.model is not None and query.passages is None:
-        messages, most = messages_for(query, prompts), planned.top_k
-        yield PlannedCall("each document", planned.model, messages, final=False, times=most, counted=most == 1)
+        return
+    run = planned.plan(planned.task.case.query)
+    if not run.calls or planned.model is None or run.documents == 0:
+        return
+    if run.documents is None:
+        yield PlannedCall("each document", planned.model, None)
+        return
+    most = run.documents * run.calls
+    yield PlannedCall("each document", planned.model, run.messages, final=False, times=most, counted=most == 1)
 
 
 def _alone(case: Case, ranking: Ranking) -> dict[str, Case] | None:

@@ -40,7 +40,7 @@ class Corpus:
         self._folder = folder
         self._formats = formats
         self._chunking = parse_chunking(chunking)
-        self._retriever: Retriever | None = None
+        self._retrievers: dict[str, Retriever] = {}
         self.watch = watch
         self.needed = False
         self.digest = b""
@@ -72,12 +72,12 @@ class Corpus:
         for _ in places(self._entries, self._folder, self._formats):
             pass
 
-    def indexed(self, build: Callable[[tuple[Passage, ...], str], Retriever]) -> Retriever:
-        """Return the retriever over the passages; build it once, for all systems."""
-        if self._retriever is None:
+    def indexed(self, build: Callable[[tuple[Passage, ...], str], Retriever], name: str = "") -> Retriever:
+        """Return the retriever of a name over the passages; build it once, for all systems. "" is the session's."""
+        if name not in self._retrievers:
             passages = self.passages or ()
-            self._retriever = build(passages, self.digest.hex())
-        return self._retriever
+            self._retrievers[name] = build(passages, self.digest.hex())
+        return self._retrievers[name]
 
     def _read(self) -> tuple[Passage, ...]:
         files = places(self._entries, self._folder, self._formats)

@@ -28,7 +28,8 @@ class Source:
         instances: its records.
         digest: sha256 of its files.
         recorded: the recorded answers that it includes, scored instead of a system's; None if it has none.
-        notes: one sentence for each group of lines that are not records.
+        notes: one sentence on lines or files that are not records.
+        metrics: the default metrics of its testbeds without an ability; empty for the usual ones.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Source:
     digest: bytes
     recorded: RecordedAnswers | None = None
     notes: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
 
 
 class Sources:
@@ -72,7 +74,7 @@ class Sources:
                 raise DataError(where, "; ".join([problem, *notes]))
             digest = _digest(getattr(loader, "files", _files)(path))
             recorded = _recorded(loader, path)
-            self._read[key] = Source(name, instances, digest, recorded, notes)
+            self._read[key] = Source(name, instances, digest, recorded, notes, getattr(loader, "metrics", ()))
         return self._read[key]
 
     def judged(self, source: Source, text: str, folders: Sequence[Path], where: str) -> Source:
@@ -97,7 +99,8 @@ class Sources:
                     code="RAG205",
                 )
             digest = hashlib.sha256(source.digest + _digest([path])).digest()
-            self._judged[key] = Source(f"{source.name}+{self._shown(path)}", instances, digest, source.recorded)
+            name = f"{source.name}+{self._shown(path)}"
+            self._judged[key] = replace(source, name=name, instances=instances, digest=digest, notes=())
         return self._judged[key]
 
     def _find(self, what: str, text: str, folders: Sequence[Path], where: str) -> Path:
@@ -145,6 +148,9 @@ def _left_out(name: str, loader: Loader, path: Path) -> tuple[str, ...]:
     if not places:
         return ()
     where, what = places[0]
+    if not where.rpartition(":")[2].isdigit():
+        count = "1 file is not read" if len(places) == 1 else f"{len(places)} files are not read, the first"
+        return (f"{name}: {count}: {where} ({what})",)
     count = "1 line is no case" if len(places) == 1 else f"{len(places)} lines are no cases, the first"
     return (f"{name}: {count}: {what} at {where}",)
 

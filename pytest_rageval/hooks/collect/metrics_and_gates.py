@@ -25,7 +25,9 @@ OF_A_RUN = {*OF_SYSTEMS, REPEAT}
 """Facets that the session adds to cases."""
 
 
-def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options: Options) -> None:
+def complete(
+    testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options: Options, defaults: tuple[str, ...] = ()
+) -> None:
     """Add metrics and gates to a testbed; the testbed also computes each gate's metric.
 
     Args:
@@ -33,6 +35,7 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
         cases: all its cases.
         catalog: the registered metrics and other components.
         options: settings of the command line and the ini.
+        defaults: the metrics of the dataset's format, if the testbed names neither metrics nor an ability.
 
     Raises:
         SettingError: a metric, a gate or a selection of the marker cannot be used with these cases.
@@ -45,7 +48,8 @@ def complete(testbed: Testbed, cases: Sequence[Case], catalog: Catalog, options:
         raise no_such_cluster(settings.cluster, f"{where}: cluster", cases)
     gates = [parse_gate(text, where) for text in settings.gates]
     gate_metrics = [gate.metric for gate in gates if gate.metric not in PSEUDO_METRICS]
-    for name in [*(settings.metrics or ability_named(settings.ability).metrics), *gate_metrics]:
+    usual = defaults if defaults and settings.ability is None else ability_named(settings.ability).metrics
+    for name in [*(settings.metrics or usual), *gate_metrics]:
         metric = catalog.metrics.get(name, where)
         if metric.needs_all and settings.relevance == "answers":
             problem = (

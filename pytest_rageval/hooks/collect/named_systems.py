@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from pytest_rageval.errors import SettingError, did_you_mean, short_repr
+from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, short_repr
 from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.loading import load_system
 
@@ -25,15 +25,18 @@ class NamedSystems:
         self._added: list[str] = []
         self._loaded: dict[str, System] = {}
 
-    def load(self, names: Iterable[str], registered: Iterable[str], aliases: Collection[str] = ()) -> None:
+    def load(self, names: Iterable[str], registered: Collection[str], aliases: Collection[str] = ()) -> None:
         """Load each of ``names`` that is not ``registered``; raise `SettingError` if one cannot be loaded.
 
         An error suggests registered names and ``aliases``.
         """
         known = set(registered)
         for name in dict.fromkeys(names):
-            if name in known or name in self._loaded:
+            if name in registered or name in self._loaded:  # also of a family, such as chain:FILE
                 continue
+            if name.endswith(".toml"):
+                chain = ascii_safe(f"chain:{name.rpartition(':')[2]}")
+                raise SettingError(f"unknown system {short_repr(name)}; write {chain!r} for a chain")
             if name in aliases:  # `NAME@MODEL` was split into both; an alias alone has been resolved
                 instead = "name it without @MODEL, or add a line with the other model"
                 raise SettingError(f"rag_systems sets the model of {name!r}; {instead}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_rageval.hooks.collect.testbed import Responder
+from pytest_rageval.hooks.collect.workflows import needs_of
 from pytest_rageval.hooks.config.system_names import named_system
+from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.model.facets import MODEL, WORKFLOW
-from pytest_rageval.systems import BUILTIN, WORKFLOWS
-from pytest_rageval.systems.workflow import EMBEDDED, Workflow
+from pytest_rageval.systems import BUILTIN, WORKFLOWS, SystemFactory
+from pytest_rageval.systems.workflow import Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -38,11 +41,17 @@ def named_responders(collected: Collected, model: str | None, *, lasting: bool) 
     responders = []
     for text in options.systems or options.ini_systems:
         named = named_system(text, where, options.named_systems, registered)
-        factory = registered.get(named.system) if named.system in registered else None
-        own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")
-        facets = _facets(named, own_model or model or "")
+        factory = registered.get(named.system, where) if named.system in registered else None
         settings = () if named.is_own else tuple(named.options.items())
-        responders.append(Responder(named.name, True, lasting, named.system, own_model, facets, settings))
+        responder = Responder(named.name, True, lasting, named.system, named.model, (), settings)
+        needs = needs_of(collected, responder)
+        if needs is not None and not needs.asks:
+            facets = _facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
+            responders.append(replace(responder, model="", facets=facets))
+            continue
+        own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")
+        facets = _facets(named, factory, own_model or model or "")
+        responders.append(replace(responder, model=own_model, facets=facets))
     return responders
 
 
@@ -55,10 +64,12 @@ def facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:
     return (workflow, (MODEL, model)) if model and system not in WITHOUT_MODEL else (workflow,)
 
 
-def _facets(named: SystemName, model: str) -> tuple[tuple[str, str], ...]:
+def _facets(named: SystemName, factory: SystemFactory | None, model: str) -> tuple[tuple[str, str], ...]:
     """Return the facets of a named system. A user's own system has its labels, else its name as the workflow."""
     if named.system in BUILTIN:
         return facets_of(named.system, model)
+    if isinstance(factory, Workflow) and factory.facet:
+        return facets_of(factory.facet, model)
     labels = named.options
     model = labels.get(MODEL) or named.model
     workflow = (WORKFLOW, labels.get(WORKFLOW) or named.name)

@@ -58,7 +58,7 @@ class Resumed:
             "missed": missed(outcome, testbed.primary, better, [parse_gate(gate) for gate in testbed.gates]),
         }
 
-    def told(self, plan: Plan) -> str:
+    def summary(self, plan: Plan) -> str:
         """Return the summary line about the resumed run; "" if nothing is taken over."""
         n_cases, answers = len(self.taken(plan)), len(self.answers(plan))
         if not n_cases and not answers:
@@ -70,7 +70,7 @@ class Resumed:
 
     def described(self, plan: Plan) -> dict[str, Any]:
         """Return the entry for results.json; empty if nothing is taken over."""
-        if not self.told(plan):
+        if not self.summary(plan):
             return {}
         counts = {"cases": len(self.taken(plan)), "answers": len(self.answers(plan))}
         return {"run": self.stopped.run, **counts, "usage": encode_usage(self.spent)}

@@ -37,11 +37,13 @@ from pytest_rageval.text.dictionary import user_dictionary
 if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.measured import Snapshot
     from pytest_rageval.engine.recorded_answers import RecordedAnswers
+    from pytest_rageval.environments import Environment
     from pytest_rageval.environments.choice import Environments
     from pytest_rageval.hooks.collect.runtime import Runtime
     from pytest_rageval.hooks.config.model_clients import Models
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
+    from pytest_rageval.systems.workflow import Needs
 
 __all__ = ["Collected", "parametrize"]
 
@@ -67,7 +69,9 @@ class Collected:
         panels: judge -> the panel that replaces the session's judge.
         notes: warnings for the summary.
         retrievers: the retrievers of this process's systems.
+        needs: system -> what its files name, read once; None for a system without such files.
         environments: those of the ini; None until `prepare.environments` declares them.
+        opened: the environments that were built so far; they end with the session.
         trust: the labels and kappas that judges must reach; set after collection.
         versions: other inputs of scores: the user dictionary, and the embedding model after its first use.
         identity: fingerprint of everything that decides the scores; set after collection.
@@ -111,7 +115,9 @@ class Collected:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
         self.retrievers: list[object] = []
+        self.needs: dict[Responder, Needs | None] = {}
         self.environments: Environments | None = None
+        self.opened: list[Environment] = []
         self.versions = {"rag_user_dict": user_dictionary()} if user_dictionary() else {}
         self.trust = RequiredTrust()
         self.faults: list[str] = []
@@ -147,7 +153,7 @@ class Collected:
         source = self.sources.load(settings.dataset, site.folders, site.where)
         if settings.qrels is not None:
             source = self.sources.judged(source, settings.qrels, site.folders, site.where)
-        expanded = [(name, self._reworded(case)) for name, case in expand(settings, source.instances, seed)]
+        expanded = [(name, self.reworded(case)) for name, case in expand(settings, source.instances, seed)]
         if settings.history == "own":
             if self.options.apart:
                 problem = "history = own needs all turns of a conversation on one machine; give --dist loadfile"
@@ -174,7 +180,7 @@ class Collected:
                     made.append((shown + run, entry))
         testbed.generated = len(made)
         self.testbeds[testbed.nodeid] = testbed
-        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options)
+        complete(testbed, [entry.case for _, entry in made], self.catalog, self.options, source.metrics)
         return made
 
     @cached_property
@@ -221,7 +227,7 @@ class Collected:
             self.runtime.stop_looking_ahead()
 
     def close(self) -> Meter:
-        """Stop the models and systems; return the model calls that belong to no case.
+        """Stop the models, systems and environments; return the model calls that belong to no case.
 
         Also remove the folders that `NamedSystems` added to ``sys.path``.
         """
@@ -229,8 +235,12 @@ class Collected:
         unclaimed = Meter()
         if "models" in self.__dict__:
             unclaimed = self.models.outside
+        for environment in self.opened:
+            environment.stop()  # an agent that waits for a server would hold up the end of the event loop
         if self.runtime is not None:
             unclaimed.add(self.runtime.close())
+        for environment in self.opened:
+            environment.close()
         fault = None if self.runtime is None else self.runtime.fault
         self.faults = [fault] if fault else []
         if self.runtime is not None:
@@ -255,7 +265,7 @@ class Collected:
             return [("", {})]
         return [(f"-repeat={run}", {"repeat": str(run)}) for run in range(1, self.options.repeat + 1)]
 
-    def _reworded(self, case: Case) -> Case:
+    def reworded(self, case: Case) -> Case:
         """Return a case whose instructions ask for the ini's sentences instead of RGB's."""
         text, language = case.instructions, case.instance.language
         for own, published in ((self.options.rejection, REJECTION_SENTENCE), (self.options.error, ERROR_SENTENCE)):

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.systems.workflow import AnyWorkflow, Workflow
+from pytest_rageval.systems.workflow import AnyWorkflow, Needs, Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Responder
 
-__all__ = ["check_workflows", "setup_of", "workflow_of"]
+__all__ = ["check_needs", "check_workflows", "needs_of", "setup_of", "workflow_of"]
 
 
 def workflow_of(collected: Collected, responder: Responder) -> AnyWorkflow | None:
@@ -39,9 +39,39 @@ def setup_of(collected: Collected, responder: Responder) -> SystemSetup:
     )
 
 
+def needs_of(collected: Collected, responder: Responder) -> Needs | None:
+    """Return what the files of a system name; None if it is no workflow, or its files name nothing."""
+    if responder not in collected.needs:
+        workflow = workflow_of(collected, responder)
+        declared = None if workflow is None else workflow.needs
+        needs = None
+        if workflow is not None and declared is not None:
+            needs = declared(workflow.read(setup_of(collected, responder)))
+        collected.needs[responder] = needs
+    return collected.needs[responder]
+
+
 def check_workflows(collected: Collected) -> None:
-    """Read the options of all workflows that answer a case; raise `RagEvalError` for an invalid one."""
+    """Read the options of all workflows that answer a case, and check what their files name.
+
+    Raises:
+        RagEvalError: an option or a file is invalid, or a retriever or the file of a script is unknown.
+    """
     for responder in dict.fromkeys(entry.responder for entry in collected.entries):
         workflow = workflow_of(collected, responder)
-        if workflow is not None:
-            workflow.read(setup_of(collected, responder))
+        if workflow is None:
+            continue
+        workflow.read(setup_of(collected, responder))
+        check_needs(collected, needs_of(collected, responder) or Needs())
+
+
+def check_needs(collected: Collected, needs: Needs) -> None:
+    """Check the retrievers and models that the files of a system name, and add the models to the session's.
+
+    Raises:
+        RagEvalError: a retriever or the file of a script is unknown.
+    """
+    for where, kind, _ in needs.retrievers:
+        collected.catalog.retrievers.get(kind, where)
+    collected.models.others.update(dict.fromkeys(needs.models))
+    collected.models.scripts.check(("rag_llm", name) for name in needs.models)

@@ -56,7 +56,7 @@ class Models:
         loop: the event loop of all model calls, also for callers on other loops; None until the first case.
         outside: meter of the calls outside cases, from session fixtures and plain tests.
         loading: the thread that imports the model backends; None until one is needed.
-        scripts: the files of models named ``script:FILE.toml``.
+        scripts, others: the files of models named ``script:FILE.toml``; the models that the files of systems name.
     """
 
     def __init__(self, options: Options, recordings: tuple[str, ...] | None, budget: Path | None) -> None:
@@ -67,6 +67,7 @@ class Models:
         self.loading: Thread | None = None
         self.scripts = Scripts(options)
         self.outside = Meter()
+        self.others: dict[str, None] = {}
         self._clients: dict[object, Asker[Any, Any]] = {}
         self._limiters: list[Limiter] = []
 
@@ -186,10 +187,10 @@ class Models:
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """The models that the options name, each with its fixture."""
+        """The models that the options and the files of systems name, each with its fixture."""
         models = [(fixture, self.setting(fixture).name) for fixture in KINDS]
         models += [("rag_judge", name) for name in self._options.panelists]
-        models += [("rag_llm", name) for name in self._options.system_models]
+        models += [("rag_llm", name) for name in {**dict.fromkeys(self._options.system_models), **self.others}]
         return [(fixture, name) for fixture, name in models if name is not None]
 
     def preload(self) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER
 from pytest_rageval.hooks.config.options import Options
-from pytest_rageval.model.chat import SCRIPT
-from pytest_rageval.systems.workflow import EMBEDDED
+from pytest_rageval.model.chat import EMBEDDED, SCRIPT
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.scripts.script_file import ScriptReply

@@ -37,8 +37,8 @@ class Options(Settings):
 
     # fmt: off
     systems = Setting("--rag-system", parse=parsing.distinct, action="append", default=[], metavar="NAME",
-        help="system under test: a registered name, NAME@MODEL, module:attr or an alias of rag_systems; repeat to "
-        "compare several",
+        help="system under test: a registered name, NAME@MODEL, chain:FILE.toml, module:attr or an alias of "
+        "rag_systems; repeat to compare several",
         more="how-to/systems.md")
     ini_systems = Setting("rag_system", parse=parsing.distinct, kind="linelist",
         help="system under test, like --rag-system; a fixture rag_system has priority", more="how-to/systems.md")
@@ -139,7 +139,8 @@ class Options(Settings):
         "line", more="explanation/matching.md#when-is-an-answer-a-refusal")
 
     sandbox: Setting[str] = Setting("rag_sandbox", parse=components.sandbox, default="monty",
-        help="where programs that a model wrote run: monty (extra agents)", more="explanation/sandbox.md")
+        help="where programs that a model wrote run: monty (extra agents)", decides="systems",
+        more="explanation/sandbox.md")
     concurrency = Setting("--rag-concurrency", "rag_concurrency", parse=parsing.count, type=parsing.positive,
         help="concurrent answers in a process (default: 16 for async systems and models, 1 for a sync callable)",
         metavar="N", reported=True, more="how-to/slow-or-flaky.md#answer-several-cases-at-once")

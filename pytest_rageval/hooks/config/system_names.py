@@ -11,7 +11,7 @@ from pytest_rageval.hooks.config.named_lines import NAME, options_in
 from pytest_rageval.model.facets import MODEL, WORKFLOW
 from pytest_rageval.registry import Registry
 from pytest_rageval.systems import FAMILIES, SystemFactory
-from pytest_rageval.systems.workflow import Workflow
+from pytest_rageval.systems.workflow import Workflow, no_options
 
 __all__ = ["SYSTEMS", "SystemName", "check_names", "model_of", "named_system", "parse_systems"]
 
@@ -98,7 +98,7 @@ def named_system(
     """
     if text in systems:
         return systems[text]
-    if text in registered:
+    if text in list(registered):  # a name may hold an @
         return SystemName(text, text)
     named = SystemName(text, *_split(text, where))
     _check(named, where, registered)
@@ -116,7 +116,8 @@ def _check(named: SystemName, where: str, registered: Registry[SystemFactory]) -
         raise SettingError(f"{where}: {named.system} takes no model; to label its answers, write {label} in {SYSTEMS}")
     if named.system == "extractive" and named.model:
         raise SettingError(f"{where}: extractive asks no model; remove @{named.model}")
-    if named.options and named.system in registered and isinstance(registered.get(named.system), Workflow):
+    factory = registered.get(named.system) if named.options and named.system in registered else None
+    if isinstance(factory, Workflow) and factory.read is not no_options:
         return  # it reads its options itself
     for option in named.options:
         if named.is_own and option in LABELS:

@@ -9,6 +9,7 @@ from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.workflows import check_workflows
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
 from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.prepare.embedded_model import check_embedded
 from pytest_rageval.hooks.prepare.environments import check_environments
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
@@ -32,6 +33,7 @@ def check_session(collected: Collected) -> None:
     _check_cluster(collected)
     systems = (entry.responder.kind for entry in collected.entries if entry.responder.named)
     collected.named.load(systems, collected.catalog.systems, options.named_systems)
+    check_embedded(collected)
     check_workflows(collected)
     check_environments(collected)
     for gate, where in collected.session_gates:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_rageval.corpora.locating import EvidenceLocator
-from pytest_rageval.errors import RagEvalError
+from pytest_rageval.errors import RagEvalError, SettingError
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.collect.session_corpus import corpus_of
+from pytest_rageval.hooks.collect.workflows import needs_of
 from pytest_rageval.hooks.config.fixture_overrides import (
     CORPUS_FIXTURE,
     EMBEDDER,
@@ -61,22 +63,53 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
         check_evidence(collected, located, corpus.locator)
     if collected is not None and passages is not None:
         digest_labels(collected, _corpus_cases(collected, items), passages)
-    if collected is None or not users:
+    if collected is None:
         return
-    if passages is not None:
+    if users and passages is not None:
         check_judged(collected, users, passages)
-    _make_retriever(collected, passages)
+    if users:
+        _make_retriever(collected, passages)
+    _make_named(collected, items, passages)
 
 
 def _make_retriever(collected: Collected, passages: tuple[Passage, ...] | None) -> None:
     """Build the session's retriever; raise `RagEvalError` for an invalid setting or index."""
     from pytest_rageval.hooks.prepare.retriever import retriever_over
 
-    try:
+    with _reported_later():
         retriever_over(passages, collected)
+
+
+def _make_named(collected: Collected, items: Sequence[pytest.Item], passages: tuple[Passage, ...] | None) -> None:
+    """Build the retrievers that chains name; raise `RagEvalError` for an invalid parameter or index."""
+    from pytest_rageval.hooks.prepare.retriever import retriever_of_kind
+
+    entries = [item.stash[ENTRY] for item in items if ENTRY in item.stash and overridden(CORPUS_FIXTURE, item) is None]
+    for responder in dict.fromkeys(entry.responder for entry in entries if entry.case.supplied is None):
+        needs = needs_of(collected, responder)
+        for where, kind, params in () if needs is None else needs.retrievers:
+            with _placed(where, kind), _reported_later():
+                retriever_of_kind(kind, params, passages, collected)
+
+
+@contextmanager
+def _placed(where: str, kind: str) -> Iterator[None]:
+    """Say in an error of parameters that they are those of a chain."""
+    try:
+        yield
+    except SettingError as error:
+        problem = str(error).replace("rag_retriever_params has", f"the retriever {kind} has")
+        raise SettingError(f"{where}: {problem}", code=error.code) from error
+
+
+@contextmanager
+def _reported_later() -> Iterator[None]:
+    """Ignore an error of foreign code: the first case that needs the retriever reports it with more detail."""
+    try:
+        yield
     except RagEvalError:
         raise
-    except Exception:  # the first case that needs it reports the error with more detail
+    except Exception:
         return
 
 
@@ -91,7 +124,9 @@ def _corpus_users(collected: Collected, items: Sequence[pytest.Item]) -> set[Tes
         if entry is None or entry.case.supplied is not None or (entry.testbed, entry.responder) in known:
             continue
         known.add((entry.testbed, entry.responder))
-        is_builtin = entry.responder.kind in READERS and overridden(CORPUS_FIXTURE, item) is None
+        needs = needs_of(collected, entry.responder)
+        searches = entry.responder.kind in READERS or (needs is not None and needs.retrieves)
+        is_builtin = searches and overridden(CORPUS_FIXTURE, item) is None
         if is_builtin and CORPUS_FIXTURE in _fixtures_of(collected, entry, item):
             users.add(entry.testbed)
     return users
@@ -138,7 +173,10 @@ def _fixtures_of(collected: Collected, entry: Entry, item: pytest.Item) -> list[
     if not entry.responder.named and "rag_system" in theirs:
         return ["rag_system", *models]
     parts = [fixture for fixture in theirs if fixture != "rag_system"]
-    if "rag_retriever" in parts:
+    needs = needs_of(collected, entry.responder)
+    if "rag_retriever" in parts and (needs is None or not needs.retrievers):
         return [fixture for fixture in parts if fixture != CORPUS_FIXTURE]
+    if needs is not None and not (needs.retrieves or needs.retrievers or needs.tools):
+        return parts
     retrieves = entry.case.supplied is None if name in READERS else name != "closed_book"
     return [*parts, CORPUS_FIXTURE] if retrieves else parts

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pytest_rageval.component_options import ComponentOptions
-from pytest_rageval.environments import BUILTIN, Environment, EnvironmentFactory, EnvironmentParts
+from pytest_rageval.environments import BUILTIN, OVER_CORPUS, Environment, EnvironmentFactory, EnvironmentParts
 from pytest_rageval.environments.choice import Environments, chosen
 from pytest_rageval.environments.functions import build, environment_of, is_reference
-from pytest_rageval.errors import RagEvalError, SettingError, short_repr
+from pytest_rageval.environments.recorded_tools import KIND
+from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
 from pytest_rageval.hooks.collect.corpus import Corpus
 from pytest_rageval.hooks.collect.keys import ENTRY
-from pytest_rageval.hooks.collect.workflows import workflow_of
+from pytest_rageval.hooks.collect.workflows import needs_of, setup_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS, EnvironmentLine
 from pytest_rageval.hooks.config.fixture_overrides import CORPUS_FIXTURE, ENVIRONMENTS_FIXTURE, overridden
 from pytest_rageval.hooks.prepare.retriever import store_in
@@ -25,8 +26,11 @@ from pytest_rageval.registry import Registry
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.systems.workflow import Needs
 
-__all__ = ["check_environments", "environments_for", "fixture_environments", "load_used"]
+__all__ = [
+    "check_environments", "check_tools", "environment_of_case", "environments_for", "fixture_environments", "load_used",
+]  # fmt: skip
 
 DEFAULT = "wiki"
 """The kind and the name of the environment over ``rag_corpus`` if none is declared."""
@@ -67,18 +71,44 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
         if (entry.testbed, entry.responder, facet) in known:
             continue
         known.add((entry.testbed, entry.responder, facet))
-        if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
-            continue
-        declared = _session_environments(collected)
-        option = dict(entry.responder.options).get("environment", "")
-        environment = declared.get(chosen(declared.names, facet, option, where=entry.testbed.nodeid))
-        if reads:
+        environment = environment_of_case(collected, entry, item)
+        if reads and environment is not None:
             environment.load()
+            check_tools(needs_of(collected, entry.responder), environment)
+
+
+def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -> Environment | None:
+    """Return the environment of a case, without reading its data; None if a fixture decides it when the test runs.
+
+    Raises:
+        SettingError: the case has no environment, or names one that is unknown.
+    """
+    if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
+        return None
+    declared, facet = _session_environments(collected), entry.case.facets.get("environment", "")
+    option = dict(entry.responder.options).get("environment", "")
+    where = entry.case.instance.origin if facet else setup_of(collected, entry.responder).where if option else ""
+    return declared.get(chosen(declared.names, facet, option, where or entry.testbed.nodeid))
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    workflow = None if entry.testbed.recorded is not None else workflow_of(collected, entry.responder)
-    return workflow is not None and workflow.uses_environments
+    """Return whether a system calls tools. A user's factory says so by an attribute, a chain by its file."""
+    name, systems = entry.responder.kind, collected.catalog.systems
+    if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
+        return False
+    needs = needs_of(collected, entry.responder)
+    return bool(getattr(systems.get(name), "uses_environments", False)) or (needs is not None and bool(needs.tools))
+
+
+def check_tools(needs: Needs | None, environment: Environment) -> None:
+    """Raise `UnknownNameError` if the file of a system names a tool that its environment does not have."""
+    if needs is None or not needs.tools or environment.service is not None:  # a service starts at the first case
+        return
+    with environment.open() as opened:
+        known = [tool.name for tool in opened.tools]
+    for where, name in needs.tools:
+        if name not in known:
+            raise UnknownNameError(f"tool of environment {environment.name!r}", name, known, where)
 
 
 def _session_environments(collected: Collected) -> Environments:
@@ -92,7 +122,8 @@ def _session_environments(collected: Collected) -> Environments:
 def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environments:
     """Return the environments of the ini if the corpus is that of the fixture ``rag_corpus``."""
     needs = not collected.options.environments or any(
-        line.kind in BUILTIN and CORPUS_OPTION not in line.options for line in collected.options.environments.values()
+        line.kind in OVER_CORPUS and CORPUS_OPTION not in line.options
+        for line in collected.options.environments.values()
     )
     passages = corpus() if needs else None
     if passages is None or collected.corpus.holds(passages):
@@ -103,13 +134,13 @@ def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environ
 def environments_for(collected: Collected, request: pytest.FixtureRequest) -> Environments:
     """Return the environments of a test: its fixture's, or those of the ini over its corpus."""
     if overridden(ENVIRONMENTS_FIXTURE, request.node) is not None:
-        return _given_environments(request.getfixturevalue(ENVIRONMENTS_FIXTURE))
+        return _given_environments(collected, request.getfixturevalue(ENVIRONMENTS_FIXTURE))
     if overridden(CORPUS_FIXTURE, request.node) is not None:
         return fixture_environments(collected, lambda: request.getfixturevalue(CORPUS_FIXTURE))
     return _session_environments(collected)
 
 
-def _given_environments(value: object) -> Environments:
+def _given_environments(collected: Collected, value: object) -> Environments:
     """Return the environments of a user's fixture: a dict of name -> `Environment`, or what ``module:attr`` may be.
 
     Raises:
@@ -120,19 +151,32 @@ def _given_environments(value: object) -> Environments:
             f"the fixture {ENVIRONMENTS} returned {short_repr(value)}; return a dict of name -> environment"
         )
     made = {name: environment_of(name, each, f"the fixture {ENVIRONMENTS}: {name}") for name, each in value.items()}
-    return Environments({name: partial(_same, each) for name, each in made.items()})
+    return Environments({name: partial(_opened, collected, each) for name, each in made.items()})
 
 
-def _same(environment: Environment) -> Environment:
+def _opened(collected: Collected, environment: Environment) -> Environment:
+    """Return an environment that ends with the session."""
+    if all(environment is not each for each in collected.opened):
+        collected.opened.append(environment)
     return environment
 
 
 def _declared(collected: Collected, corpus: SessionCorpus | None) -> Environments:
-    """Return the declared environments, or the default one over ``corpus``."""
+    """Return the declared environments, or the default one over ``corpus``.
+
+    Those of other kinds are built once a session: a server is started once.
+    """
     lines = collected.options.environments
     if not lines and corpus is not None:
         lines = {DEFAULT: EnvironmentLine(DEFAULT, DEFAULT)}
-    return Environments({name: partial(_built, collected, line, corpus) for name, line in lines.items()})
+    first = collected.environments
+    builders: dict[str, Callable[[], Environment]] = {}
+    for name, line in lines.items():
+        if first is None or line.kind in OVER_CORPUS:
+            builders[name] = partial(_built, collected, line, corpus)
+        else:
+            builders[name] = partial(first.get, name)
+    return Environments(builders)
 
 
 def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | None) -> Environment:
@@ -144,7 +188,18 @@ def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | 
         factory = kinds.get(line.kind, line.where)
     options = ComponentOptions(line.options, line.where)
     corpora = _Corpora(collected, corpus, line.where)
-    return factory(EnvironmentParts(line.name, line.kind, line.where, options, corpora, store_in(collected.rootdir)))
+    cassettes = collected.models.cassettes
+    parts = EnvironmentParts(
+        line.name,
+        line.kind,
+        line.where,
+        options,
+        corpora,
+        store_in(collected.rootdir),
+        folder=collected.options.beside,
+        replays=cassettes is not None and not cassettes.asks(KIND, line.name),
+    )
+    return _opened(collected, factory(parts))
 
 
 class _Corpora:

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.collect.testbed import Responder
+from pytest_rageval.hooks.collect.workflows import workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import MODELS, overridden, reaches
+from pytest_rageval.hooks.prepare.workflow_plans import WorkflowPlans
+from pytest_rageval.systems.workflow import NO_CALLS
 
 if TYPE_CHECKING:
-    from pytest_rageval.engine.planned import Asks, Planned, Pricing
+    from pytest_rageval.engine.planned import Plan, Planned, Pricing
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.model.case import Query
+    from pytest_rageval.systems.workflow import PlannedRun
 
 __all__ = ["first_items", "own_systems", "planned_of", "unseen_systems"]
 
@@ -28,6 +34,7 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Plann
     names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
     others = {name: priced("rag_judge", name) for name in collected.options.panelists}
     planned: list[Planned] = []
+    plans = WorkflowPlans(collected)
     for item, entry in _cases(items):
         testbed = entry.testbed
         name = "recorded answers" if testbed.recorded is not None else entry.responder.name
@@ -36,8 +43,9 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item]) -> list[Plann
         panelists = {**others, "rag_judge": judge}
         if entry.responder.model:
             model = priced("rag_llm", entry.responder.model)
-        asks, top_k = _asks(collected, entry, item), collected.options.top_k
-        planned.append(Planned(task, asks, model, judge, top_k, collected.panels, panelists))
+        models = {name: priced("rag_llm", name) for name in plans.models_of(entry.responder)}
+        plan = _plan_of(plans, entry, item)
+        planned.append(Planned(task, plan, model, judge, models, collected.panels, panelists))
     return planned
 
 
@@ -62,12 +70,13 @@ def unseen_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[s
     if collected.models.http is not None:
         return {}
     own = _own_cases(collected, items)
-    return dict(_own(entry, item) for item, entry in own if not _asks_rag_llm(entry, item))
+    return dict(_own(entry, item) for item, entry in own if not _asks_rag_llm(collected, entry, item))
 
 
 def _own_cases(collected: Collected, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
-    """Yield the first case of each testbed and system, for systems that are a user's code."""
-    return (each for each in _cases(first_items(items)) if _asks(collected, each[1], each[0]) == "own")
+    """Yield the first case of each testbed and system whose model calls cannot be planned."""
+    plans = WorkflowPlans(collected)
+    return (each for each in _cases(first_items(items)) if _plan_of(plans, each[1], each[0]) is None)
 
 
 def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
@@ -77,40 +86,32 @@ def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
             yield item, entry
 
 
-def _asks(collected: Collected, entry: Entry, item: pytest.Item) -> Asks:
-    """Return which model calls the system of a case makes."""
+def _plan_of(plans: WorkflowPlans, entry: Entry, item: pytest.Item) -> Plan | None:
+    """Return the function that plans the model calls of a case's system; None if they are unknown."""
+    collected, responder = plans.collected, entry.responder
     if entry.testbed.recorded is not None:
-        return "none"
+        return _plan_no_calls
+    if not responder.named:
+        if _own_fixture(item):
+            return None
+        has_model = collected.models.setting("rag_llm").name is not None or overridden("rag_llm", item) is not None
+        return plans.of(Responder("llm" if has_model else "extractive", named=True), entry, item)
+    system = collected.named.get(responder.kind)
+    if system is None:
+        return plans.of(responder, entry, item)
+    from pytest_rageval.llm.recorded_functions.recorded import is_recorded
+
+    return _plan_no_calls if collected.options.record_mode == "none" and is_recorded(system) else None
+
+
+def _plan_no_calls(query: Query) -> PlannedRun:
+    return NO_CALLS
+
+
+def _asks_rag_llm(collected: Collected, entry: Entry, item: pytest.Item) -> bool:
+    """Return whether a system gets its model from the fixture ``rag_llm``, or is a workflow, which asks no other."""
     if entry.responder.named:
-        return _asks_named(collected, entry.responder.kind, item)
-    if _own_fixture(item):
-        return "own"
-    has_model = collected.models.setting("rag_llm").name is not None or overridden("rag_llm", item) is not None
-    return _asks_built_in("llm", item) if has_model else "none"
-
-
-def _asks_named(collected: Collected, name: str, item: pytest.Item) -> Asks:
-    system = collected.named.get(name)
-    if system is not None:
-        from pytest_rageval.llm.recorded_functions.recorded import is_recorded
-
-        return "none" if collected.options.record_mode == "none" and is_recorded(system) else "own"
-    if name == "closed_book":
-        return "closed_book"
-    return _asks_built_in(name, item) if name in ("llm", "extractive") else "own"
-
-
-def _asks_built_in(name: str, item: pytest.Item) -> Asks:
-    """Return the model calls of a built-in system; a user's retriever may call the session's model too."""
-    if overridden("rag_retriever", item) is not None and reaches("rag_llm", ["rag_retriever"], item):
-        return "own"
-    return "llm" if name == "llm" else "none"
-
-
-def _asks_rag_llm(entry: Entry, item: pytest.Item) -> bool:
-    """Return whether a user's system gets its model from the fixture ``rag_llm``."""
-    if entry.responder.named:
-        return entry.responder.kind in ("llm", "extractive")
+        return workflow_of(collected, entry.responder) is not None
     return reaches("rag_llm", [_own_fixture(item) or "rag_retriever"], item)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.protocols import Retriever
 
 
-__all__ = ["built_retriever", "retriever_over", "store_in"]
+__all__ = ["built_retriever", "retriever_of_kind", "retriever_over", "store_in"]
 
 
 def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
@@ -34,12 +34,43 @@ def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Ret
         return None
     if collected.corpus.holds(corpus):
         return collected.corpus.indexed(partial(_built, collected))
+    return _built(collected, _checked(corpus), "")
+
+
+def retriever_of_kind(
+    kind: str, params: Mapping[str, object], corpus: Iterable[object] | None, collected: Collected
+) -> Retriever | None:
+    """Return a retriever of another kind, or with other parameters, than the session's, over the same corpus.
+
+    Return None without a corpus, unless the kind needs none.
+    """
+    options = collected.options
+    if kind == options.retriever and params in ({}, options.retriever_params):
+        return retriever_over(corpus, collected)
+    if corpus is None and getattr(collected.catalog.retrievers.get(kind), "needs_corpus", True):
+        return None
+    build = partial(_of_kind, collected, kind, params)
+    if collected.corpus.holds(corpus):
+        return collected.corpus.indexed(build, f"{kind} {sorted(params.items())}")
+    return build(_checked(corpus), "")
+
+
+def _of_kind(
+    collected: Collected, kind: str, params: Mapping[str, object], passages: tuple[Passage, ...], digest: str
+) -> Retriever:
+    retrievers, folder = collected.catalog.retrievers, collected.options.beside
+    store, watch = store_in(collected.rootdir), collected.corpus.watch
+    return adapted(retrievers.get(kind)(RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch)))
+
+
+def _checked(corpus: Iterable[object] | None) -> tuple[Passage, ...]:
+    """Return the passages of a fixture's corpus; raise `SettingError` for anything else."""
     passages: list[Passage] = []
     for passage in corpus or ():
         if not isinstance(passage, Passage):
             raise SettingError(f"rag_corpus holds {short_repr(passage)}; give a list of Passage(id=..., text=...)")
         passages.append(passage)
-    return _built(collected, tuple(passages), "")
+    return tuple(passages)
 
 
 def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:

@@ -17,6 +17,7 @@ from pytest_rageval.corpora.places import places
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
+from pytest_rageval.hooks.collect.workflows import needs_of
 from pytest_rageval.hooks.config.environments import ENVIRONMENTS
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS_FIXTURE, MODELS, PARTS, overridden
 from pytest_rageval.hooks.config.model_scripts import is_script
@@ -24,6 +25,7 @@ from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.report.run.plan import DIGEST
 from pytest_rageval.report.run.versions import versions
+from pytest_rageval.systems import FAMILIES
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -112,6 +114,12 @@ def _systems(collected: Collected) -> dict[str, str]:
         values["the file of rag_retriever"] = _content(options.beside / path)
     scripts = {name: collected.models.scripts.path(name) for _, name in collected.models.names if is_script(name)}
     values |= {f"the file of {name}": _content(file) for name, file in scripts.items()}
+    for responder in dict.fromkeys(entry.responder for entry in collected.entries):
+        needs = needs_of(collected, responder)
+        if needs is not None and needs.files:
+            runs = [kind.partition(":")[2] for _, kind, _ in needs.retrievers if kind.startswith("run:")]
+            files = (*needs.files, *(options.beside / path for path in runs))
+            values[f"the files of {responder.name}"] = _digest([_content(file) for file in files])
     return {ascii_safe(name): ascii_safe(value) for name, value in values.items()}
 
 
@@ -150,7 +158,8 @@ def _files(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]
         places.update(Path(code.co_filename) for code in codes if code is not None)
     named = {entry.responder.kind for entry in collected.entries if entry.responder.named}
     for name in named | {line.kind for line in collected.options.environments.values()}:
-        module = sys.modules.get(name.partition(":")[0]) if ":" in name else None
+        head, mark, _ = name.partition(":")
+        module = sys.modules.get(head) if mark and head not in FAMILIES else None
         file = getattr(module, "__file__", None)  # built-in modules have none
         if file:
             places.add(Path(file))

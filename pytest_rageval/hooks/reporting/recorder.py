@@ -77,7 +77,7 @@ class Recorder:
             self._planned = True
             self.run.plan = plan
             self.run.baseline = self._comparison_baseline()
-            self.run.taken_over, self.run.mixed = self._resumed.told(plan), self._resumed.mixed(plan)
+            self.run.taken_over, self.run.mixed = self._resumed.summary(plan), self._resumed.mixed(plan)
             self.run.resumed = self._resumed.described(plan)
             self.outlets.faults += self._resumed.warnings(plan)
             self._write(partial(RunFolder.write_head, head=self._head(ended=False).dumps()))

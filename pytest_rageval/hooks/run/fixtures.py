@@ -111,7 +111,7 @@ def rag_proxy(pytestconfig: pytest.Config) -> str | None:
 def rag_environments(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Mapping[str, Environment]:
     """The tools of agents by the name of their environment: the ini's, or ``wiki`` over ``rag_corpus``.
 
-    Override it with a dict of your own. Its values are functions, lists of functions, objects or classes.
+    Override it with a dict of your own. Its values are functions, lists of functions, objects, classes or MCP servers.
     """
     from pytest_rageval.hooks.collect.start import collected_of
     from pytest_rageval.hooks.prepare.environments import fixture_environments

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from pytest_rageval.hooks.collect.workflows import setup_of
+from pytest_rageval.hooks.collect.workflows import needs_of, setup_of, workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import overridden
 from pytest_rageval.hooks.prepare.environments import environments_for
-from pytest_rageval.hooks.prepare.retriever import retriever_over
+from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
 from pytest_rageval.retrieval.adapt_retriever import adapted
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.parts import SystemParts
@@ -55,13 +57,14 @@ class PartsOfTests:
             responder: the system, if an option names it.
         """
         collected = self._collected
-        retriever = self._retriever(request)
+        workflow = None if responder is None else workflow_of(collected, responder)
+        needs = None if responder is None else needs_of(collected, responder)
+        uses = (workflow is None or workflow.retrieves) and (needs is None or needs.retrieves)
+        retriever = self._known(self._retriever(request)) if uses else None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
             generator = self._generator(llm)
-        if retriever is not None and all(retriever is not known for known in collected.retrievers):
-            collected.retrievers.append(retriever)
         return SystemParts(
             retriever,
             generator,
@@ -71,6 +74,8 @@ class PartsOfTests:
             embedder,
             environments_for(collected, request),
             self._open_sandbox,
+            partial(collected.models.named, "rag_llm"),
+            partial(self._named_retriever, request),
             SystemSetup() if responder is None else setup_of(collected, responder),
         )
 
@@ -81,6 +86,20 @@ class PartsOfTests:
         if overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
             return retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
         return None
+
+    def _named_retriever(
+        self, request: pytest.FixtureRequest, kind: str, params: Mapping[str, object]
+    ) -> Retriever | None:
+        """Return the retriever of a kind over the test's corpus."""
+        has_own = overridden("rag_corpus", request.node) is not None
+        corpus = request.getfixturevalue("rag_corpus") if has_own or self._collected.corpus.needed else None
+        return self._known(retriever_of_kind(kind, params, corpus, self._collected))
+
+    def _known(self, retriever: Retriever | None) -> Retriever | None:
+        """Return a retriever whose facts the session reports."""
+        if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
+            self._collected.retrievers.append(retriever)
+        return retriever
 
     def _generator(self, llm: Client | None) -> System:
         if llm is None:

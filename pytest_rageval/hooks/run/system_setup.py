@@ -31,6 +31,7 @@ from pytest_rageval.hooks.config.fixture_overrides import (
 )
 from pytest_rageval.hooks.config.model_clients import ASYNC_DEFAULT
 from pytest_rageval.hooks.run.system_parts import PartsOfTests
+from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
 from pytest_rageval.systems.naive import naive
@@ -136,7 +137,7 @@ class Desks:
         sources = Sources(
             loop=self._loop,
             system=OnceCache(answerer) if isinstance(answerer, SystemAnswerer) else None,
-            llm=llm,
+            llm=None if llm is not None and llm.name == EMBEDDED else llm,  # it answers no plain question
             judge=judge,
             vectors=self._vectors_of(self._embedder(request)) if entry.testbed.embeds else None,
             prompts=self._models.prompts,

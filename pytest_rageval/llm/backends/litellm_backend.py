@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from time import perf_counter
 from typing import Any
 
@@ -149,12 +150,14 @@ def _with_tools(model: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str
     """Return model and arguments of a call whose tools litellm sends as they are.
 
     litellm would import the package mcp, leave out tools of models that it does not know to take them, and turn tools
-    for Ollama's older API into a prompt of its own.
+    for Ollama's older API into a prompt of its own. It gets a copy, because for some providers it removes parts of the
+    schemas in the objects that it is given.
     """
     allowed = [*(arguments.get("allowed_openai_params") or ()), *_ALLOWED]
     if model.startswith("ollama/"):
         model = model.replace("ollama/", "ollama_chat/", 1)
-    return model, {**arguments, "allowed_openai_params": allowed, "_skip_mcp_handler": True}
+    tools = deepcopy(arguments["tools"])
+    return model, {**arguments, "tools": tools, "allowed_openai_params": allowed, "_skip_mcp_handler": True}
 
 
 def _refusal(message: Any) -> str:

@@ -11,8 +11,10 @@ from re import match
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.backends.openai_protocol import CHAT, CONNECTION, EMBEDDING
 from pytest_rageval.llm.backends.prices import entry
+from pytest_rageval.llm.backends.stop_sequences import is_stop_refused
 from pytest_rageval.model.chat import Completion, Embeddings, Message
 
 if TYPE_CHECKING:
@@ -42,11 +44,23 @@ class NamedModel:
     def __init__(self, model: str) -> None:
         self.model = model
         self._backends: dict[bool, OpenAIHTTP | LiteLLM] = {}
+        self._refuses_stop = False
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
-        """Return the reply to ``messages``."""
+        """Return the reply to ``messages``.
+
+        A model that refuses ``stop`` is asked again without it, and never with it again.
+        """
+        if self._refuses_stop:
+            params = {**params, "stop": None}
         plain = is_plain(self.model, params, CHAT) and all(map(_is_text, messages))
-        return await self._backend(plain).complete(messages, **params)
+        try:
+            return await self._backend(plain).complete(messages, **params)
+        except ModelError as error:
+            if not is_stop_refused(error, params):
+                raise
+            self._refuses_stop = True
+            return await self._backend(plain).complete(messages, **{**params, "stop": None})
 
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
         """Return one vector per text, in order."""

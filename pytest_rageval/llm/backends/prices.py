@@ -12,7 +12,7 @@ from typing import Any
 from pytest_rageval.llm.backends.encodings import encoding_of
 from pytest_rageval.llm.backends.faults import no_longest, no_price
 from pytest_rageval.llm.backends.litellm_files import litellm_file
-from pytest_rageval.model.chat import SCRIPT
+from pytest_rageval.model.chat import EMBEDDED, SCRIPT
 
 __all__ = ["RATES", "UNSAID", "Prices", "count_tokens", "entry", "entry_in_file", "prices_of"]
 
@@ -33,9 +33,9 @@ def entry(model: str) -> Mapping[str, Any]:
 
     If litellm is imported, its map in memory counts, including models registered there; otherwise its JSON file does.
     An entry without provider prefix matches only if it belongs to that provider: a model served by vLLM is not
-    OpenAI's model of the same name. A script is free.
+    OpenAI's model of the same name. A script and the model ``embedded`` are free.
     """
-    if model.startswith(SCRIPT):
+    if model == EMBEDDED or model.startswith(SCRIPT):
         return dict.fromkeys(RATES, 0.0)
     imported: Any = getattr(sys.modules.get("litellm"), "model_cost", None)
     find = imported.get if imported else entry_in_file

@@ -36,7 +36,7 @@ class Client(Asker[ChatModel, Completion]):
         Other exceptions of the backend propagate. Judges handle empty replies themselves.
         """
         reply = await self._reply(messages, params)
-        merged = {**self._params, **params}
+        merged = {**self.params, **params}
         reply = cut_at_stop(without_secrets(reply), merged)
         if self.kind == self.KIND:
             raise_if_empty(reply, self.name, merged)

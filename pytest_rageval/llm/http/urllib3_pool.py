@@ -91,7 +91,7 @@ def _negotiated(headers: Any) -> Any:
 
 
 def _pass_on(response: Any, exchange: Exchange) -> None:
-    """Take a copy of each piece that is read from a response, whichever of its methods reads it."""
+    """Copy each piece that any method of a response reads."""
     read, read_chunk, next_chunk, close = (
         getattr(response, name) for name in ("_raw_read", "_handle_chunk", "_update_chunk_length", "close")
     )

@@ -25,6 +25,9 @@ MODES = ("none", "once", "new_episodes", "all")
 STALE_POLICIES = ("error", "warn", "replay")
 """Policies for recordings whose dependencies have changed."""
 
+KIND_NAMES = {"tool": "environment"}
+"""Kind -> what is named by a request of this kind, for messages, if it is not the kind itself."""
+
 SUFFIX = ".jsonl"
 LONGEST_NAME = 100
 
@@ -205,7 +208,7 @@ class Cassettes:
         if name not in self._neighbours:
             self._neighbours[name] = Neighbours(self.folder / name, list(index.values()))
         model = ascii_safe(request.model)
-        who = model if request.kind == "http" else f"{request.kind} {model!r}"
+        who = model if request.kind == "http" else f"{KIND_NAMES.get(request.kind, request.kind)} {model!r}"
         message = (
             f"no reply of {who} to this request is recorded "
             f"({len(index)} are in {self.folder.name}/{name}); ask and record it with --rag-record-mode new_episodes"

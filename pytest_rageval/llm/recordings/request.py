@@ -57,8 +57,8 @@ class Request:
     are equal.
 
     Attributes:
-        kind: "model", "judge", "embedding" or "system".
-        model: the name of the model or of the system.
+        kind: "model", "judge", "embedding", "system", "http" or "tool".
+        model: the name of the model, the system, the host or the environment.
         params: other parameters that the reply depends on.
         messages: the conversation, the texts to embed or the arguments, as JSON.
         repeat: number of the case's repetition, from 1.

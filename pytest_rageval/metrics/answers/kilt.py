@@ -28,8 +28,10 @@ def hotpot_f1(sample: Sample) -> Score:
 
     Formula: max over the references of `squad.token_f1`; but 0 for a reference that differs from the answer if one of
     the two is yes, no or noanswer after SQuAD's normalisation.
-    Range: 0..1, higher is better. Empty input: both without tokens 1, one of them 0; no gold is not applicable.
-    Source: HotpotQA's evaluation script (Yang et al., EMNLP 2018).
+    Range: 0..1, higher is better. Empty input: an answer or a reference without tokens scores 0, also against another
+    one without tokens ("the" and "a"); no gold is not applicable.
+    Source: HotpotQA's evaluation script (Yang et al., EMNLP 2018); R-Eval (Tu et al., KDD 2024) scores all its tasks by
+    it.
     """
     chinese = is_chinese(sample)
     return nearest(sample, lambda answer, reference: _hotpot_f1(answer, reference, chinese))
@@ -37,7 +39,9 @@ def hotpot_f1(sample: Sample) -> Score:
 
 def _hotpot_f1(answer: str, reference: str, chinese: bool) -> float:
     ours, theirs = normalize(answer), normalize(reference)
-    return 0.0 if ours != theirs and _VERDICTS & {ours, theirs} else f1(answer, reference, chinese)
+    if not ours or (ours != theirs and _VERDICTS & {ours, theirs}):
+        return 0.0
+    return f1(answer, reference, chinese)
 
 
 KILT_ACCURACY = Metric("kilt_accuracy", kilt_accuracy, binary=True)

@@ -48,7 +48,7 @@ def grounded(case: Case, seen: Seen) -> Grounded:
 
 
 def _has_labelled_evidence(case: Case, seen: Seen) -> bool | None:
-    """Return whether one whole alternative of the evidence was seen; None if that cannot be told."""
+    """Return whether one whole alternative of the evidence was seen; None if that is unknown."""
     if by_evidence(case):
         return _has_units(case, seen)
     named = [passage for passage in seen.passages if passage.doc_id or passage.page]

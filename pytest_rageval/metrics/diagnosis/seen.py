@@ -75,7 +75,7 @@ def _add_call(seen: Seen, step: Step, *, has_ranking: bool) -> None:
         seen.passages += [_passage(each) for each in passages if isinstance(each, Mapping)]
     if result is not None:
         seen.results += _texts(result)
-    is_known = bool({"passages", "result"} & step.detail.keys()) or step.detail.get("found") is False
+    is_known = bool({"passages", "result", "supplied"} & step.detail.keys()) or step.detail.get("found") is False
     if not is_known and not (step.kind == RETRIEVE and has_ranking):
         seen.n_unknown += 1
 

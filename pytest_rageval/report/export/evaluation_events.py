@@ -39,8 +39,8 @@ def evaluations_of(
     known = {metric.name: metric for metric in metrics}
     if outcome.status == "error":
         for name in known:
-            told = {f"{_NAME}explanation": outcome.error} if texts and outcome.error else {}
-            yield {f"{_NAME}name": name, "error.type": outcome.error_type or "error", **told}
+            explanation = {f"{_NAME}explanation": outcome.error} if texts and outcome.error else {}
+            yield {f"{_NAME}name": name, "error.type": outcome.error_type or "error", **explanation}
         return
     for name, score in outcome.scores.items():
         yield {f"{_NAME}name": name, **_of_score(outcome, name, score, known, gates, texts=texts)}

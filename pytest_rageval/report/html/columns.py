@@ -108,7 +108,7 @@ def _trace_of(answer: Mapping[str, Any] | None) -> tuple[Step, ...]:
 
 
 def _used_by(outcome: Mapping[str, Any], trace: tuple[Step, ...]) -> Iterator[tuple[str, float | None]]:
-    """Yield the usage of an encoded outcome, and the calls that its trace tells of; None for what is unknown."""
+    """Yield the usage of an encoded outcome, and the calls in its trace; None for what is unknown."""
     answer = outcome["answer"]
     usage = (answer and answer["usage"]) or {}
     yield from ((name, usage.get(name)) for name in _USED)

@@ -60,7 +60,7 @@ class Correlated:
 def matrices(plan: Plan, outcomes: Sequence[Outcome], choice: MatrixChoice) -> list[Matrix]:
     """Return the chosen matrix for each system, or one for each primary metric if no metric is chosen.
 
-    One matrix has all systems if its rows and columns tell them apart, such as workflow and model.
+    One matrix has all systems if its rows and columns name the systems, such as workflow and model.
     """
     return [
         matrix

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from pytest_rageval.analysis.clusters import by_case, repeated
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.chat import EMBEDDED
+from pytest_rageval.model.facets import MODEL
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
 from pytest_rageval.report.sections.section import Drawing, Screen
@@ -34,7 +36,7 @@ COUNTS = Drawing(_lines)
 
 
 def counts_text(run: Run) -> str:
-    """Return how many cases there were, how they ended, and their systems."""
+    """Return how many cases there were, how they ended, their systems, and whether the model ``embedded`` played."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
     n_cases = len(by_case(outcomes)) if repeated(outcomes) else len(outcomes)
@@ -49,5 +51,7 @@ def counts_text(run: Run) -> str:
     if run.plan.unselected:
         parts.append(f"{run.plan.unselected} not selected")
     systems = sorted({outcome.system for outcome in outcomes})
+    embedded = any(outcome.facets.get(MODEL) == EMBEDDED for outcome in outcomes)
+    model = f" · model {EMBEDDED}" if embedded else ""
     shard = f" · {run.plan.shard}" if run.plan.shard else ""
-    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}{shard}")
+    return ascii_safe(f"{', '.join(parts)} · system {', '.join(systems) or '–'}{model}{shard}")

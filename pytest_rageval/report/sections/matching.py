@@ -1,4 +1,4 @@
-"""The best system in the summary, and the systems that cannot be told from it."""
+"""The best system in the summary, and the systems that are not separable from it."""
 
 from __future__ import annotations
 

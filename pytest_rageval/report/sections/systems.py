@@ -42,7 +42,7 @@ class SystemRow:
         rank: its rank, 1 for the best; None if it did not run on all tasks.
         p50_s: median seconds of an answer; None if no time was measured.
         p95_s: 95 % quantile of them.
-        model_calls: mean number of model calls of an answer; None if no trace tells.
+        model_calls: mean number of model calls of an answer; None without a trace.
         tool_calls: the same for tools.
         cost_usd: mean cost of an answer; None if unknown.
         front: whether no other system is as good, fast and cheap, and better in one of them; None without a mean.

@@ -26,7 +26,7 @@ def dry_run_lines(estimates: Sequence[Estimate], names: Mapping[str, str], own: 
     yield from table_lines([_HEAD, *rows, _total(estimates)], left=4)
     yield ""
     if own:
-        which = "a dry run counts those of llm, closed_book and extractive, also with a rag_retriever of your own"
+        which = "a dry run counts those of the built-in systems"
         yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {which}."
     yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
     yield "Nothing was asked."

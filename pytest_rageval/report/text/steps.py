@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.answer import Step
-from pytest_rageval.trace.steps import BRANCH, COMPLETION, END, PROGRAM, RETRIEVE, THOUGHT, TOOL
+from pytest_rageval.trace.steps import BRANCH, COMPLETION, END, PROGRAM, RETRIEVE, TEMPLATE, THOUGHT, TOOL
 
 __all__ = ["depths", "step_lines"]
 
@@ -16,18 +16,19 @@ LONGEST = 200
 """Characters of one value in a line."""
 
 _TOLD = ("parent", "seconds", "error", "passages")
-"""Keys that the end of a line or the line below tells."""
+"""Keys that the end of a line or the line below shows."""
 
 _HEADS: Mapping[str, Sequence[str]] = {
     COMPLETION: ("model",),
     THOUGHT: (),
-    PROGRAM: (),
+    PROGRAM: ("value",),
+    TEMPLATE: (),
     END: ("reason", "detail"),
     BRANCH: ("path", "outcome"),
 }
 """Kinds -> the keys that say what happened."""
 
-_SAYS = {TOOL: "result", THOUGHT: "text", PROGRAM: "code", COMPLETION: "text"}
+_SAYS = {TOOL: "result", TEMPLATE: "text", THOUGHT: "text", PROGRAM: "code", COMPLETION: "text"}
 """Kinds -> the key of what came of it, whose first line is printed below."""
 
 
@@ -35,7 +36,8 @@ def step_lines(trace: Sequence[Step]) -> Iterator[str]:
     """Yield the lines of each step: its kind and arguments, and below them what came of it."""
     for number, (step, depth) in enumerate(zip(trace, depths(trace), strict=True), 1):
         indent = "  " * depth
-        parts = [f"{number:>3} {indent}{ascii_safe(step.kind)}", _head(step)]
+        action = _short(step.detail.get("action", ""))  # of a chain
+        parts = [f"{number:>3} {indent}{ascii_safe(step.kind)}", action, _head(step)]
         tokens = [step.detail.get(key) for key in ("prompt_tokens", "completion_tokens")]
         if all(map(_is_number, tokens)):
             parts.append(f"{tokens[0]:,} + {tokens[1]:,} tokens")
@@ -82,6 +84,8 @@ def _results(step: Step) -> Iterator[str]:
     if isinstance(passages, list):
         ids = ", ".join(_short(each.get("id")) for each in passages if isinstance(each, Mapping))
         yield f"-> {len(passages)} passage{'' if len(passages) == 1 else 's'}{': ' if ids else ''}{ids}"
+    notes = detail.get("notes")
+    yield from (f"note: {_short(note)}" for note in (notes if isinstance(notes, list) else ()))
     if detail.get("error"):
         yield f"error: {_short(detail['error'])}"
     elif detail.get("invalid"):

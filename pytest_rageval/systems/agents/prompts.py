@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.errors import DataError, UnknownNameError, ascii_safe, short_repr
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import DataError, UnknownNameError, short_repr
 from pytest_rageval.text.placeholders import fill, placeholders
 from pytest_rageval.toml_files import line_of, read_toml
 
@@ -51,7 +52,7 @@ def load_agent_prompts(folder: Path, keys: Mapping[str, tuple[str, ...]], overri
         UnknownNameError: it has an unknown key.
     """
     built_in = {path.stem: _read(path, path.name, keys) for path in sorted(folder.glob("*.toml"))}
-    own = {} if override is None else _read(override, ascii_safe(str(override)), keys)
+    own = {} if override is None else _read(override, shown_path(override), keys)
     texts = {
         language: {**{key: each[key] for key in keys}, **{key: own[key] for key in keys if key in own}}
         for language, each in built_in.items()

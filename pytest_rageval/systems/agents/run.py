@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pytest_rageval.environments.environment import OpenEnvironment
 from pytest_rageval.environments.tool import Observation
+from pytest_rageval.environments.tool_step import recorded
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Query
@@ -51,6 +53,7 @@ class AgentRun:
         model: the model.
         tools: the tools of the case; None if the system uses none.
         uses: the calls of tools so far.
+        answer: the answer if the time ends now.
     """
 
     def __init__(self, query: Query, model: ChatModel, tools: OpenEnvironment | None = None) -> None:
@@ -58,12 +61,19 @@ class AgentRun:
         self.model = model
         self.tools = tools
         self.uses: list[ToolUse] = []
+        self.answer = ""
         self._replies: list[Completion] = []
         self._sent: Sequence[Message] = ()
+        self._lost = False
 
     @property
     def usage(self) -> Usage:
-        """The sum over the model's replies; a part that one reply does not report is unknown."""
+        """The sum over the model's replies; a part that one reply does not report is unknown.
+
+        All is unknown if a call failed: its reply may have been paid for. The caller's meter knows.
+        """
+        if self._lost:
+            return Usage()
         usages = [reply.usage for reply in self._replies]
         return Usage(
             _total([usage.prompt_tokens for usage in usages]),
@@ -71,13 +81,12 @@ class AgentRun:
             _total([usage.cost_usd for usage in usages]),
         )
 
-    async def ask(self, messages: Sequence[Message], turn: Turn, action: str = "", **params: object) -> Completion:
+    async def ask(self, messages: Sequence[Message], turn: Turn, **params: object) -> Completion:
         """Return the model's reply.
 
         Args:
             messages: the whole conversation; the step has what is new in it since the last request.
             turn: the same request for the model ``embedded``.
-            action: the name of the chain's action; "" for agents.
             params: such as ``tools`` and ``stop``.
 
         Raises:
@@ -85,14 +94,43 @@ class AgentRun:
             ModelError: the call failed.
         """
         step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, self._sent)})
-        if action:
-            step.detail["action"] = action
+        return await self._ask(self.model, messages, turn, params, step)
+
+    async def ask_for(
+        self,
+        action: Mapping[str, Any],
+        messages: Sequence[Message],
+        turn: Turn,
+        model: ChatModel | None = None,
+        params: Mapping[str, object] = MappingProxyType({}),
+    ) -> Completion:
+        """Return a model's reply to an action of a chain, like `ask`; the step has the whole prompt.
+
+        Args:
+            action: what the step says of the action: its name, and notes.
+            messages: the prompt.
+            turn: the same request for the model ``embedded``.
+            model: another model than the run's.
+            params: such as ``stop``.
+        """
+        step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), **action})
+        return await self._ask(model or self.model, messages, turn, params, step)
+
+    async def _ask(
+        self,
+        model: ChatModel,
+        messages: Sequence[Message],
+        turn: Turn,
+        params: Mapping[str, object],
+        step: RecordedStep,
+    ) -> Completion:
         self._sent = messages
         token = TURN.set(turn)
         try:
             with step:
-                reply = await self.model.complete(messages, **params)
+                reply = await model.complete(messages, **params)
         except ModelError as error:
+            self._lost = True
             reason = _LIMITS.get(error.kind) or (_LATER_LIMITS.get(error.kind) if self._replies else None)
             if reason is None:
                 raise
@@ -103,12 +141,22 @@ class AgentRun:
         self._replies.append(reply)
         return reply
 
-    async def call(self, name: str, arguments: Mapping[str, Any] | str) -> Observation:
-        """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`."""
+    async def call(self, name: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
+        """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`.
+
+        ``trailing`` is what the model wrote behind the call; the step has it.
+        """
         if self.tools is None:
             raise RuntimeError("the system opened no environment")
-        observation = await self.tools.run(name, arguments)
+        observation = await self.tools.run(name, arguments, trailing=trailing)
         self.uses.append(ToolUse(name, arguments, observation))
+        return observation
+
+    def reject(self, name: str, arguments: Mapping[str, Any] | str, fault: str) -> Observation:
+        """Record a call that cannot be made, and return its fault as what the agent observes."""
+        observation = Observation(fault, invalid=True)
+        with recorded(name, arguments) as step:
+            step.observe(observation)
         return observation
 
     def think(self, text: str) -> None:
@@ -137,7 +185,7 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
     if done:
         text, reason, detail = _ended(played)
     else:
-        text, reason, detail = "", "time_limit", f"the run took longer than {max_time:g} s"
+        text, reason, detail = run.answer, "time_limit", f"the run took longer than {max_time:g} s"
     _record_end(reason or (FINISHED if text.strip() else "empty_answer"), detail)
     seconds, usage = time.perf_counter() - start, run.usage
     return Answer(text, usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, seconds))

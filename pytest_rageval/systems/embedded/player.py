@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.case import Query
-from pytest_rageval.model.chat import Completion, Message
+from pytest_rageval.model.chat import EMBEDDED, Completion, Message, ToolCall
+from pytest_rageval.systems.embedded.policy import next_move
+from pytest_rageval.systems.embedded.programs import write_program
 from pytest_rageval.systems.embedded.turn import TURN, Turn
 from pytest_rageval.systems.extractive import extractive
-from pytest_rageval.systems.workflow import EMBEDDED
+from pytest_rageval.trace.actions import Action, read_action
 
 __all__ = ["EmbeddedModel"]
 
@@ -49,10 +52,33 @@ def _answer(turn: Turn) -> Completion:
     return _reply(extractive(Query(turn.question, turn.passages, (), turn.language, "")).text)
 
 
+def _react(turn: Turn) -> Completion:
+    """Return a thought and an action. It is JSON if brackets would cut the text, or give it to another parameter."""
+    move = next_move(turn)
+    name = move.tool or turn.finish
+    said = f"{name}[{move.text}]"
+    if not move.is_first or read_action(said) != Action(name, move.text):
+        said = json.dumps({"name": name, "arguments": {move.parameter or "answer": move.text}}, ensure_ascii=False)
+    return _reply(f"{move.thought}\nAction {len(turn.uses) + 1}: {said}")
+
+
+def _tools(turn: Turn) -> Completion:
+    """Return a call of a tool; the answer is plain text, or a call of the tool that ends the run."""
+    move = next_move(turn)
+    name = move.tool or turn.finish
+    if not name:
+        return _reply(move.text)
+    arguments = {move.parameter: move.text} if move.tool else turn.finish_arguments(move.text)
+    call = ToolCall(f"c{len(turn.uses) + 1}", name, json.dumps(arguments, ensure_ascii=False))
+    return Completion("", Usage(cost_usd=0.0), "tool_calls", EMBEDDED, tool_calls=(call,))
+
+
 def _reply(text: str) -> Completion:
     """Return a reply that costs nothing."""
     return Completion(text, Usage(cost_usd=0.0), "stop", EMBEDDED)
 
 
-_PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType({"answer": _answer})
+_PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType(
+    {"answer": _answer, "react": _react, "tools": _tools, "program": lambda turn: _reply(write_program(turn))}
+)
 """Dialect of a request -> its player."""

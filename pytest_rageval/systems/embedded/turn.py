@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Turn:
         passages: the passages that were supplied or retrieved so far; None for none.
         max_steps: the most steps of the run.
         finish: the name of the tool that ends the run; "" if a plain reply ends it.
+        finish_values: the arguments of that tool besides the answer.
+        answer_parameter: the name of its argument that is the answer.
     """
 
     dialect: Literal["react", "tools", "program", "answer"]
@@ -46,6 +48,12 @@ class Turn:
     passages: tuple[Passage, ...] | None = None
     max_steps: int = 10
     finish: str = ""
+    finish_values: Mapping[str, str] = field(default_factory=dict)
+    answer_parameter: str = "answer"
+
+    def finish_arguments(self, answer: str) -> dict[str, str]:
+        """Return the arguments of the tool that ends the run."""
+        return {**self.finish_values, self.answer_parameter: answer}
 
 
 TURN: ContextVar[Turn | None] = ContextVar("rageval_turn", default=None)

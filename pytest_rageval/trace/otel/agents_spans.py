@@ -1,4 +1,4 @@
-"""Collect spans of the OpenAI Agents SDK through one more trace processor, beside the user's."""
+"""Collect spans of the OpenAI Agents SDK through one more trace processor, which leaves the user's in place."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _SCALARS = ("stringValue", "boolValue", "doubleValue", "string_value", "bool_val
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span in one form, whichever library wrote it.
+    """A span in one form for all libraries.
 
     Attributes:
         name, trace_id, span_id: as written, ids without "0x".

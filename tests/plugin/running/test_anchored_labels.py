@@ -220,7 +220,7 @@ def test_check_lists_the_ids_whose_text_has_changed(museum: Project) -> None:
     )
     digests(museum, passages={"visit.md#1": "0" * 16})
     status, out, _ = rageval(museum, *check)
-    assert out.splitlines()[-1] == "1 of 2 ids changed under 'sections'; of 1 the baseline has no digest"
+    assert out.splitlines()[-1] == "1 of 2 ids changed under 'sections'; the baseline has no digest of 1"
     digests(museum)
     status, _, err = rageval(museum, *check)
     assert (status, err.count("\n")) == (2, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
@@ -13,7 +14,12 @@ PAGES = [
 ]
 
 AGENT = """
-    def build(parts):
+    from pytest_rageval.systems.workflow import Workflow
+
+    def read(setup):
+        setup.options.finish()
+
+    def build(parts, options):
         async def answer(query):
             environment = parts.environments.of_case()
             with environment.open() as tools:
@@ -23,10 +29,8 @@ AGENT = """
             return environment.name + ": " + observation.text
         return answer
 
-    build.uses_environments = True
-
     def pytest_rageval_register(registry):
-        registry.systems.register("agent", build)
+        registry.systems.register("agent", Workflow(read, build, uses_environments=True))
 """
 """A conftest that registers a system; the question says which tool it calls with which argument."""
 
@@ -149,6 +153,9 @@ def test_an_outage_is_an_error_and_no_score(project: Project) -> None:
         ("    a: no_such_module:tools", "rag_environments: a: no module 'no_such_module'"),
         ("    a: desk:open_att", "rag_environments: a: module 'desk' has no 'open_att'; did you mean 'open_at'?"),
         ("    a: desk:open_at; k=3", "rag_environments: a has the unknown option 'k'"),
+        ("    a: mcp; command=python -m crm", "a names no tools that may be called; write allow=NAME,NAME, or allow=*"),
+        ("    a: mcp; allow=*", "a has no server; write command=PROGRAM, which is started here, or url=ADDRESS"),
+        ("    a: mcp; url=http://localhost/mcp; allow=a-b", "a has allow=a-b: the tool 'a-b' needs another name"),
         ("    a: desk:bare", "a: desk:bare: bare has the parameter word without a type hint"),
     ],
 )
@@ -200,3 +207,16 @@ def test_a_run_over_other_pages_is_not_resumed_and_changed_tools_are_reported(pr
     fixed = project.run("--rag-resume", fresh=False)
     assert set(fixed.statuses.values()) == {"scored"}
     fixed.said("1 of 2 cases taken over *", "warning: desk.py changed since *")
+
+
+def test_mcp_without_its_package_is_one_sentence_that_names_the_extra(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("pytest_rageval.environments.mcp.kind.version", missing)
+    run = written(project, "rag_environments =\n    crm: mcp; url=http://127.0.0.1:1/mcp; allow=*").run(json_path=None)
+    assert run.status == 4, run.text
+    text = " ".join(f"{run.result.stdout.str()}{run.result.stderr.str()}".split())
+    assert "rag_environments: crm needs an optional dependency: pip install 'pytest-rageval[mcp]' [RAG106]" in text

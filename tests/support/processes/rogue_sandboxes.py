@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 
-__all__ = ["calls_what_is_no_tool", "ends", "says_nothing", "writes_no_json", "writes_no_object", "writes_without_end"]
+__all__ = [
+    "accepts_nothing",
+    "calls_what_is_no_tool",
+    "ends",
+    "ends_when_idle",
+    "says_nothing",
+    "writes_no_json",
+    "writes_no_object",
+    "writes_without_end",
+]
 
 
 def _start() -> None:
     _write(json.dumps({"ready": True}))
+    _accept()
+
+
+def _accept() -> None:
     sys.stdin.readline()
+    _write(json.dumps({"accepted": True}))
 
 
 def _write(line: str) -> None:
@@ -21,6 +36,17 @@ def _write(line: str) -> None:
 
 def ends() -> None:
     _start()
+
+
+def accepts_nothing() -> None:
+    _write(json.dumps({"ready": True}))
+    sys.stdin.readline()
+
+
+def ends_when_idle() -> None:
+    _start()
+    _write(json.dumps({"value": os.getpid(), "printed": "", "error": ""}))
+    sys.stdin.readline()
 
 
 def writes_no_json() -> None:

@@ -13,6 +13,7 @@ from pytest_rageval.cli import main
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.model.case import Passage, Turn
+from pytest_rageval.systems.chains.chain_file import read_chain
 
 Import = Callable[..., tuple[int, list[str], str]]
 
@@ -214,3 +215,31 @@ def test_an_error_is_one_sentence(arguments: tuple[str, ...], problem: str, comm
     assert err.startswith(f"rageval: {problem}")
     assert err.count("\n") == 1
     assert files() == before
+
+
+CHAIN = {"prompt_template": "{question}", "function": "LLM", "llm_name": "llama", "f-strings_or_eval": "f-strings"}
+
+
+def test_an_experiment_of_ralle_becomes_a_chain(command: Import) -> None:
+    config = {"dataset": {"batch_size": 4}, "len_chain": 1, "chain": [CHAIN]}
+    Path("nq.json").write_text(json.dumps({"chain_config": config}), encoding="utf-8")
+    status, out, err = command("ralle-chain", "nq.json")
+    assert (status, err) == (0, "")
+    assert out == [
+        "1 action -> nq.toml",
+        "left out: chain_config.dataset.batch_size 4; rag_concurrency bounds the answers in flight",
+        "left out: chain_config.chain[0].llm_name 'llama'; the chain asks rag_model",
+    ]
+    (action,) = read_chain(Path("nq.toml"), "nq.toml").actions
+    assert (action.name, action.do) == ("a0", "generate")
+    assert command("ralle-chain", "nq.json")[2].startswith("rageval: nq.toml already exists")
+    assert command("ralle-chain", "nq.json", "--system", "x")[2].startswith("rageval: --system is for recorded answers")
+
+
+def test_an_experiment_that_counts_its_actions_wrong_is_refused(command: Import) -> None:
+    config = {"len_chain": 1, "chain": [CHAIN, CHAIN, CHAIN]}
+    Path("nq.json").write_text(json.dumps({"chain_config": config}), encoding="utf-8")
+    status, out, err = command("ralle-chain", "nq.json", "--out", "chain.toml")
+    assert (status, out) == (2, [])
+    assert err.startswith("rageval: nq.json: chain_config.len_chain is 1, and chain has 3 actions; correct one of them")
+    assert files() == ["nq.json"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pytest_rageval.engine.estimate import ASSUMED_REPLY, Estimate, estimates
-from pytest_rageval.engine.planned import Planned, Pricing
+from pytest_rageval.engine.estimate import ASSUMED_OBSERVATION, ASSUMED_REPLY, Estimate, estimates
+from pytest_rageval.engine.planned import Plan, Planned, Pricing
 from pytest_rageval.engine.task import Task
 from pytest_rageval.judges.panel import Panel
 from pytest_rageval.metrics.answers.closed_book import CLOSED_BOOK_ACCURACY
@@ -22,7 +22,12 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict
+from pytest_rageval.systems.closed_book import CLOSED_BOOK
+from pytest_rageval.systems.extractive import EXTRACTIVE
+from pytest_rageval.systems.llm import LLM
+from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.prompting import closed_book_messages, load_prompts, messages_for
+from pytest_rageval.systems.workflow import AnyWorkflow, PlannedRun
 
 PROMPTS = load_prompts()
 SUPPLIED = (Passage("d", "It is in Paris."),)
@@ -63,15 +68,25 @@ def words(messages: Sequence[Message]) -> tuple[int, bool]:
 def priced(**more: Any) -> Pricing:
     settings: dict[str, Any] = {
         "name": "openai/m", "count": words, "cost": lambda sent, got: sent * 0.001 + got * 0.01, "max_tokens": 10,
-        "recorded": lambda messages, repeat: False, **more,
+        "recorded": lambda messages, repeat, params: False, **more,
     }  # fmt: skip
     return Pricing(**settings)
+
+
+def plan_of(workflow: AnyWorkflow, top_k: int = 5) -> Plan:
+    """Return the plan of a built-in system without options."""
+    plan, parts = workflow.plan, SystemParts(prompts=PROMPTS, top_k=top_k)
+    assert plan is not None
+    return lambda query: plan(None, query, parts)
+
+
+PLANS = {"llm": plan_of(LLM), "closed_book": plan_of(CLOSED_BOOK), "none": plan_of(EXTRACTIVE), "own": None}
 
 
 def planned(
     number: int = 1,
     system: str = "llm",
-    asks: Any = "",
+    asks: str = "",
     model: Pricing | str | None = None,
     judge: Pricing | str | None = None,
     *,
@@ -80,8 +95,8 @@ def planned(
     **facets: str,
 ) -> Planned:
     case = Case(f"q{number}", Instance(f"q{number}", f"Where is {number}?", (("Paris",),)), supplied, facets)
-    of: Any = asks or system
-    return Planned(Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics), of, model, judge)
+    task = Task(f"t.py::t[q{number}]", "t.py::t", system, case, metrics)
+    return Planned(task, PLANS[asks or system], model, judge)
 
 
 def sent(plan: Planned) -> int:
@@ -99,7 +114,7 @@ def test_the_calls_of_a_built_in_system_are_summed() -> None:
 
 
 def test_a_recording_costs_nothing_and_belongs_to_its_repeat() -> None:
-    model = priced(recorded=lambda messages, repeat: repeat == 2)
+    model = priced(recorded=lambda messages, repeat, params: repeat == 2)
     plans = [planned(model=model, repeat=str(repeat)) for repeat in (1, 2)]
     (found,) = estimates(plans, PROMPTS)
     assert (found.calls, found.recorded, found.prompt_tokens, found.completion_tokens) == (2, 1, sent(plans[0]), 10)
@@ -114,7 +129,7 @@ def test_the_closed_book_system_and_the_closed_book_arm_ask_the_question_alone()
 
 
 def test_passages_that_are_yet_to_be_found_make_an_estimate_that_no_recording_answers() -> None:
-    model = priced(recorded=lambda messages, repeat: True)
+    model = priced(recorded=lambda messages, repeat, params: True)
     (found,) = estimates([planned(model=model, supplied=None)], PROMPTS)
     assert (found.calls, found.recorded, found.exact) == (1, 0, False)
     (alone,) = estimates([planned(system="closed_book", model=model, supplied=None)], PROMPTS)
@@ -198,7 +213,8 @@ def test_without_a_judge_model_no_judge_is_asked() -> None:
 
 def test_each_document_is_asked_for_at_most_top_k_times_where_a_model_retrieves() -> None:
     worth = erag_metric("erag:P@5", "erag", lambda name: ACCURACY)
-    plans = [replace(planned(n, model=priced(), metrics=(ACCURACY, worth), supplied=None), top_k=7) for n in (1, 2)]
+    cases = [planned(n, model=priced(), metrics=(ACCURACY, worth), supplied=None) for n in (1, 2)]
+    plans = [replace(each, plan=plan_of(LLM, top_k=7)) for each in cases]
     answer, found = estimates(plans, PROMPTS)
     assert (found.what, found.model, found.cases, found.calls) == ("each document", "openai/m", 2, 14)
     assert (found.counted, found.exact, found.recorded) == (False, False, 0)
@@ -215,3 +231,53 @@ def test_each_document_is_asked_for_at_most_top_k_times_where_a_model_retrieves(
 def test_systems_are_separate_in_the_order_of_the_tasks() -> None:
     plans = [planned(n, name, "none") for n in (1, 2) for name in ("b", "a")]
     assert [(found.system, found.cases) for found in estimates(plans, PROMPTS)] == [("b", 2), ("a", 2)]
+
+
+QUESTION: tuple[Message, ...] = ({"role": "user", "content": "one two three"},)
+
+
+def test_the_first_call_of_an_agent_is_counted_exactly_and_the_others_at_most() -> None:
+    agent = replace(planned(model=priced(), metrics=()), plan=lambda query: PlannedRun(QUESTION, 4, exact=False))
+    first, later = estimates([agent, agent], PROMPTS)
+    assert (first.what, first.calls, first.counted, first.exact, first.prompt_tokens) == ("answer", 2, True, True, 6)
+    assert (later.what, later.calls, later.counted, later.exact) == ("later steps", 6, False, False)
+    assert later.prompt_tokens == 6 * 3 + 2 * (1 + 2 + 3) * (10 + ASSUMED_OBSERVATION), "each step adds to the prompt"
+    assert later.completion_tokens == 60
+    deep = replace(agent, plan=lambda query: PlannedRun(QUESTION, 4, exact=False, turns=2))
+    _, later_of_a_tree = estimates([deep], PROMPTS)
+    assert later_of_a_tree.prompt_tokens == 3 * 3 + 3 * ((1 + 2 + 2) * (10 + ASSUMED_OBSERVATION) // 3)
+    assert later.cost_usd == pytest.approx(later.prompt_tokens * 0.001 + 0.6)
+
+
+def test_the_calls_of_a_chain_are_counted_exactly_and_a_single_call_has_no_later_ones() -> None:
+    chain = replace(planned(model=priced(), metrics=()), plan=lambda query: PlannedRun(QUESTION, 3, True, final=False))
+    first, later = estimates([chain], PROMPTS)
+    assert (first.calls, first.counted, first.exact) == (1, True, False)
+    assert (later.calls, later.counted, later.exact, later.prompt_tokens) == (2, True, False, 6)
+    single = replace(planned(model=priced(), metrics=()), plan=lambda query: PlannedRun(QUESTION, 1, exact=True))
+    assert [each.what for each in estimates([single], PROMPTS)] == ["answer"]
+    unpriced = replace(chain, model="rag_llm")
+    assert [(each.what, each.calls) for each in estimates([unpriced], PROMPTS)] == [
+        ("answer", None), ("later steps", None),
+    ]  # fmt: skip
+
+
+def test_the_tools_of_a_call_are_counted_and_belong_to_its_recording() -> None:
+    def recorded(messages: Sequence[Message], repeat: int, params: Mapping[str, object]) -> bool:
+        return "tools" in params
+
+    run = PlannedRun(QUESTION, 1, exact=True, params={"tools": [{"name": "Search"}]})
+    agent = replace(planned(model=priced(), metrics=()), plan=lambda query: run)
+    (found,) = estimates([agent], PROMPTS)
+    assert (found.prompt_tokens, found.exact) == (3 + len(['[{"name":', '"Search"}]']), False)
+    (known,) = estimates([replace(agent, model=priced(recorded=recorded))], PROMPTS)
+    assert (known.calls, known.recorded) == (1, 1)
+
+
+def test_the_number_of_documents_that_an_agent_finds_is_unknown() -> None:
+    worth = erag_metric("erag:P@5", "erag", lambda name: ACCURACY)
+    agent = replace(
+        planned(model=priced(), metrics=(ACCURACY, worth)), plan=lambda query: PlannedRun(QUESTION, 4, exact=False)
+    )
+    documents = next(each for each in estimates([agent], PROMPTS) if each.what == "each document")
+    assert (documents.model, documents.calls) == ("openai/m", None)

@@ -46,6 +46,7 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.report.files.journals import journal_path, read_journal
 from pytest_rageval.report.files.paid_answers import paid_of
 from pytest_rageval.systems.prompting import Prompts, load_prompts
+from pytest_rageval.systems.workflow import NO_CALLS
 from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.threads import Bound
 
@@ -184,8 +185,8 @@ def test_an_input_from_the_system_is_asked_in_the_tests_thread(
 
 def test_the_estimate_counts_the_calls_of_a_registered_input(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, WORDING)
-    judge = Pricing("openai/j", lambda messages: (7, True), lambda sent, got: 0.5, 10, lambda messages, repeat: False)
-    plan = Planned(TASK, "none", None, judge)
+    judge = Pricing("openai/j", lambda messages: (7, True), lambda sent, got: 0.5, 10, lambda *request: False)
+    plan = Planned(TASK, lambda query: NO_CALLS, None, judge)
     _, found = estimates([plan, plan], load_prompts())
     assert (found.what, found.model, found.cases, found.calls) == ("other wording", "openai/j", 2, 2)
     assert (found.prompt_tokens, found.cost_usd) == (14, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -106,6 +107,18 @@ def test_any_value_fits_or_is_refused_in_one_sentence(value: Any, schema: dict[s
     except InvalidArgumentsError as error:
         fault = str(error)
     assert fault == "" or (fault.endswith(".") and fault.isprintable())
+
+
+KEYWORDS = ("type", "enum", "const", "anyOf", "required", "properties", "additionalProperties", "items")
+
+
+@given(st.dictionaries(st.sampled_from(KEYWORDS), JSON), st.dictionaries(st.sampled_from(["x", "y"]), JSON))
+def test_any_schema_of_a_server_takes_arguments_or_refuses_them(
+    schema: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    for each in (schema, of(x=schema), {"properties": schema}):
+        with suppress(InvalidArgumentsError):  # any other error would end the agent
+            assert fitted(arguments, each).keys() == arguments.keys()
 
 
 @given(st.text())

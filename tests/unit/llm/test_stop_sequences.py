@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from support.servers.openai_server import OpenAIServer
+from support.servers.openai_server import Fault, OpenAIServer
 
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.backends.named_model import NamedModel
@@ -26,11 +26,11 @@ def said(backend: Any, cache: bool = False, **params: Any) -> Completion:
 
     async def run() -> Completion:
         model = Client(backend, name="openai/m", params=params, **settings)
-        reply = await model.complete(QUESTION)
-        if cache:
+        try:
             reply = await model.complete(QUESTION)
-        await model.close()
-        return reply
+            return await model.complete(QUESTION) if cache else reply
+        finally:
+            await model.close()
 
     return asyncio.run(run())
 
@@ -57,6 +57,39 @@ def test_the_stop_sequences_are_sent_to_a_server_that_may_ignore_them(openai_ser
     at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
     assert said(NamedModel("openai/m"), stop=["\nObservation"], **at).text.endswith("Search[Orsay]")
     assert openai_server.requests[0].body["stop"] == ["\nObservation"]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "Unsupported parameter: 'stop' is not supported with this model.",
+        "Unsupported value: 'stop' does not support this value",
+        "`stop` is not allowed for reasoning models",
+        "Unrecognized request argument supplied: 'stop'",
+    ],
+)
+def test_a_model_that_refuses_stop_is_asked_without_it(openai_server: OpenAIServer, refusal: str) -> None:
+    openai_server.reply = REPLY
+    openai_server.plan = lambda number, body: Fault("status", 400, message=refusal) if "stop" in body else None
+    at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test", "stop": ["\nObservation"]}
+
+    async def run() -> list[str]:
+        model = Client(NamedModel("openai/m"), name="m", params=at, limiter=Limiter(1), retry=RetryPolicy(1))
+        texts = [(await model.complete(QUESTION)).text for _ in range(2)]
+        await model.close()
+        return texts
+
+    assert asyncio.run(run()) == ["Thought 1: look.\nAction 1: Search[Orsay]"] * 2
+    assert ["stop" in seen.body for seen in openai_server.requests] == [True, False, False]
+
+
+def test_another_refusal_stays(openai_server: OpenAIServer) -> None:
+    message = "Unsupported parameter: 'seed' is not supported; please stop"
+    openai_server.plan = lambda number, body: Fault("status", 400, message=message)
+    at: dict[str, Any] = {"api_base": openai_server.base_url, "api_key": "sk-test"}
+    with pytest.raises(ModelError, match="seed"):
+        said(NamedModel("openai/m"), stop=["\n"], **at)
+    assert len(openai_server.requests) == 1
 
 
 def test_a_replayed_reply_is_cut_too() -> None:

@@ -169,6 +169,14 @@ def test_litellm_sends_the_tools_of_models_that_it_does_not_know(openai_server: 
     assert (seen.body["tools"], seen.body["tool_choice"]) == (TOOLS, "auto")
 
 
+def test_litellm_leaves_the_callers_tools_as_they_are(openai_server: OpenAIServer) -> None:
+    parameters = {"type": "object", "properties": {}, "additionalProperties": False}
+    tools = [{"type": "function", "function": {"name": "search", "strict": True, "parameters": parameters}}]
+    before = json.dumps(tools)
+    ask(openai_server, LiteLLM, "hosted_vllm/m", tools=tools)
+    assert json.dumps(tools) == before
+
+
 def test_ollama_is_asked_with_tools_at_its_own_address_for_them(openai_server: OpenAIServer) -> None:
     call = {"function": {"name": "search", "arguments": {"title": "Orsay"}}}
     openai_server.reply = lambda body: {

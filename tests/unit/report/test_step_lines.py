@@ -44,6 +44,23 @@ def test_each_kind_says_what_happened() -> None:
     ]
 
 
+def test_an_action_of_a_chain_has_its_name_and_its_notes() -> None:
+    trace = (
+        Step("completion", {"action": "query", "model": "m", "text": "hamlet author"}),
+        Step("retrieve", {"action": "found", "query": "hamlet", "prompt": "hamlet", "text": "x", "passages": []}),
+        Step("template", {"action": "up", "prompt": "A\nB", "text": "A\nB", "notes": ["{found.ids[0]} is empty"]}),
+    )
+    assert list(step_lines(trace)) == [
+        "  1 completion  query  m",
+        "      -> hamlet author",
+        '  2 retrieve  found  "hamlet"',
+        "      -> 0 passages",
+        "  3 template  up",
+        "      -> A...",
+        "      note: {found.ids[0]} is empty",
+    ]
+
+
 def test_a_parent_that_is_none_is_ignored() -> None:
     parents = (None, 0, 1, 3, -1, True, "0", [0], 99)
     assert depths([Step("x", {} if parent is None else {"parent": parent}) for parent in parents]) == [

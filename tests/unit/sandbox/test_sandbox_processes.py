@@ -14,7 +14,9 @@ MODULE = rogue_sandboxes.__name__
 ENDED = "the sandbox ended while the program ran, as it used too much memory or was killed"
 
 
-@pytest.mark.parametrize("name", ["ends", "writes_no_json", "writes_no_object", "writes_without_end"])
+@pytest.mark.parametrize(
+    "name", ["ends", "accepts_nothing", "writes_no_json", "writes_no_object", "writes_without_end"]
+)
 def test_a_process_that_breaks_the_protocol_ends_its_program(name: str) -> None:
     linux = process_table.is_listed()
     before = set(process_table.descendants()) if linux else set()
@@ -28,6 +30,13 @@ def test_a_process_that_breaks_the_protocol_ends_its_program(name: str) -> None:
     if linux:
         assert process_table.wait_until_ended(set(process_table.descendants()) - before) == set()
         assert process_table.peak_memory() - memory < 4 * LONGEST_LINE
+    sandbox.close()
+
+
+def test_a_process_that_ends_before_it_accepts_a_program_is_replaced() -> None:
+    sandbox = ProcessSandbox("ends_when_idle", f"{MODULE}:ends_when_idle")
+    pids = [sandbox.run("1 + 1").value for _ in range(3)]
+    assert len(set(pids)) == 3
     sandbox.close()
 
 

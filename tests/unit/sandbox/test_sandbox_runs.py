@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,7 +55,8 @@ def test_the_value_is_the_last_expression_as_json(sandbox: Sandbox, code: str, v
     [("answer = 3\n7", 3), ("7", 7), ("answer = None\n7", None), ("def f():\n    answer = 1\nf()\n7", 7)],
 )
 def test_the_variable_asked_for_goes_before_the_last_expression(sandbox: Sandbox, code: str, value: object) -> None:
-    assert sandbox.run(code, variable="answer").value == value
+    ran = sandbox.run(code, variable="answer")
+    assert (ran.value, ran.is_set) == (value, code.startswith("answer"))
 
 
 @pytest.mark.parametrize(
@@ -198,17 +198,38 @@ def test_threads_run_programs_at_the_same_time(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.skipif(not process_table.is_listed(), reason="finds processes as Linux lists them")
-def test_a_process_that_someone_ended_is_replaced(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("which", ["all", "oldest", "youngest"])
+def test_a_process_that_someone_ended_is_replaced(sandbox: Sandbox, which: str) -> None:
     mine = opened(sandbox.name)
+    calls: list[int] = []
     before = process_table.descendants()
-    assert mine.run("1").value == 1
-    for pid in process_table.descendants().keys() - before:
-        os.kill(pid, signal.SIGKILL)
-    assert process_table.wait_until_ended(set(process_table.descendants()) - set(before)) == set()
-    end = time.monotonic() + 5
-    while (ran := mine.run("2")).error and time.monotonic() < end:  # its last thread may still be ending
-        time.sleep(0.05)
-    assert ran.value == 2
+    for number in range(5):
+        ran = mine.run(f"note({number})\n{number}", {"note": calls.append})
+        assert (ran.value, ran.error) == (number, "")
+        pids = sorted(process_table.descendants().keys() - before)
+        for pid in {"all": pids, "oldest": pids[:1], "youngest": pids[-1:]}[which]:
+            os.kill(pid, signal.SIGKILL)
+    assert calls == [0, 1, 2, 3, 4]
+    mine.close()
+
+
+@pytest.mark.skipif(not process_table.is_listed(), reason="finds processes as Linux lists them")
+def test_a_program_whose_process_is_ended_is_not_run_again(sandbox: Sandbox) -> None:
+    mine = opened(sandbox.name)
+    calls: list[int] = []
+    before = process_table.descendants()
+    mine.run("1")
+    started = process_table.descendants().keys() - before
+
+    def end_it() -> None:
+        calls.append(1)
+        for pid in started:
+            os.kill(pid, signal.SIGKILL)
+
+    ran = mine.run("end_it()", {"end_it": end_it})
+    assert ran.error == "the sandbox ended while the program ran, as it used too much memory or was killed"
+    assert calls == [1]
+    assert mine.run("2").value == 2
     mine.close()
 
 

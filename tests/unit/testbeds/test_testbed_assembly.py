@@ -137,7 +137,7 @@ def test_passages_without_a_role_are_in_no_pool() -> None:
 
 
 def test_compat_refuses_to_leave_out_the_groups() -> None:
-    with pytest.raises(DataError, match=r"^a\.json:1: passages: found positives in groups, of which rgb-compat"):
+    with pytest.raises(DataError, match=r"^a\.json:1: passages: found positives in groups; rgb-compat"):
         rgb_compat.assemble(GROUPS, Composition("", 5, 1.0))
 
 

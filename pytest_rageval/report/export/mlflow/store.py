@@ -64,7 +64,7 @@ def send(
         SettingError: the results are of a shard, or the store cannot be reached or refuses the run.
     """
     if "shard" in results["run"]:
-        raise SettingError("MLflow is told of whole runs only; join the shards with rageval merge, then send that run")
+        raise SettingError("MLflow receives only whole runs; join the shards with rageval merge, then send that run")
     runs = system_runs(results)
     with _isolated():
         try:

@@ -45,7 +45,7 @@ def test_a_shard_is_not_logged(project: Project) -> None:
     project.says(cases(RIGHT, RIGHT))
     run = project.run("--rag-shard", "1/2", "--rag-mlflow", "runs")
     assert run.status == 0
-    run.said("warning: MLflow is told of whole runs only; join the shards with rageval merge, then send that run")
+    run.said("warning: MLflow receives only whole runs; join the shards with rageval merge, then send that run")
     assert not (project.path / "runs").exists()
 
 

@@ -1,0 +1,1 @@
+"""``rageval chain``: check a chain, and run it for one question."""

@@ -1,0 +1,64 @@
+"""Mark gold answers and gold pages in texts that are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.metrics.shared.matching import contains
+from pytest_rageval.metrics.shared.places import places
+from pytest_rageval.model.case import Gold
+from pytest_rageval.model.ranking import page_of
+
+__all__ = ["GoldMarks"]
+
+_PAINT, _PLAIN = "\x1b[1;32m", "\x1b[0m"
+
+
+@dataclass(frozen=True, slots=True)
+class GoldMarks:
+    """What is marked, and how.
+
+    Attributes:
+        answers: the gold slots of the case.
+        pages: the ids of its gold pages and documents.
+        colours: whether marked parts are also painted.
+    """
+
+    answers: Gold = ()
+    pages: Collection[str] = ()
+    colours: bool = False
+
+    def lines(self, text: str) -> Iterator[str]:
+        """Yield the lines of a text, each gold answer in it as ``>>9:00<<``; control characters are escaped.
+
+        Answers are found as `accuracy` finds them; one that folds to nothing is never found.
+        """
+        at, parts = 0, []
+        for start, end in places(text, [alias for slot in self.answers for alias in slot]):
+            parts += [_escaped(text[at:start]), self._marked(_escaped(text[start:end]))]
+            at = end
+        yield from "".join([*parts, _escaped(text[at:])]).split("\n")
+
+    def page(self, name: str) -> str:
+        """Return the id of a document or of its page, marked if it or its page is gold."""
+        is_gold = name in self.pages or page_of(name) in self.pages
+        return self._marked(ascii_safe(name)) if is_gold else ascii_safe(name)
+
+    def answers_missing_in(self, texts: Sequence[str]) -> list[str]:
+        """Return each gold slot that no text contains, as its aliases."""
+        return [
+            ascii_safe(" / ".join(slot))
+            for slot in self.answers
+            if not any(contains(text, alias) for alias in slot for text in texts)
+        ]
+
+    def _marked(self, text: str) -> str:
+        if not self.colours:
+            return f">>{text}<<"
+        return "\n".join(f"{_PAINT}{line}{_PLAIN}" for line in f">>{text}<<".split("\n"))
+
+
+def _escaped(text: str) -> str:
+    return "\n".join(map(ascii_safe, text.split("\n")))

@@ -1,0 +1,221 @@
+"""Check a chain and run it for one question, for the command `rageval chain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.engine.tracebacks import cause_of
+from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, coded
+from pytest_rageval.hooks.chain_parts import ChainProject, open_project
+from pytest_rageval.hooks.collect.start import collected_of
+from pytest_rageval.hooks.project import in_project
+from pytest_rageval.llm.client.running_cases import running_case
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, RefusedCallError, Scope
+from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
+from pytest_rageval.sandbox.protocol import Ran
+from pytest_rageval.systems.chains.chain import Chain, Retrieve
+from pytest_rageval.systems.chains.history import Output
+from pytest_rageval.systems.chains.part import action_named, chain_until
+from pytest_rageval.systems.chains.preview import Preview, preview
+from pytest_rageval.systems.chains.stored_outputs import read_outputs
+from pytest_rageval.systems.chains.system import build
+from pytest_rageval.testbeds.expand import expand
+from pytest_rageval.testbeds.settings import parse_settings
+from pytest_rageval.text.language import detect_language
+from pytest_rageval.trace.collector import collecting
+from pytest_rageval.trace.completing import steps_before_error
+
+__all__ = ["ChainOrder", "ChainResult", "CheckedChain", "checked_chain", "run_in_project"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainOrder:
+    """What to run.
+
+    Attributes:
+        chain: a file, a shipped chain or an alias of ``rag_systems``.
+        question: the question; None for a case of a dataset.
+        dataset: ``format:path``; None for a question.
+        case: the id of the case in the dataset.
+        prompts_only: whether nothing runs, and prompts are filled in as far as they are known.
+        until: the last action to run; None for all.
+        only: the only action to run, on ``outputs``; None for all.
+        outputs: the JSON file with the outputs of earlier actions.
+    """
+
+    chain: str
+    question: str | None = None
+    dataset: str | None = None
+    case: str | None = None
+    prompts_only: bool = False
+    until: str | None = None
+    only: str | None = None
+    outputs: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedChain:
+    """A chain that can run.
+
+    Attributes:
+        chain: the chain.
+        model: the litellm name of the model that it asks; "" if it asks none.
+        lacks_corpus: whether it searches and the ini has no corpus for it.
+    """
+
+    chain: Chain
+    model: str
+    lacks_corpus: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChainResult:
+    """What came of a run.
+
+    Attributes:
+        chain: the actions that were to run.
+        model: as in `CheckedChain`.
+        case: the case with its gold answers; a question has none.
+        previews: what each action would be given, if nothing ran.
+        steps: what ran, in order.
+        answer: None if nothing ran, or the run failed.
+        error: why the run failed, or "".
+    """
+
+    chain: Chain
+    model: str
+    case: Case
+    previews: tuple[Preview, ...] = ()
+    steps: tuple[Step, ...] = ()
+    answer: Answer | None = None
+    error: str = ""
+
+
+def checked_chain(chain: str) -> CheckedChain:
+    """Read a chain and check it against the ini; ask nothing.
+
+    The data of an environment is read if the chain calls tools.
+
+    Raises:
+        RagEvalError: the chain cannot run.
+    """
+
+    def check(config: pytest.Config) -> CheckedChain:
+        collected = collected_of(config)
+        with open_project(collected, chain) as project:
+            made = project.options.chain
+            if made.tools and (project.options.environment or len(collected.options.environments) < 2):
+                project.environments()  # of several, the case names one
+            searches = any(not each.retriever for each in made.retrieves)
+            lacks = searches and collected.needs_corpus and not collected.options.corpus
+            return CheckedChain(made, project.model, lacks)
+
+    return in_project(check)
+
+
+def run_in_project(order: ChainOrder) -> ChainResult:
+    """Run a chain for one question.
+
+    Raises:
+        RagEvalError: it cannot begin. An error of the run itself is in the result.
+    """
+    _check(order)
+    return in_project(partial(_run, order))
+
+
+def _check(order: ChainOrder) -> None:
+    if (order.dataset is None) != (order.case is None):
+        missing = "--id names its case" if order.case is None else "--dataset names the file of the case"
+        raise SettingError(f"--dataset and --id belong together: {missing}; add it")
+    if (order.only is None) != (order.outputs is None):
+        missing = "--with names the file of outputs" if order.outputs is None else "--from names the action to run"
+        raise SettingError(f"--from and --with belong together: {missing}; add it")
+    if order.only is not None and (order.until is not None or order.prompts_only):
+        raise SettingError("--from runs one action; leave out --until and --prompts-only")
+    if order.question is not None and not order.question.strip():
+        raise SettingError("--question is empty; write a question")
+
+
+def _run(order: ChainOrder, config: pytest.Config) -> ChainResult:
+    collected = collected_of(config)
+    with open_project(collected, order.chain) as project:
+        case = _case(order, project)
+        whole, outputs = project.options.chain, dict[str, Output]()
+        chain = whole if order.until is None else chain_until(whole, action_named(whole, order.until, "--until"))
+        if order.only is not None and order.outputs is not None:
+            action = action_named(whole, order.only, "--from")
+            stored = read_outputs(order.outputs, whole, action)
+            chain = chain_until(whole, action)
+            outputs = {each.name: stored.get(each.name, Output()) for each in chain.actions[:-1]}
+        result = ChainResult(chain, project.model, case)
+        if order.prompts_only:
+            return replace(result, previews=tuple(_previews(project, chain, case)))
+        return _played(project, result, outputs)
+
+
+def _case(order: ChainOrder, project: ChainProject) -> Case:
+    """Return the case of the order: as the marker ``rag_case`` makes it without settings."""
+    if order.dataset is None:
+        question = order.question or ""
+        return Case("question", Instance("question", question, language=detect_language(question)), None, {})
+    collected = project.collected
+    source = collected.sources.load(order.dataset, [Path.cwd()], "--dataset")
+    instances = {instance.id: instance for instance in source.instances}
+    if order.case not in instances:
+        raise UnknownNameError("id", order.case, instances, f"--id: {source.name}")
+    settings = parse_settings({"dataset": order.dataset}, "--dataset")
+    ((_, case),) = expand(settings, [instances[order.case]], settings.seed or 0)
+    return collected.reworded(case)
+
+
+def _previews(project: ChainProject, chain: Chain, case: Case) -> Iterator[Preview]:
+    def evaluate(code: str, values: Mapping[str, object]) -> Ran:
+        return project.sandbox(project.setup.where).run(code.strip(), values=values)
+
+    uses_supplied = project.options.uses_supplied
+    return preview(chain, case.query, evaluate, uses_supplied=uses_supplied)
+
+
+def _played(project: ChainProject, result: ChainResult, outputs: Mapping[str, Output]) -> ChainResult:
+    """Run the actions without an output, and add what came of it."""
+    chain, query, options = result.chain, result.case.query, project.options
+    runs = [action for action in chain.actions if action.name not in outputs]
+    is_supplied = options.uses_supplied and query.passages is not None
+    searches = any(isinstance(each, Retrieve) and not each.retriever for each in runs) and not is_supplied
+    parts = project.parts(runs, result.case.facets.get("environment", ""), searches=searches)
+    system = replace(build(parts, replace(options, chain=chain)), outputs=outputs)
+    answer, error, meter = None, "", Meter()
+    with _scope(project, result.case, meter), collecting() as collector, running_case():
+        try:
+            answer = project.loop.run(system(query))
+        except RagEvalError as fault:
+            error = coded(fault)
+        except RefusedCallError as refusal:
+            error = coded(refusal.error)
+        except Exception as fault:  # from a user's tool or retriever
+            error = cause_of(fault)
+    if meter.refused is not None:  # an answer in spite of that is none
+        answer, error = None, coded(meter.refused)
+    return replace(result, steps=steps_before_error(collector), answer=answer, error=error)
+
+
+@contextmanager
+def _scope(project: ChainProject, case: Case, meter: Meter) -> Iterator[None]:
+    """Record the calls as those of the case in a test."""
+    scope = SCOPE.set(Scope(meter, cassettes=project.collected.models.cassettes))
+    ids = CASE_IDS.set((case.id, case.instance.id))
+    environment = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
+    try:
+        yield
+    finally:
+        CASE_ENVIRONMENT.reset(environment)
+        CASE_IDS.reset(ids)
+        SCOPE.reset(scope)

@@ -1,0 +1,162 @@
+"""A chain with the settings of its project: the model that it asks, and the parts that its actions use."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pytest_rageval.component_options import ComponentOptions
+from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.environments.choice import chosen
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.collect.testbed import Responder
+from pytest_rageval.hooks.collect.workflows import check_needs, setup_of
+from pytest_rageval.hooks.config.system_names import SystemName, named_system
+from pytest_rageval.hooks.prepare.environments import check_tools, fixture_environments
+from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
+from pytest_rageval.model.chat import EMBEDDED
+from pytest_rageval.sandbox import open_sandbox
+from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.setup import SystemSetup
+from pytest_rageval.systems.workflow import Needs, Workflow
+
+if TYPE_CHECKING:
+    from pytest_rageval.environments.choice import Environments
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.llm.client.clients import Client
+    from pytest_rageval.model.protocols import Retriever
+    from pytest_rageval.sandbox.protocol import Sandbox
+    from pytest_rageval.systems.chains.chain import Action
+    from pytest_rageval.systems.chains.system import ChainOptions
+
+__all__ = ["ChainProject", "open_project"]
+
+WHERE = "rageval chain"
+HEAD = "chain:"
+
+
+@dataclass(slots=True)
+class ChainProject:
+    """A chain in a project.
+
+    Attributes:
+        collected: the project's settings and what they make; it has no testbed.
+        loop: the event loop of all calls.
+        setup: the options of the chain's system.
+        options: the chain with its options.
+        needs: what the chain names.
+        model: the litellm name of the model that it asks; "" if it asks none.
+    """
+
+    collected: Collected
+    loop: LoopThread
+    setup: SystemSetup
+    options: ChainOptions
+    needs: Needs
+    model: str
+    _sandbox: Sandbox | None = field(default=None, init=False)
+
+    def parts(self, actions: Collection[Action], facet: str, *, searches: bool) -> SystemParts:
+        """Return the parts for some actions; read the corpus only if they search.
+
+        Args:
+            actions: those that will run.
+            facet: the environment that the case names; "" if it names none.
+            searches: whether they use the retriever of the session.
+
+        Raises:
+            RagEvalError: there is no environment for the tools, or it has no such tool.
+        """
+        collected = self.collected
+        return SystemParts(
+            retriever=self._retriever() if searches else None,
+            top_k=collected.options.top_k,
+            llm=self._llm(),
+            prompts=collected.models.prompts,
+            environments=self.environments(facet) if any(each.do == "tool" for each in actions) else None,
+            sandbox=self.sandbox,
+            models=partial(collected.models.named, "rag_llm"),
+            retrievers=lambda kind, params: retriever_of_kind(kind, params, collected.corpus.passages, collected),
+            setup=self.setup,
+        )
+
+    def sandbox(self, needed_by: str) -> Sandbox:
+        """Return the sandbox of the process, opened on first use."""
+        if self._sandbox is None:
+            self._sandbox = open_sandbox(self.collected.options.sandbox, needed_by)
+        return self._sandbox
+
+    def environments(self, facet: str = "") -> Environments:
+        """Return the environments of the ini, and check that the one of the case has the chain's tools."""
+        declared = fixture_environments(self.collected, lambda: self.collected.corpus.passages)
+        environment = declared.get(chosen(declared.names, facet, self.options.environment, self.setup.where))
+        environment.load()
+        check_tools(self.needs, environment)
+        return declared
+
+    def close(self) -> list[str]:
+        """End the processes and connections; return warnings."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+        self.loop.close(self.collected.models.close)
+        self.collected.close()
+        return self.collected.faults
+
+    def _llm(self) -> Client | None:
+        models = self.collected.models
+        if models.loading is not None:
+            models.loading.join()
+        return models.named("rag_llm", self.model) if self.model else None
+
+    def _retriever(self) -> Retriever | None:
+        return retriever_over(self.collected.corpus.passages, self.collected)
+
+
+@contextmanager
+def open_project(collected: Collected, chain: str) -> Iterator[ChainProject]:
+    """Read a chain and check it against the settings of its project.
+
+    Args:
+        collected: the project.
+        chain: an alias of ``rag_systems``, a file or a shipped chain; the latter may have ``@MODEL``.
+
+    Raises:
+        RagEvalError: the chain or a setting is invalid.
+    """
+    named = _named(collected, chain)
+    workflow = collected.catalog.systems.get(named.system, WHERE)
+    if not isinstance(workflow, Workflow):
+        raise SettingError(f"{WHERE}: {short_repr(chain)} is no chain; name a file, or a shipped chain")
+    setup = _setup(collected, named)
+    options: ChainOptions = workflow.read(setup)
+    needs = Needs() if workflow.needs is None else workflow.needs(options)
+    check_needs(collected, replace(needs, models=(*needs.models, *filter(None, [named.model]))))
+    model = named.model or collected.options.model.name or EMBEDDED
+    project = ChainProject(collected, LoopThread(), setup, options, needs, model if needs.asks else "")
+    collected.models.loop = project.loop
+    try:
+        yield project
+    finally:
+        project.close()
+
+
+def _named(collected: Collected, chain: str) -> SystemName:
+    aliases = collected.options.named_systems
+    if chain in aliases:
+        named = aliases[chain]
+        if not named.system.startswith(HEAD):
+            raise SettingError(f"{WHERE}: the alias {chain} of rag_systems is the system {named.system}, no chain")
+        return named
+    return named_system(HEAD + chain.removeprefix(HEAD), WHERE, aliases, collected.catalog.systems)
+
+
+def _setup(collected: Collected, named: SystemName) -> SystemSetup:
+    if named.name in collected.options.named_systems:
+        options = tuple(named.options.items())
+        return setup_of(collected, Responder(named.name, True, True, named.system, named.model, (), options))
+    rootdir, invoked = collected.options.folders
+    argument = named.system.partition(":")[2]
+    return SystemSetup(WHERE, ComponentOptions({}, WHERE), argument, (invoked, rootdir), collected.options.sandbox)

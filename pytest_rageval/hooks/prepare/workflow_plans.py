@@ -1,0 +1,98 @@
+"""Plan the model calls of workflows, for dry runs and budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_rageval.environments import Environment
+from pytest_rageval.environments.choice import Environments
+from pytest_rageval.hooks.collect.workflows import needs_of, setup_of, workflow_of
+from pytest_rageval.hooks.config.fixture_overrides import overridden, reaches
+from pytest_rageval.hooks.prepare.environments import environment_of_case
+from pytest_rageval.model.current import CASE_ENVIRONMENT
+from pytest_rageval.systems.parts import SystemParts
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_rageval.engine.planned import Plan
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry, Responder
+    from pytest_rageval.model.case import Query
+    from pytest_rageval.systems.workflow import AnyWorkflow, PlannedRun
+
+__all__ = ["WorkflowPlans"]
+
+
+class WorkflowPlans:
+    """Plans the model calls of workflows; reads the options of each system once, for its first plan.
+
+    Args:
+        collected: the session.
+    """
+
+    def __init__(self, collected: Collected) -> None:
+        self.collected = collected
+        self._read: dict[Responder, tuple[SystemParts, Any]] = {}
+        self._models: dict[Responder, tuple[str, ...]] = {}
+
+    def of(self, responder: Responder, entry: Entry, item: pytest.Item) -> Plan | None:
+        """Return the plan of a system for one case; None if it is no workflow, or its calls are unknown.
+
+        The plan raises `RagEvalError` if the case has no environment, or a file of prompts is invalid.
+
+        Args:
+            responder: the system.
+            entry: the case.
+            item: its test.
+        """
+        workflow = workflow_of(self.collected, responder)
+        if workflow is None or workflow.plan is None or (workflow.retrieves and _retriever_asks(item)):
+            return None
+        plan = workflow.plan
+
+        def planned(query: Query) -> PlannedRun:
+            parts, options = self._options(workflow, responder)
+            if not workflow.uses_environments:  # the plan of a chain needs none
+                return plan(options, query, parts)
+            environment = environment_of_case(self.collected, entry, item)
+            facet = entry.case.facets.get("environment", "")
+            run = _in_environment(
+                lambda given: plan(options, query, replace(parts, environments=given)), facet, environment
+            )
+            return replace(run, final=run.final and environment is not None)
+
+        return planned
+
+    def models_of(self, responder: Responder) -> tuple[str, ...]:
+        """Return the models that the file of a system names."""
+        if responder not in self._models:
+            needs = needs_of(self.collected, responder)
+            self._models[responder] = () if needs is None else needs.models
+        return self._models[responder]
+
+    def _options(self, workflow: AnyWorkflow, responder: Responder) -> tuple[SystemParts, Any]:
+        if responder not in self._read:
+            collected, setup = self.collected, setup_of(self.collected, responder)
+            parts = SystemParts(top_k=collected.options.top_k, prompts=collected.models.prompts, setup=setup)
+            self._read[responder] = parts, workflow.read(setup)
+        return self._read[responder]
+
+
+def _in_environment(
+    plan: Callable[[Environments], PlannedRun], facet: str, environment: Environment | None
+) -> PlannedRun:
+    """Return a plan made in the environment of its case, or in one without tools if a fixture decides it."""
+    used = environment or Environment(facet or "environment", lambda: tuple)
+    token = CASE_ENVIRONMENT.set(facet)
+    try:
+        return plan(Environments({used.name: lambda: used}))
+    finally:
+        CASE_ENVIRONMENT.reset(token)
+
+
+def _retriever_asks(item: pytest.Item) -> bool:
+    """Return whether a user's retriever may ask the session's model."""
+    return overridden("rag_retriever", item) is not None and reaches("rag_llm", ["rag_retriever"], item)

@@ -1,0 +1,193 @@
+"""The agent ``pal``: a model writes one program, which calls the tools and computes the answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from pytest_rageval.environments.choice import Environments
+from pytest_rageval.environments.environment import OpenEnvironment
+from pytest_rageval.environments.shortening import shortened
+from pytest_rageval.environments.tool import Tool
+from pytest_rageval.errors import ModelError
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.case import Passage, Query
+from pytest_rageval.model.chat import ChatModel, Message
+from pytest_rageval.model.current import CASE_IDS
+from pytest_rageval.model.plain import plain_json, plain_text
+from pytest_rageval.model.protocols import System
+from pytest_rageval.sandbox import open_sandbox
+from pytest_rageval.sandbox.protocol import Limits, Ran, Sandbox
+from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
+from pytest_rageval.systems.agents.program_answer import answer_of, code_in
+from pytest_rageval.systems.agents.program_tools import ProgramTools, signatures
+from pytest_rageval.systems.agents.prompts import AgentPrompts, load_agent_prompts
+from pytest_rageval.systems.agents.run import AgentRun, RunEnded, run_agent
+from pytest_rageval.systems.embedded.turn import Turn
+from pytest_rageval.systems.llm import model_of
+from pytest_rageval.systems.parts import SystemParts
+from pytest_rageval.systems.setup import SystemSetup
+from pytest_rageval.systems.workflow import PlannedRun, Workflow
+from pytest_rageval.text.quoting import quoted
+from pytest_rageval.threads import Threads
+from pytest_rageval.trace.recording import RecordedStep
+from pytest_rageval.trace.steps import PROGRAM
+
+__all__ = ["Pal", "PalOptions", "build"]
+
+NAME = "pal"
+
+VARIABLE = "answer"
+
+GRACE = 0.5
+"""Seconds after ``max_time`` until the sandbox ends the program; the run has ended before."""
+
+_KEYS = {
+    "system": ("tools",),
+    "user": ("question", "documents"),
+    "documents": ("passages",),
+    "repair": ("error",),
+    "conclude": ("value",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PalOptions:
+    """The options of ``pal``.
+
+    Attributes:
+        agent: those of all agents.
+        prompts: its texts.
+        repairs: how often the model may correct a program that gave no answer, >= 0.
+        concludes: whether the model states the final answer from the value of its program.
+    """
+
+    agent: AgentOptions
+    prompts: AgentPrompts
+    repairs: int = 0
+    concludes: bool = False
+
+    def opening(self, query: Query, tools: Sequence[Tool]) -> list[Message]:
+        """Return the messages of the first request."""
+        text = partial(self.prompts.text, language=query.language)
+        documents = ""
+        if query.passages is not None:
+            shown = [quoted(f"{each.title}\n{each.text}") for each in query.passages]
+            passages = "\n\n".join(f"[{number}]\n{each}" for number, each in enumerate(shown, 1))
+            documents = text("documents", values={"passages": passages})
+        examples = self.prompts.worked(query.language, self.agent.examples)
+        system = text("system", values={"tools": quoted(signatures(tools)), "examples": examples})
+        values = {"question": query.question, "documents": documents, "instructions": query.instructions}
+        contents = [("system", system)]
+        for turn in query.history:
+            contents += [("user", turn.question), ("assistant", turn.answer)]
+        contents.append(("user", text("user", values=values)))
+        return [{"role": role, "content": content} for role, content in contents if content.strip()]
+
+    def repair(self, query: Query, ran: Ran, problem: str) -> Message:
+        """Return the request to correct a program."""
+        printed = quoted(shortened(ran.printed, self.agent.max_observation))
+        values = {"error": quoted(problem), "printed": printed or ">"}
+        return {"role": "user", "content": self.prompts.text("repair", query.language, values)}
+
+    def conclusion(self, query: Query, value: str) -> Message:
+        """Return the request to state the final answer."""
+        values = {"value": quoted(shortened(value, self.agent.max_observation)), "question": query.question}
+        return {"role": "user", "content": self.prompts.text("conclude", query.language, values)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pal:
+    """Asks a model for one program, runs it in the sandbox with the tools as functions, and returns its answer."""
+
+    model: ChatModel
+    environments: Environments
+    sandbox: Sandbox
+    options: PalOptions
+    threads: Threads = field(default_factory=Threads)
+
+    async def __call__(self, query: Query) -> Answer:
+        common = self.options.agent
+        end = time.monotonic() + common.max_time
+        with self.environments.of_case(common.environment).open(common.max_observation) as tools:
+            run = AgentRun(query, self.model, tools)
+            return await run_agent(run, lambda run: self._play(run, tools, end), common.max_time)
+
+    async def _play(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
+        messages = self.options.opening(run.query, environment.tools)
+        for repairs in range(self.options.repairs, -1, -1):
+            reply = await self._reply(run, messages, environment)
+            ran = await self._run(run, environment, code_in(reply), end)
+            answer = None if ran.error else answer_of(ran)
+            messages.append({"role": "assistant", "content": reply})
+            if answer is not None:
+                return await self._concluded(run, messages, answer) if self.options.concludes else answer
+            problem = ran.error or "the program set no answer"
+            if repairs:
+                messages.append(self.options.repair(run.query, ran, problem))
+        raise RunEnded("program_error", problem)
+
+    async def _reply(self, run: AgentRun, messages: Sequence[Message], environment: OpenEnvironment) -> str:
+        """Return the model's reply; "" if it sent an empty one."""
+        query, steps = run.query, self.options.agent.max_steps
+        used = tuple(run.uses)
+        turn = Turn("program", query.question, query.language, environment.tools, used, query.passages, steps)
+        try:
+            return (await run.ask(tuple(messages), turn)).text
+        except ModelError as error:
+            if error.kind != "empty_reply":
+                raise
+            return ""
+
+    async def _run(self, run: AgentRun, environment: OpenEnvironment, code: str, end: float) -> Ran:
+        """Run a program once and record it."""
+        tools = ProgramTools(run, environment.tools)
+        limits = Limits(total_seconds=max(end - time.monotonic(), 0.0) + GRACE)
+        seed = next(iter(CASE_IDS.get()), "")
+        with RecordedStep(PROGRAM, {"code": plain_text(code), "sandbox": self.sandbox.name}) as step:
+            try:
+                ran = await self.threads.run(
+                    lambda: self.sandbox.run(code, tools.functions, limits, variable=VARIABLE, seed=seed)
+                )
+            finally:
+                tools.end()
+        found = {"value": plain_json(ran.value), "printed": plain_text(ran.printed), "error": ran.error}
+        step.detail.update({key: value for key, value in found.items() if value not in (None, "")})
+        return ran
+
+    async def _concluded(self, run: AgentRun, messages: Sequence[Message], value: str) -> str:
+        """Return the final answer, which the model states from the value of its program."""
+        query = run.query
+        turn = Turn("answer", query.question, query.language, passages=(Passage("value", value),))
+        reply = await run.ask((*messages, self.options.conclusion(query, value)), turn)
+        return reply.text.strip()
+
+
+def _read(setup: SystemSetup) -> PalOptions:
+    common = read_agent_options(setup)
+    repairs = setup.options.whole("repairs", 0, least=0)
+    concludes = setup.options.choice("answer", "program", ("program", "model")) == "model"
+    setup.options.finish()
+    open_sandbox(setup.sandbox, NAME).close()  # nothing runs if it is missing
+    prompts = load_agent_prompts(Path(__file__).parent / "prompts" / NAME, _KEYS, common.prompts)
+    return PalOptions(common, prompts, repairs, concludes)
+
+
+def _build(parts: SystemParts, options: PalOptions) -> System:
+    model = model_of(parts, NAME)
+    sandbox = parts.sandbox(NAME) if parts.sandbox is not None else open_sandbox(parts.setup.sandbox, NAME)
+    return Pal(model, parts.environments or Environments({}), sandbox, options)
+
+
+def _plan(options: PalOptions, query: Query, parts: SystemParts) -> PlannedRun:
+    environments = parts.environments or Environments({})
+    with environments.of_case(options.agent.environment).open() as tools:
+        messages = options.opening(query, tools.tools)
+    calls = 1 + options.repairs + options.concludes
+    return PlannedRun(messages, calls, exact=calls == 1)
+
+
+build = Workflow(_read, _build, _plan, uses_environments=True, uses_embedded=True, retrieves=False)

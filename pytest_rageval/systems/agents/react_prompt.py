@@ -1,0 +1,88 @@
+"""The messages of `react`: instructions, tools and examples, then the question and the steps so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_rageval.environments.tool import Tool
+from pytest_rageval.model.case import Query
+from pytest_rageval.model.chat import Message
+from pytest_rageval.systems.agents.options import AgentOptions
+from pytest_rageval.systems.agents.prompts import AgentPrompts, load_agent_prompts
+from pytest_rageval.systems.agents.tool_texts import describe_tools, takes_text
+from pytest_rageval.systems.prompting import Prompts
+from pytest_rageval.text.placeholders import fill
+from pytest_rageval.text.quoting import quoted
+
+__all__ = ["ReactPrompt", "Transcript", "load_react_prompts"]
+
+_KEYS = {"system": ("tools",), "user": ("question", "transcript")}
+"""The texts of the prompt file, each with its required placeholders."""
+
+
+def load_react_prompts(options: AgentOptions) -> AgentPrompts:
+    """Return the prompts, with the replacements of the option ``prompts``."""
+    return load_agent_prompts(Path(__file__).parent / "prompts" / "react", _KEYS, options.prompts)
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The steps so far, as the model sees them. It only grows, so a trace holds each text once."""
+
+    parts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, query: Query) -> Transcript:
+        """Return the transcript before the first step; supplied passages are its first observation."""
+        if query.passages is None:
+            return cls()
+        texts = ["\n".join(text for text in (each.title, each.text) if text.strip()) for each in query.passages]
+        return cls(["Documents:", *(quoted(text) for text in texts)])
+
+    def add(self, number: int, thought: str, action: str, observation: str, note: str = "") -> None:
+        """Add a step; ``observation`` is data, ``note`` is ours."""
+        said = [f"Thought {number}: {thought}", f"Action {number}: {action}"]
+        seen = [f"Observation {number}:", quoted(observation)] if observation else [f"Observation {number}: {note}"]
+        self.parts += [line.rstrip() for line in (*said, *seen)] + ([note] if observation and note else [])
+
+    def text(self, *begun: str) -> str:
+        """Return the steps, then the lines of the step that the model is about to write."""
+        return "\n".join((*self.parts, *begun))
+
+
+@dataclass(frozen=True, slots=True)
+class ReactPrompt:
+    """Makes the messages of one case.
+
+    Attributes:
+        prompts: the texts.
+        sentences: the session's prompts, with the sentence that declines to answer.
+        examples: how many worked questions to show.
+    """
+
+    prompts: AgentPrompts
+    sentences: Prompts
+    examples: int
+
+    def head(self, query: Query, tools: Sequence[Tool]) -> tuple[Message, ...]:
+        """Return the messages before the question: the system message and the earlier turns."""
+        language = query.language
+        name = next((tool.name for tool in tools if takes_text(tool)), "")
+        examples = self.prompts.worked(language, self.examples) if name else ""
+        values = {
+            **self.sentences.sentences(language),
+            "tools": describe_tools(tools),
+            "examples": fill(examples, {"tool": name}).strip(),
+        }
+        messages = [{"role": "system", "content": self.prompts.text("system", language, values)}]
+        for turn in query.history:
+            messages.append({"role": "user", "content": turn.question})
+            messages.append({"role": "assistant", "content": turn.answer})
+        return tuple(message for message in messages if message["content"].strip())
+
+    def question(self, query: Query, transcript: str) -> Message:
+        """Return the last message: the question and the steps so far."""
+        values = {"instructions": query.instructions, "question": query.question, "transcript": transcript}
+        return {"role": "user", "content": self.prompts.text("user", query.language, values)}

@@ -1,0 +1,205 @@
+"""A chain: its actions in order, and what of them is the answer and the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from pytest_rageval.systems.chains.template import Template
+
+__all__ = [
+    "Action",
+    "CallTool",
+    "Chain",
+    "Compute",
+    "Expression",
+    "Fill",
+    "Generate",
+    "PromptMessage",
+    "Retrieve",
+    "RetrieverSource",
+    "Source",
+    "sources_of",
+]
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A Python expression. It runs in the sandbox, and nothing is filled into its text."""
+
+    code: str
+
+
+Source = Template | Expression
+"""What makes a text from the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieve:
+    """Search passages.
+
+    Attributes:
+        where: the file and line of the action.
+        name: unique in the chain.
+        query: makes the query.
+        k: the number of passages; None for ``rag_top_k``.
+        retriever: a name of the chain's retrievers or a kind of ``rag_retriever``; "" for the session's.
+        join: what stands between the passages in the text.
+        passage: makes the text of one passage, from ``id title text number``.
+    """
+
+    where: str
+    name: str
+    query: Source
+    k: int | None = None
+    retriever: str = ""
+    join: str = "\n\n"
+    passage: Template = field(default_factory=lambda: Template("", ()))
+    do = "retrieve"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One message to a model."""
+
+    role: str
+    content: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Ask a model.
+
+    Attributes:
+        where, name: as in `Retrieve`.
+        messages: make the messages, in order.
+        model: the litellm name of its own model; "" for the system's.
+        params: ``max_tokens``, ``temperature`` and ``stop``, those that the file sets.
+    """
+
+    where: str
+    name: str
+    messages: tuple[PromptMessage, ...]
+    model: str = ""
+    params: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    do = "generate"
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Fill a template."""
+
+    where: str
+    name: str
+    text: Template
+    do = "template"
+
+
+@dataclass(frozen=True, slots=True)
+class CallTool:
+    """Call a tool of the case's environment.
+
+    Attributes:
+        where, name: as in `Retrieve`.
+        tool: the tool's name.
+        arguments: by name: JSON values, in which each text is a `Template`.
+    """
+
+    where: str
+    name: str
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    do = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Run a Python expression in the sandbox."""
+
+    where: str
+    name: str
+    expression: Expression
+    do = "python"
+
+
+Action = Retrieve | Generate | Fill | CallTool | Compute
+"""One step of a chain. ``do`` is its kind as the file writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieverSource:
+    """A retriever that the chain's file names.
+
+    Attributes:
+        where: the file and line.
+        kind: a kind of ``rag_retriever``.
+        params: its parameters, as in ``rag_retriever_params``.
+    """
+
+    where: str
+    kind: str
+    params: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A chain.
+
+    Attributes:
+        shown: its file in messages.
+        actions: one or more, in order.
+        answer: makes the answer; None if the chain only retrieves.
+        ranking: the retrieve actions whose passages are the ranking, in order.
+        retrievers: name -> retriever, of the file.
+    """
+
+    shown: str
+    actions: tuple[Action, ...]
+    answer: Template | None
+    ranking: tuple[str, ...]
+    retrievers: Mapping[str, RetrieverSource] = field(default_factory=lambda: _NONE)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The distinct models that actions name; "" is the system's."""
+        return tuple(dict.fromkeys(each.model for each in self.actions if isinstance(each, Generate)))
+
+    @property
+    def tools(self) -> tuple[CallTool, ...]:
+        """The actions that call a tool."""
+        return tuple(each for each in self.actions if isinstance(each, CallTool))
+
+    @property
+    def retrieves(self) -> tuple[Retrieve, ...]:
+        """The actions that search."""
+        return tuple(each for each in self.actions if isinstance(each, Retrieve))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions that need a sandbox."""
+        return tuple(source for each in self.actions for source in sources_of(each) if isinstance(source, Expression))
+
+
+def sources_of(action: Action) -> tuple[Source, ...]:
+    """Return what of an action is made from the history."""
+    if isinstance(action, Retrieve):
+        return (action.query,)
+    if isinstance(action, Generate):
+        return tuple(message.content for message in action.messages)
+    if isinstance(action, Fill):
+        return (action.text,)
+    if isinstance(action, Compute):
+        return (action.expression,)
+    return tuple(_templates(action.arguments))
+
+
+def _templates(value: Any) -> list[Template]:
+    """Return the templates in a JSON value."""
+    if isinstance(value, Template):
+        return [value]
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple | list) else ()
+    return [template for each in inner for template in _templates(each)]

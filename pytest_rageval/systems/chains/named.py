@@ -1,0 +1,48 @@
+"""Find the file of ``chain:NAME``: a user's TOML file, or a chain that is shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_rageval.errors import SettingError, ascii_safe, did_you_mean, short_repr
+from pytest_rageval.systems.setup import SystemSetup
+
+__all__ = ["SHIPPED", "chain_file", "chain_name", "shipped_chains"]
+
+SHIPPED = Path(__file__).parent
+"""The folder of the shipped chains, one folder for each set, such as ``kilt``."""
+
+_SUFFIX = ".toml"
+
+
+def chain_name(argument: str) -> str:
+    """Return the name of a chain in reports: the file's without suffix, or that of a shipped chain."""
+    return Path(argument).stem if argument.endswith(_SUFFIX) else argument
+
+
+def shipped_chains() -> dict[str, Path]:
+    """Return name -> file of the shipped chains, such as ``kilt/nq-read``."""
+    files = sorted(SHIPPED.glob(f"*/*{_SUFFIX}"))
+    return {file.relative_to(SHIPPED).with_suffix("").as_posix(): file for file in files}
+
+
+def chain_file(setup: SystemSetup) -> tuple[Path, str]:
+    """Return the file of a chain and how messages name it.
+
+    Raises:
+        SettingError: there is no such file and no such shipped chain.
+    """
+    argument, shipped = setup.argument, shipped_chains()
+    if argument in shipped:
+        return shipped[argument], f"chain:{argument}"
+    for folder in setup.folders or (Path(),):
+        path = folder / argument
+        if argument and path.is_file():
+            return path, ascii_safe(Path(argument).as_posix())
+    hint = "" if argument.endswith(_SUFFIX) or not shipped else f", or name a shipped chain: {_hint(argument)}"
+    problem = f"there is no file {short_repr(argument)}; correct the path{hint}"
+    raise SettingError(f"{setup.where}: {problem}", code="RAG105")
+
+
+def _hint(argument: str) -> str:
+    return did_you_mean(argument, shipped_chains())

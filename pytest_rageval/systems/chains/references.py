@@ -1,0 +1,132 @@
+"""Check what the actions of a chain refer to: variables, earlier actions, and what these have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.errors import DataError, UnknownNameError
+from pytest_rageval.systems.chains.chain import Action, Expression, Retrieve, Source, sources_of
+from pytest_rageval.systems.chains.expressions import LISTS, free_names
+from pytest_rageval.systems.chains.template import Template, Variable
+
+__all__ = ["FIELDS", "LISTED", "OUTPUTS", "PASSAGE", "VARIABLES", "Place", "check_passage", "check_references"]
+
+VARIABLES = ("question", "language", "instructions", "history")
+"""The variables of the case. No action has their names."""
+PASSAGE = ("id", "title", "text", "number")
+"""The variables of a template for one passage."""
+LISTED = ("ids", "titles", "texts", "titles_and_ids")
+"""The fields of a retrieve action that have one text for each passage."""
+FIELDS = ("prompt", *LISTED)
+"""The fields of an action in a template."""
+OUTPUTS = "outputs"
+"""The value of an expression with all fields of the earlier actions: name -> field -> value."""
+
+
+class Place:
+    """Where in a file the parts of an action are.
+
+    Args:
+        shown: the file in messages.
+        lines: its lines.
+        start: the index of the action's first line.
+        end: the index after its last line.
+    """
+
+    def __init__(self, shown: str, lines: Sequence[str], start: int, end: int) -> None:
+        self._shown = shown
+        self._lines = lines
+        self._start = start
+        self._end = end
+
+    def of(self, fragment: str) -> str:
+        """Return ``file:line`` of a text as written, else of the action."""
+        plain = fragment.split("\n")[0].split('"')[0].split("\\")[0]
+        for at in range(self._start, self._end):
+            if plain and plain in self._lines[at]:
+                return f"{self._shown}:{at + 1}"
+        return f"{self._shown}:{self._start + 1}"
+
+
+def check_references(sources: Sequence[Source], at: int, actions: Sequence[Action], place: Place) -> None:
+    """Check all that an action, or the answer, refers to.
+
+    Args:
+        sources: its templates and expressions.
+        at: the place of the action in the chain; the number of actions for the answer.
+        actions: all actions.
+        place: where it is in the file.
+
+    Raises:
+        DataError: it refers to a later action, to itself, or to what an action does not have.
+        UnknownNameError: it refers to an unknown variable or field.
+    """
+    earlier = {action.name: action for action in actions[:at]}
+    later = [action.name for action in actions[at:]]
+    for name, fragment, variable in _references(sources):
+        where = place.of(fragment)
+        if name in later:
+            raise DataError(where, _order_problem(name, at, actions))
+        values = VARIABLES if variable is not None else (*VARIABLES, *LISTS, OUTPUTS)
+        if name not in earlier and name not in values:
+            raise UnknownNameError("variable", name, (*values, *earlier), where)
+        if variable is not None:
+            _check_field(variable, earlier.get(name), where)
+
+
+def check_passage(template: Template, place: Place) -> None:
+    """Check the template of one passage; raise `RagEvalError`."""
+    for variable in template.variables:
+        where = place.of(variable.source)
+        if variable.name not in PASSAGE:
+            raise UnknownNameError("variable of a passage", variable.name, PASSAGE, where)
+        _check_field(variable, None, where)
+
+
+def _references(sources: Sequence[Source]) -> Iterator[tuple[str, str, Variable | None]]:
+    """Yield each name that is referred to, how it is written, and its variable if a template has it."""
+    for source in sources:
+        if isinstance(source, Expression):
+            yield from ((name, name, None) for name in free_names(source.code))
+        else:
+            yield from ((variable.name, variable.source, variable) for variable in source.variables)
+
+
+def _check_field(variable: Variable, action: Action | None, where: str) -> None:
+    field, name = variable.field, variable.name
+    if action is None and (field or variable.index is not None):
+        raise DataError(where, f"{{{variable.path}}}: {name} is one text; write {{{name}}}")
+    if field and field not in FIELDS:
+        raise UnknownNameError(f"field of {name}", field, FIELDS, where)
+    if field in LISTED and not isinstance(action, Retrieve):
+        do = "" if action is None else action.do
+        raise DataError(where, f"{{{variable.path}}}: only a retrieve has {field}, and {name} is a {do}")
+    if variable.index is not None and field not in LISTED:
+        raise DataError(where, f"{{{variable.path}}}: only {', '.join(LISTED)} have an index; remove it")
+
+
+def _order_problem(name: str, at: int, actions: Sequence[Action]) -> str:
+    """Return what is wrong with a reference to this action or a later one."""
+    own = actions[at].name
+    if name == own:
+        return f"the action {own} uses its own output, which is a loop; it may use only the actions before it"
+    loop = _path(name, own, {action.name: action for action in actions})
+    if loop:
+        circle = " -> ".join([own, *loop])
+        return f"the actions use each other in a loop: {circle}; an action may use only those before it"
+    return f"the action {own} uses {name}, which comes later; move {name} before it"
+
+
+def _path(name: str, goal: str, actions: dict[str, Action]) -> list[str]:
+    """Return the actions from one to another that each uses the next; [] if there is no such way."""
+    ways = [[name]]
+    seen = {name}
+    while ways:
+        way = ways.pop(0)
+        for used, _, _ in _references(sources_of(actions[way[-1]])):
+            if used == goal:
+                return [*way, goal]
+            if used in actions and used not in seen:
+                seen.add(used)
+                ways.append([*way, used])
+    return []

@@ -1,0 +1,43 @@
+"""Turn passages and values of expressions into the outputs of actions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_rageval.model.case import Passage
+from pytest_rageval.model.plain import plain_text
+from pytest_rageval.model.ranking import ScoredPassage
+from pytest_rageval.systems.chains.chain import Retrieve
+from pytest_rageval.systems.chains.filters import Value
+from pytest_rageval.systems.chains.template import Template, Variable
+
+__all__ = ["as_scored", "passages_value", "value_text"]
+
+
+def as_scored(passage: Passage) -> ScoredPassage:
+    """Return a supplied passage as one that a search found."""
+    return ScoredPassage(passage.id, None, passage.text, passage.title)
+
+
+def passages_value(action: Retrieve, passages: Sequence[ScoredPassage]) -> Value:
+    """Return the text of each passage, with what joins them."""
+    return Value(tuple(_passage_text(action.passage, at, each) for at, each in enumerate(passages, 1)), action.join)
+
+
+def _passage_text(template: Template, number: int, passage: ScoredPassage) -> str:
+    """Return the text of one passage."""
+    values = {"id": passage.doc_id, "title": passage.title, "text": passage.text, "number": str(number)}
+
+    def value_of(variable: Variable) -> Value:
+        return Value((values[variable.name],))
+
+    return template.render(value_of)
+
+
+def value_text(value: Any) -> str:
+    """Return the value of an expression as text: a text as it is, None as "", any other value as JSON."""
+    if value is None:
+        return ""
+    return plain_text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
