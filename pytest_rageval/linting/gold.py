@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_rageval.errors import short_repr
 from pytest_rageval.linting.finding import Finding, about, some
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.linting.wording import affirms
+from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.metrics.shared.matching import fold
 from pytest_rageval.model.case import Instance, Passage, Role
 
