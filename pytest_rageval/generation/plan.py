@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -65,7 +65,7 @@ class Plan:
     language: str = "auto"
     tasks: tuple[str, ...] = ()
     per_cell: int | None = None
-    parts: Mapping[str, object] = MappingProxyType({})
+    parts: Mapping[str, object] = field(default_factory=dict)
     digest: str = ""
 
     @property

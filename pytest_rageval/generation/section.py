@@ -142,6 +142,4 @@ def sections_of(top: Section, name: str, *, many: bool) -> tuple[Section, ...]:
     starts = [at for at, line in enumerate(top.lines) if header.match(line)]
     if len(starts) != len(items):  # written inline
         starts = [line_of([*top.lines], name, 0, "") - 1] * len(items)
-    return tuple(
-        Section(name, item, top.shown, top.lines, start) for item, start in zip(items, starts, strict=True)
-    )
+    return tuple(Section(name, item, top.shown, top.lines, start) for item, start in zip(items, starts, strict=True))
