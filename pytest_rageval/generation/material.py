@@ -45,6 +45,8 @@ class Material:
         previous: the drafts of an earlier call with the same plan, by id; empty for the first.
         warnings: sentences for the user and the report, in order.
         left_out: what made no draft -> how often: rows with missing values, unreadable replies.
+        digests: name of an input file -> its sha256, for the manifest.
+        usage: what models were asked: ``calls``, ``prompt_tokens``, ``completion_tokens``, ``cost_usd``.
         shortages: what was wanted and not reached; any makes the exit status 1.
     """
 
@@ -54,4 +56,6 @@ class Material:
     previous: Mapping[str, Draft] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    digests: dict[str, str] = field(default_factory=dict)
+    usage: dict[str, float] = field(default_factory=dict)
     shortages: list[Shortage] = field(default_factory=list)

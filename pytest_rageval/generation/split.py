@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Part, Plan
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "SplitSettings", "Sets", "split", "split_settings"]
+__all__ = ["PART", "Sets", "SplitSettings", "split", "split_settings"]
 
 TEST, TRAIN = "auto_test", "auto_train"
 PEOPLE = "human_per_cell"
@@ -62,7 +63,7 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     cells: dict[tuple[str, str], list[list[Draft]]] = {}
     for component in _components(kept):
         cells.setdefault((component[0].topic, component[0].task), []).append(component)
-    room = shares.get(TRAIN, 0.0) / total * len(kept)
+    room = math.ceil(shares.get(TRAIN, 0.0) / total * len(kept))
     for cell in sorted(cells):
         filled: Counter[str] = Counter()
         for component in sorted(cells[cell], key=lambda each: _rank(seed, each[0].id)):

@@ -82,14 +82,7 @@ def read_drafts(path: Path) -> list[Draft]:
     """
     if not path.exists() or not path.stat().st_size:
         return []
-    drafts = []
-    for line, values in read_records(path):
-        try:
-            drafts.append(_draft(values))
-        except (KeyError, TypeError, ValueError) as error:
-            problem = f"is no draft of rageval generate ({type(error).__name__}: {error}); generate anew with --force"
-            raise DataError(f"{shown_path(path)}:{line}", problem) from None
-    return drafts
+    return [_read(f"{shown_path(path)}:{line}", values) for line, values in read_records(path)]
 
 
 def text_sha(text: str) -> str:
@@ -143,6 +136,14 @@ def _evidence(draft: Draft) -> list[Json]:
         if source is not None:
             units.append({"page": source.page or source.id, "quote": quote})
     return units
+
+
+def _read(where: str, values: Mapping[str, Any]) -> Draft:
+    try:
+        return _draft(values)
+    except (KeyError, TypeError, ValueError) as error:
+        problem = f"is no draft of rageval generate ({type(error).__name__}: {error}); generate anew with --force"
+        raise DataError(where, problem) from None
 
 
 def _draft(values: Mapping[str, Any]) -> Draft:

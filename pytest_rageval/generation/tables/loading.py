@@ -53,9 +53,8 @@ def _table(settings: TableSettings, rows: Sequence[RawRow], warnings: list[str])
     if not rows:
         raise section.error("path", f"the table {settings.name!r} has no row; it needs at least one")
     _check_columns(settings, columns)
-    for column in columns:
-        if all(is_missing(values.get(column)) for _, values in rows):
-            warnings.append(f"{section.where}: the column {short_repr(column)} of {settings.name!r} is empty")
+    empty = [column for column in columns if all(is_missing(values.get(column)) for _, values in rows)]
+    warnings += [f"{section.where}: the column {short_repr(column)} of {settings.name!r} is empty" for column in empty]
     key = settings.key or ("id" if "id" in columns else columns[0])
     table = make_table(settings.name, rows, key, settings.passage, settings.topic)
     keyed = Counter(value_text(values.get(key)) for _, values in rows)

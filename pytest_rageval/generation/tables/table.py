@@ -15,7 +15,7 @@ Value = object
 """A text, a number, true, false, or a list of those or of objects. A missing value is None, "" or an empty list."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """One row.
 
@@ -34,7 +34,7 @@ class Row:
     where: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A table of a plan, or of a world.
 

@@ -88,7 +88,7 @@ def _gold(prepared: Prepared, row: Row, other: Row) -> tuple[Gold, Sequence[int]
 
 
 def _answers_of_side(prepared: Prepared, wording: Text, row: Row, *, other: bool) -> list[Answered]:
-    """Return the answers of all rows that one side of the question may mean, with the value that a contrast compares."""
+    """Return the answers, or the values to compare, of all rows that one side of the question may mean."""
     pick = prepared.template.pick
     group = prepared.rows_of_question(row, wording.side(other))
     answers = [answer for each in group for answer in answers_of(prepared, each)]
