@@ -117,7 +117,7 @@ def _slot(aliases: Sequence[Text], row: Row) -> tuple[Gold, tuple[Row, ...]] | N
 
 def _links(prepared: Prepared, row: Row) -> list[str]:
     """Return the values that lead from the row of a question to that of its answer."""
-    links = []
+    links: list[str] = []
     for path in follow(row, prepared.joins):
         for each, join in zip(path, prepared.joins, strict=False):
             value = each.values.get(join.column)
