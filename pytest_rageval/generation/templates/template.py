@@ -62,8 +62,8 @@ class Template:
         task: the task of its cases.
         level: the level; "" for none.
         ask: wordings of the question.
-        answer: slots of aliases, with placeholders; empty for all columns of the passage. In a conversation, one slot
-            for each turn.
+        answer: slots of aliases, with placeholders; empty for the columns of the passage that no question names. In
+            a conversation, one slot for each turn.
         follow_up: the later questions of a conversation.
         via: joins ``table.column -> table.column``, as written.
         pick: the row that answers a contrast; None for other tasks.
