@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from pytest_rageval.datasets.source import read_bytes
+from pytest_rageval.errors import DataError
 from pytest_rageval.generation.corpus import corpus_digests, corpus_passages
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.plan import Plan
@@ -20,17 +21,20 @@ def load_material(plan: Plan, out: Path | None) -> Material:
     """Return the material of a plan, with all rows of its tables and all passages of its documents.
 
     Raises:
-        DataError: a file cannot be read, or a column is unknown.
+        DataError: a file cannot be read, a column is unknown, or there is neither a table nor a document.
     """
     warnings: list[str] = []
-    tables = load_tables(plan, warnings)
+    tables, corpus = load_tables(plan, warnings), tuple(corpus_passages(plan))
+    if not tables and not corpus:
+        what = "there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"
+        raise DataError(plan.shown, what)
     files = {Path(os.path.relpath(each.path, plan.folder)).as_posix(): each.path for each in table_settings(plan)}
     digests = {name: hashlib.sha256(read_bytes(path)).hexdigest() for name, path in files.items()}
     return Material(
         plan=plan,
         tables=tables,
         out=out or Path(),
-        corpus=tuple(corpus_passages(plan)),
+        corpus=corpus,
         warnings=warnings,
         digests=digests | corpus_digests(plan),
     )
