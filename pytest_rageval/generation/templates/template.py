@@ -178,7 +178,7 @@ def _check_task(template: Template) -> None:
     for key, wanted in (("follow_up", "conversational_qa"), ("pick", "contrast_qa")):
         if (key in section) != (task == wanted):
             problem = f"is for the task {wanted}" if key in section else f"is missing; the task {wanted} needs it"
-            raise section.error(key, f"{key} {problem}")
+            raise section.error(key if key in section else "task", f"{key} {problem}")
     if template.via and task in ("conversational_qa", "contrast_qa", INTEGRATION):
         raise section.error("via", f"via is for a question about one row; the task {task} takes none")
     turns = 1 + len(template.follow_up)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.projects.plan_project import TABLE, PlanProject
+from support.projects.plan_project import PlanProject
 
 ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
 
@@ -17,12 +17,12 @@ ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
         ('language = "de"\n', "plan.toml:1: language: unknown value 'de'; known: auto, en, zh"),
         ('tasks = ["extractive"]\n', "plan.toml:1: tasks: unknown task 'extractive'; did you mean 'extractive_qa'?"),
         ("table = 3\n", "plan.toml:1: table: found 3, wanted tables with the header [[table]]"),
-        ("[[split]]\nauto_test = 1\n", "plan.toml:1: split: found an array of 1, wanted one table with the header [split]"),
-        ("[split]\nauto_test = 0.8\nauto_train = 0.4\n", "plan.toml:3: the shares of [split] sum to 1.2; 1 is the most"),
+        ("[[split]]\nauto_test = 1\n", "plan.toml:1: split: found an array of 1, wanted one table with the header"),
+        ("[split]\nauto_test = 0.8\nauto_train = 0.4\n", "plan.toml:3: the shares of [split] sum to 1.2; 1 is"),
         ("[split]\nauto_test = 1.5\n", "plan.toml:2: [split] auto_test: found 1.5, wanted a number in 0..1"),
         ("[[table]]\nname = 'a'\n", "plan.toml:1: [table] path is missing, wanted a string that is not empty"),
         ("[[table]]\n\npath = 'none.csv'\n", "plan.toml:3: path: no file 'none.csv'; a path is relative to the plan"),
-        ("[[table]]\npath = 'sqlite:x.db'\n", "plan.toml:2: path: write sqlite:FILE:SELECT ..., with a file and a query"),
+        ("[[table]]\npath = 'sqlite:x.db'\n", "plan.toml:2: path: write sqlite:FILE:SELECT ..., with a file"),
         (
             "[[table]]\npath = 'staff.csv'\nkey = 'nam'\n",
             "plan.toml:3: key: 'nam' is no column of 'staff'; did you mean 'name'?",
@@ -33,7 +33,7 @@ ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
         ),
         ("[[table]]\npath = 'staff.csv'\n" * 2, "plan.toml:3: two tables are named 'staff'; rename one"),
         ("a = \n", "plan.toml:1: this is not valid TOML: Invalid value (at line 1, column 5)"),
-        ("seed = 1\n", "plan.toml: there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"),
+        ("seed = 1\n", "plan.toml: there is nothing to generate from; add a [[table]] with a [[template]]"),
     ],
 )  # fmt: skip
 def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, message: str) -> None:
@@ -48,7 +48,7 @@ def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, 
     [
         (ASK.replace("staff", "stuff"), "plan.toml:7: table: no [[table]] is named 'stuff'; did you mean 'staff'?"),
         (ASK.replace("{name}", "{nmae}"), "plan.toml:8: ask: {nmae} is no column of 'staff'; did you mean 'name'?"),
-        (ASK.replace("{city}", "{town}"), "plan.toml:9: answer: {town} is no column of 'staff'; known: boss, city, job"),
+        (ASK.replace("{city}", "{town}"), "plan.toml:9: answer: {town} is no column of 'staff'; known: boss, city"),
         (ASK.replace("{city}", ""), "plan.toml:9: [template] answer: found '', wanted a text such as {city}"),
         (ASK.replace("{name}", "she"), "plan.toml:8: ask: 'Where does she work?' has no placeholder of its row"),
         (ASK.replace("{name}", "{other.name}"), "plan.toml:8: ask: 'Where does {other.name} work?' has no placeholder"),
@@ -60,22 +60,22 @@ def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, 
         (ASK + 'where = "len(city) > 3"', "plan.toml:10: where: 'len(city) > 3' cannot be read (found a side of a"),
         (ASK + "where = \"__import__('os').system('touch x')\"", "plan.toml:10: where: \"__import__('os')"),
         (ASK + 'where = "sinse > 3"', "plan.toml:10: where: 'sinse' is no column of 'staff'; did you mean 'since'?"),
-        (ASK + 'where = "since > 3000"', "plan.toml:8: no row of 'staff' fits the template (3 rows: 3 excluded by where)"),
+        (ASK + 'where = "since > 3000"', "plan.toml:8: no row of 'staff' fits the template (3 rows: 3 excluded"),
         (ASK + "where = \"city > 'Oslo'\"", "staff.csv:2: where = \"city > 'Oslo'\": 'Oslo' and 'Oslo' have no order"),
         (ASK + 'via = "staff.boss"', 'plan.toml:10: via: \'staff.boss\' is no join; write "staff.boss -> staff.name"'),
-        (ASK + 'via = "staff.bos -> staff.name"', "plan.toml:10: via: 'bos' is no column of 'staff'; did you mean 'boss'?"),
+        (ASK + 'via = "staff.bos -> staff.name"', "plan.toml:10: via: 'bos' is no column of 'staff'; did you mean"),
         (ASK + 'via = "staff.boss -> people.name"', "plan.toml:10: via: no [[table]] is named 'people'; known: staff"),
-        (ASK + 'via = "x.boss -> staff.name"', "plan.toml:10: via: 'x.boss -> staff.name' starts at 'x', wanted 'staff'"),
+        (ASK + 'via = "x.boss -> staff.name"', "plan.toml:10: via: 'x.boss -> staff.name' starts at 'x', wanted"),
         (ASK + 'unique = "job"', "plan.toml:10: unique: no wording of ask has {job}; remove it from unique"),
         (ASK + "n = 0", "plan.toml:10: [template] n: found 0, wanted a whole number of 1 or more"),
-        (ASK + 'balance = { field = "job" }', "plan.toml:10: [template] balance: found an object, wanted a table such as"),
-        (ASK + 'balance = { field = "jb", x = 1 }', "plan.toml:10: balance: 'jb' is no column of 'staff'; did you mean"),
-        (ASK + 'n = 2\nbalance = { field = "job", x = 1 }', "plan.toml:10: n is 2, but balance wants 1 cases; leave out"),
-        (ASK + 'task = "contrast_qa"', "plan.toml:7: pick is missing; the task contrast_qa needs it"),
+        (ASK + 'balance = { field = "job" }', "plan.toml:10: [template] balance: found an object, wanted a table"),
+        (ASK + 'balance = { field = "jb", x = 1 }', "plan.toml:10: balance: 'jb' is no column of 'staff'; did you"),
+        (ASK + 'n = 2\nbalance = { field = "job", x = 1 }', "plan.toml:10: n is 2, but balance wants 1 cases; leave"),
+        (ASK + 'task = "contrast_qa"', "plan.toml:10: pick is missing; the task contrast_qa needs it"),
         (ASK + 'pick = "least(since)"', "plan.toml:10: [template] pick: found 'least(since)', wanted min(COLUMN) or"),
-        (ASK + 'follow_up = "Since when?"', "plan.toml:9: answer has 1 texts for 2 turns; write one for each, in a list"),
+        (ASK + 'follow_up = "Since when?"', "plan.toml:9: answer has 1 texts for 2 turns; write one for each, in a"),
         (ASK.replace("{city}", "{city|best}"), "plan.toml:9: answer: {city|best} cannot be read; write {column}"),
-        (ASK.replace("{city}", "{city|max(x)}"), "staff.csv:2: {city|max(x)}: found 'Oslo', wanted an object, or a key"),
+        (ASK.replace("{city}", "{city|max(x)}"), "staff.csv:2: {city|max(x)}: found 'Oslo', wanted an object"),
     ],
 )  # fmt: skip
 def test_a_wrong_template_is_refused_with_its_line(project: PlanProject, template: str, message: str) -> None:
@@ -117,9 +117,7 @@ def test_the_files_of_another_plan_are_replaced_only_by_force(project: PlanProje
 
 def test_hostile_texts_are_shown_escaped_in_the_report(project: PlanProject) -> None:
     project.write("staff.csv", "name,city\n<b>x</b>|\u202ey\x1b[31m,Oslo\n<b>x</b>|\u202ey\x1b[31m,Bergen\n")
-    project.plan(
-        ASK, table=TABLE.replace('passage = "{name} works as {job} in {city} since {since}."\n', 'topic = "{name}"\n')
-    )
+    project.plan(ASK, table='[[table]]\nname = "staff"\npath = "staff.csv"\ntopic = "{name}"\n')
     assert project.run()[0] == 0
     report = (project.folder / "out" / "report.md").read_text(encoding="utf-8")
     assert "\\<b\\>x\\</b\\>\\|\\\\u202ey\\\\x1b" in report

@@ -11,6 +11,7 @@ import pytest
 from support.projects.plan_project import TABLE, PlanProject
 
 ASK = 'table = "staff"\nask = "Where does {name}, the {job}, work?"\nanswer = "{city}"\n'
+HEADER = "name,job,city,since,boss\n"
 COLUMNS = "name, job, city, since, boss"
 
 
@@ -46,7 +47,7 @@ def test_csv_json_lines_and_sqlite_give_the_same_cases(project: PlanProject) -> 
     project.write("staff.csv", "\n".join(line.replace("\t", ",") for line in lines))
     database(project.folder / "staff.db")
     found = []
-    for path in ("staff.csv", "staff.tsv", "staff.jsonl", "staff.json", f"sqlite:staff.db:SELECT {COLUMNS} FROM staff"):
+    for path in ("staff.csv", "staff.tsv", "staff.jsonl", "staff.json", "sqlite:staff.db:SELECT * FROM staff"):
         project.plan(ASK, table=TABLE.replace("staff.csv", path))
         assert project.run("--out", "out", "--force")[0] == 0
         found.append([{**each, "facets": {}} for each in project.lines("drafts.jsonl")])
@@ -106,9 +107,7 @@ def test_an_ending_that_no_reader_takes_is_refused(project: PlanProject) -> None
 
 
 def test_rows_without_a_value_are_counted_and_an_empty_column_is_named(project: PlanProject) -> None:
-    project.write(
-        "staff.csv", "name,job,city,since,boss\nAnn Lee,curator,,2011,\n,guard,Oslo,2000,\nBo Ek,cook,Bergen,,\n"
-    )
+    project.write("staff.csv", HEADER + "Ann Lee,curator,,2011,\n,guard,Oslo,2000,\nBo Ek,cook,Bergen,,\n")
     project.plan(ASK)
     status, lines = project.run()
     assert status == 0
