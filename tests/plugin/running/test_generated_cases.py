@@ -1,4 +1,4 @@
-"""What `rageval generate` writes runs as tests: supplied, retrieved, as conversations, and one question of two parts."""
+"""What `rageval generate` writes runs as tests: supplied, retrieved, as conversations, as one question of two parts."""
 
 from __future__ import annotations
 
