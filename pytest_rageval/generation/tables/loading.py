@@ -14,7 +14,7 @@ from pytest_rageval.generation.tables.table_settings import TableSettings, table
 from pytest_rageval.model.case import Passage
 from pytest_rageval.registry import Registry
 
-__all__ = ["SOURCES", "TableSource", "load_tables", "make_table"]
+__all__ = ["SOURCES", "TableSource", "load_tables", "make_table", "tables_of_files"]
 
 TableSource = Callable[[Plan, list[str]], Iterable[Table]]
 """Yields tables of a plan; appends warnings to the list."""
