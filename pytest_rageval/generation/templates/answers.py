@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from pytest_rageval.generation.tables.table import Row, is_missing, value_text
+from pytest_rageval.generation.tables.table import Row, value_text
 from pytest_rageval.generation.templates.joins import follow
 from pytest_rageval.generation.templates.prepared import Prepared, Text
 from pytest_rageval.metrics.shared.matching import contains, fold
@@ -77,9 +77,7 @@ def links_of(prepared: Prepared, row: Row) -> list[str]:
     links: list[str] = []
     for path in follow(row, prepared.joins):
         for each, join in zip(path, prepared.joins, strict=False):
-            value = each.values.get(join.column)
-            if not is_missing(value):
-                links += map(value_text, value if isinstance(value, (list, tuple)) else [value])
+            links += map(value_text, join.values(each))
     return list(dict.fromkeys(links))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_rageval.errors import did_you_mean, short_repr
-from pytest_rageval.generation.tables.table import Row, Table, is_missing
+from pytest_rageval.generation.tables.table import Row, Table, Value, is_missing
 from pytest_rageval.generation.templates.template import Template
 
 __all__ = ["Join", "follow", "parse_joins"]
@@ -24,13 +24,23 @@ class Join:
 
     Attributes:
         column: the column of the row.
+        field: the field of the objects in the column; "" if it holds values.
         table: the other table.
         key: its column.
     """
 
     column: str
+    field: str
     table: Table
     key: str
+
+    def values(self, row: Row) -> list[Value]:
+        """Return the values of a row that lead to other rows."""
+        value = row.values.get(self.column)
+        items = list(value) if isinstance(value, (list, tuple)) else [value]
+        if self.field:
+            items = [item.get(self.field) for item in items if isinstance(item, Mapping)]
+        return [item for item in items if not is_missing(item)]
 
 
 def parse_joins(template: Template, table: Table, tables: Mapping[str, Table]) -> tuple[Join, ...]:
@@ -52,11 +62,14 @@ def parse_joins(template: Template, table: Table, tables: Mapping[str, Table]) -
                 hint = did_you_mean(name, tables)
                 raise section.error("via", f"via: no [[table]] is named {short_repr(name)}; {hint}")
         target = tables[match["to"]]
-        for column, owner in ((match["column"], table), (match["key"], target)):
-            if column not in owner.columns:
-                hint = did_you_mean(column, owner.columns)
-                raise section.error("via", f"via: {short_repr(column)} is no column of {owner.name!r}; {hint}")
-        joins.append(Join(match["column"], target, match["key"]))
+        column, field = match["column"], ""
+        if column not in table.columns:
+            column, _, field = column.partition(".")
+        for name, owner in ((column, table), (match["key"], target)):
+            if name not in owner.columns:
+                hint = did_you_mean(name, owner.columns)
+                raise section.error("via", f"via: {short_repr(name)} is no column of {owner.name!r}; {hint}")
+        joins.append(Join(column, field, target, match["key"]))
         table = target
     return tuple(joins)
 
@@ -67,10 +80,7 @@ def follow(row: Row, joins: tuple[Join, ...]) -> Iterator[Path]:
         yield (row,)
         return
     first, rest = joins[0], joins[1:]
-    value = row.values.get(first.column)
-    if is_missing(value):
-        return
-    for item in value if isinstance(value, (list, tuple)) else [value]:
+    for item in first.values(row):
         for target in first.table.matching({first.key: item}):
             for path in follow(target, rest):
                 yield (row, *path)
