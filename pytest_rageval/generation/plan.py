@@ -15,7 +15,7 @@ from pytest_rageval.model.facets import TASKS
 from pytest_rageval.registry import Registry
 from pytest_rageval.toml_files import read_toml
 
-__all__ = ["LANGUAGES", "PARTS", "Part", "Plan", "read_plan"]
+__all__ = ["LANGUAGES", "PARTS", "SHIPPED", "Part", "Plan", "read_plan"]
 
 LANGUAGES = ("auto", "en", "zh")
 KEYS = ("language", "per_cell", "seed", "tasks")
@@ -40,9 +40,14 @@ PARTS: dict[str, str] = {
     "split": "pytest_rageval.generation.split:PART",
     "table": "pytest_rageval.generation.tables.table_settings:PART",
     "template": "pytest_rageval.generation.templates.template:PART",
+    "world": "pytest_rageval.generation.scholar.world_settings:PART",
 }
 """Name of a table of the plan -> ``"module:attribute"`` of its `Part`. Its module also has a function that returns its
 settings from a plan with their type."""
+
+
+SHIPPED = Path(__file__).parent / "plans"
+"""The folder of the shipped plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +81,13 @@ class Plan:
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan of a file.
+    """Return the plan of a file, or the shipped plan of a name, such as ``scholar``.
 
     Raises:
         DataError: the file is unreadable, or one of its keys is unknown or has a wrong value; with file and line.
     """
+    path = _file(path)
     shown = shown_path(path)
-    if path.suffix != ".toml":
-        raise DataError(shown, "the path of a plan ends in .toml; write rageval generate PLAN.toml --out FOLDER")
     lines, values = read_toml(path, shown)
     top = Section("", values, shown, tuple(lines))
     top.only((*KEYS, *PARTS))
@@ -102,6 +106,18 @@ def read_plan(path: Path) -> Plan:
         parts=MappingProxyType(parts),
         digest=hashlib.sha256(path.read_bytes()).hexdigest(),
     )
+
+
+def _file(path: Path) -> Path:
+    """Return the file of a plan."""
+    if path.suffix == ".toml":
+        return path
+    shipped = {file.stem: file for file in sorted(SHIPPED.glob("*.toml"))}
+    if str(path) in shipped:
+        return shipped[str(path)]
+    names = ", ".join(shipped)
+    problem = f"the path of a plan ends in .toml; write rageval generate PLAN.toml, or name a shipped plan: {names}"
+    raise DataError(shown_path(path), problem)
 
 
 def _tasks(top: Section) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def add_to(words: Commands) -> None:
         "plan", prog="rageval generate", help="the default: generate from a plan", description=DESCRIPTION,
         allow_abbrev=False,
     )  # fmt: skip
-    parser.add_argument("plan", type=Path, metavar="PLAN.toml", help="the plan")
+    parser.add_argument("plan", type=Path, metavar="PLAN.toml", help="the plan, or the name of a shipped one: scholar")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the folder of the files; created if missing")
     parser.add_argument("--dry-run", action="store_true", help="print what would be generated and asked; ask nobody")
     parser.add_argument("--force", action="store_true", help="replace the files of another plan in FOLDER")
@@ -73,7 +73,7 @@ def generate(
 
         yield from estimated(material)
         return 0
-    has_drafts = claim_folder(out, plan, force=force)
+    has_drafts = claim_folder(out, plan, material.tables.values(), force=force)
     material.previous = {draft.id: draft for draft in read_drafts(out / DRAFTS)} if has_drafts else {}
     drafts = _finished(material, out, has_drafts) if finish else _drafted(material)
     sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
@@ -108,8 +108,9 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     )
     dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
     yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}"
+    kinds = {"corpus.jsonl": "passage", **{table.file: "row" for table in material.tables.values()}}
     for name, count in counts.items():
-        what = "passage" if name == "corpus.jsonl" else "case"
+        what = kinds.get(name, "case")
         yield f"{material.out / name}: {count:,} {what}{'' if count == 1 else 's'}" + ("" if count else ", not written")
     yield f"{material.out / 'report.md'}: cells, reasons, notes"
     yield from (f"short: {shortage}" for shortage in material.shortages)

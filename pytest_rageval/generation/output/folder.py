@@ -17,6 +17,7 @@ from pytest_rageval.generation.output.records import draft_line, json_line, reco
 from pytest_rageval.generation.output.report import report_of
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.split import Sets
+from pytest_rageval.generation.tables.table import Table
 
 __all__ = ["DRAFTS", "claim_folder", "write_folder"]
 
@@ -25,8 +26,14 @@ SETS = ("auto_test", "auto_train", "human_test")
 OURS = (DRAFTS, MANIFEST, REPORT, CORPUS, *(f"{name}.jsonl" for name in SETS))
 
 
-def claim_folder(out: Path, plan: Plan, *, force: bool) -> bool:
+def claim_folder(out: Path, plan: Plan, tables: Iterable[Table] = (), *, force: bool) -> bool:
     """Return whether the folder holds files of this plan; create it if it is missing.
+
+    Args:
+        out: the folder.
+        plan: the plan.
+        tables: its tables; those of a world are written to files.
+        force: whether to take a folder with files of another plan.
 
     Raises:
         SettingError: the folder holds files of another plan and ``force`` is False, or cannot be created.
@@ -37,7 +44,8 @@ def claim_folder(out: Path, plan: Plan, *, force: bool) -> bool:
         raise SettingError(f"--out {shown_path(out)}: cannot be created ({error.strerror}); name a folder") from None
     if _plan_of(out / MANIFEST) == plan.digest:
         return True
-    found = [name for name in OURS if (out / name).exists()]
+    made = (*OURS, *(table.file for table in tables if table.file))
+    found = [name for name in made if (out / name).exists()]
     if found and not force:
         problem = f"--out {shown_path(out)} holds {found[0]}, which another plan or an earlier text of this plan made"
         raise SettingError(f"{problem}; name another folder, or write --force to replace its files")
@@ -52,7 +60,7 @@ def _plan_of(path: Path) -> object:
 
 
 def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: Sets) -> dict[str, int]:
-    """Write all files; a reader sees the old ones or the new ones. Return the number of lines of each dataset.
+    """Write all files; a reader sees the old ones or the new ones. Return the number of lines of each file of data.
 
     A dataset without a line is not written, because no reader takes an empty one.
 
@@ -62,10 +70,12 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     in_order = sorted(drafts, key=lambda draft: (draft.id, draft.state != "kept", draft.origin))
     passages = [row.passage for table in material.tables.values() for row in table.rows]
     corpus = [{"id": each.id, "text": each.text, "title": each.title} for each in passages]
+    made = [table for table in material.tables.values() if table.file]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),
         **{f"{name}.jsonl": _lines(map(record_of, getattr(sets, name))) for name in SETS},
         CORPUS: _lines(corpus),
+        **{table.file: _lines(dict(row.values) for row in table.rows) for table in made},
         MANIFEST: json.dumps(manifest_of(material, drafts, sets), ensure_ascii=False, indent=1) + "\n",
         REPORT: report_of(material, drafts, sets),
     }
@@ -79,7 +89,8 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
                 (out / name).unlink(missing_ok=True)
     except OSError as error:
         raise SettingError(f"--out {shown_path(out)}: cannot be written ({error.strerror})") from None
-    return {CORPUS: len(corpus)} | {f"{name}.jsonl": len(getattr(sets, name)) for name in SETS}
+    rows = {table.file: len(table.rows) for table in made}
+    return {CORPUS: len(corpus)} | rows | {f"{name}.jsonl": len(getattr(sets, name)) for name in SETS}
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:

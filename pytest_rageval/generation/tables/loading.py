@@ -21,6 +21,7 @@ TableSource = Callable[[Plan, list[str]], Iterable[Table]]
 
 SOURCES: dict[str, str] = {
     "table": "pytest_rageval.generation.tables.loading:tables_of_files",
+    "world": "pytest_rageval.generation.scholar.tables:tables_of_world",
 }
 """Table of the plan that gives tables of rows -> ``"module:function"``, a `TableSource`."""
 

@@ -44,6 +44,7 @@ class Table:
         key: the column that names a row.
         rows: the rows, in the order of the file.
         shown: the columns that a row's passage shows.
+        file: the name of the file of the output folder that gets the rows; "" if they already are in a file.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Table:
     key: str
     rows: tuple[Row, ...]
     shown: tuple[str, ...] = ()
+    file: str = ""
 
     @cached_property
     def _indexes(self) -> dict[tuple[str, ...], dict[tuple[str, ...], list[Row]]]:
