@@ -13,6 +13,9 @@ __all__ = ["SearchedField", "folded_words"]
 NEAR = 90
 """Smallest token-set ratio (0..100) of rapidfuzz at which a field matches."""
 
+LONGEST = 1_000
+"""The most characters of a query whose spelling is compared; a longer one has to be contained."""
+
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CHINESE = re.compile(f"[{CJK}]")
 
@@ -44,8 +47,9 @@ class SearchedField:
         words = folded_words(query)
         if not words:
             return set()
-        found = {owner for at, owner in enumerate(self._owners) if self._contains(at, words)}
-        return found | self._near(" ".join(words))
+        distinct = list(dict.fromkeys(words))
+        found = {owner for at, owner in enumerate(self._owners) if self._contains(at, distinct)}
+        return found | self._near(" ".join(words)) if len(query) <= LONGEST else found
 
     def equal(self, query: str) -> set[int]:
         """Return the numbers of the records whose text has the same words in the same order."""

@@ -69,8 +69,9 @@ def works(seed: int, persons: int, publications: int) -> Iterator[Work]:
     for number in range(publications):
         chance = Chance(f"{seed}/publication/{number}")
         turn, at = divmod(number, ROUND)
+        others: tuple[str, ...] = ()
         if at < JOINT:
-            numbers, others = _joint(chance, min(_reach(number), together)), ()
+            numbers = _joint(chance, min(_reach(number), together))
         else:
             numbers = [together + (turn * (ROUND - JOINT) + at - JOINT) // PER_PERSON]
             others = tuple(stranger(chance, f"stranger {each}") for each in range(1 + chance.number("strangers", 2)))
