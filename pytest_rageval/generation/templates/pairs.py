@@ -25,9 +25,16 @@ LOOKED_AT = 100
 def paired_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Counter[str]) -> Iterator[Draft]:
     """Yield a draft for each two rows of a topic: a row, and the next one that differs from it.
 
-    A row is in one pair of a template: else pairs would link all rows of a topic, and they could not be split. A row at
-    the end of the table changes no other pair.
+    A row is in one pair of a template: else pairs would link all rows of a topic, and they could not be split. Pairs
+    are in the order of their second rows, so a row at the end of the table changes no other pair and comes after all.
     """
+    at = {row.id: place for place, row in enumerate(rows)}
+    pairs = sorted(_pairs(prepared, rows, missing), key=lambda pair: at[pair[1].id])
+    yield from (_pair(prepared, plan, row, other) for row, other in pairs)
+
+
+def _pairs(prepared: Prepared, rows: Sequence[Row], missing: Counter[str]) -> Iterator[tuple[Row, Row]]:
+    """Yield the pairs, topic by topic; a row is in one of them."""
     topics: dict[str, list[Row]] = {}
     for row in rows:
         if _is_complete(prepared, row):
@@ -43,7 +50,7 @@ def paired_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: 
                 missing["without a second row that differs"] += 1
                 continue
             left.remove(other)
-            yield _pair(prepared, plan, row, other)
+            yield row, other
 
 
 def _is_complete(prepared: Prepared, row: Row) -> bool:
