@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from support.projects.plan_project import PlanProject
 from pytest_rageval.cli import main
 from pytest_rageval.environments.scholar.records import read_scholars
 from pytest_rageval.environments.scholar.tools import ScholarTools
+from pytest_rageval.environments.tool import Tool, ToolResult
 from pytest_rageval.generation.plan import SHIPPED, read_plan
 from pytest_rageval.generation.scholar.people import scholar
 from pytest_rageval.generation.scholar.words import FIELDS, POSITIONS, SURNAME_ENDS, SURNAME_STARTS
@@ -227,6 +229,37 @@ def test_the_shipped_plan_profiles_persons_as_reval_does(shipped: Path) -> None:
         "Engineer": 10, "Lecturer": 6, "Associate Researcher": 3, "Ph.D": 3, "Senior Engineer": 2,
         "Assistant Researcher": 2,
     }  # fmt: skip
+
+
+OF_WORKS = ("searchPublication", "getPublication")
+QUERIES = {"searchPerson": ("name", "name"), "searchPublication": ("publication_info", "title")}
+
+
+def replayed(tools: Mapping[str, Tool], case: Mapping[str, Any], rows: Mapping[str, Any]) -> str:
+    """Return the results of the calls of a case's route, for all persons and publications that it is about."""
+    results = []
+    for name in dict.fromkeys(case["route"].split(" > ")):
+        ids = [source for source in case["provenance"][0] if source.startswith("publications") is (name in OF_WORKS)]
+        parameter, column = QUERIES.get(name, ("pub_id", "pub_id") if name in OF_WORKS else ("person_id", "person_id"))
+        for each in ids:
+            returned = tools[name].call(**{parameter: rows[each][column]})
+            results.append(returned.result if isinstance(returned, ToolResult) else returned)
+    return json.dumps(results, ensure_ascii=False)
+
+
+def test_the_calls_of_the_route_show_the_gold_answer(shipped: Path) -> None:
+    scholars = read_scholars(shipped / "persons.jsonl", shipped / "publications.jsonl")
+    tools = {tool.name: tool for tool in ScholarTools(scholars).tools}
+    rows = {f"persons:{name}": person.values for name, person in scholars.persons.items()}
+    rows |= {f"publications:{name}": work.values for name, work in scholars.publications.items()}
+    for case in records(shipped):
+        golds = [slot[0] for slot in case.get("slots") or [case["answers"]]]
+        if case["question"].startswith("How many coauthors"):
+            (person,) = case["provenance"][0]
+            assert golds == [str(len(tools["getCoauthors"].call(person_id=rows[person]["person_id"])))]
+            continue
+        shown = replayed(tools, case, rows)
+        assert [gold for gold in golds if gold not in shown] == [], case["question"]
 
 
 def test_lint_finds_nothing_in_the_shipped_cases(
