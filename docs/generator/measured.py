@@ -17,6 +17,7 @@ ROOMS = {
     "answers": "Metrics of the answer",
     "rankings": "Metrics of what was retrieved",
     "diagnosis": "Types of right and wrong answers",
+    "traces": "Metrics of the calls that led to the answer",
     "judges": "Metrics that a judge decides",
     "published": "Metrics as published code computes them",
 }

@@ -17,10 +17,11 @@ from pytest_rageval.text.language import detect_language
 __all__ = ["KEYS", "LABELLED", "load", "read_instance"]
 
 KEYS = (
-    "answerable", "answers", "evidence", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels",
-    "question", "slots",
+    "answerable", "answers", "evidence", "fake_answers", "generated", "history", "id", "language", "passages",
+    "provenance", "qrels", "question", "slots",
 )  # fmt: skip
-"""The keys of the format; any other key is a facet."""
+"""The keys of the format; any other key is a facet. ``generated`` says how `rageval generate` made the record: it is
+stored and never shown to a system."""
 
 LABELLED = "labelled"
 """The facet of a record whose gold answer nobody has written yet: false."""
@@ -54,6 +55,8 @@ def read_instance(record: Fields, dataset: str) -> Instance:
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")
+    if not isinstance(record.values.get("generated", {}), dict):
+        raise record.error("generated", "an object, as `rageval generate` writes it; a facet needs another name")
     language = record.language("language", detect_language(question))
     facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
     if answerable is not None:

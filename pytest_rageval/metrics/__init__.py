@@ -41,6 +41,7 @@ BUILTIN: dict[str, str] = {
     "rouge_1": "pytest_rageval.metrics.answers.rouge:ROUGE_1",
     "rouge_2": "pytest_rageval.metrics.answers.rouge:ROUGE_2",
     "rouge_l": "pytest_rageval.metrics.answers.rouge:ROUGE_L",
+    "route_recall": "pytest_rageval.metrics.traces.route:ROUTE_RECALL",
     "semantic_similarity": "pytest_rageval.metrics.answers.semantic:SEMANTIC_SIMILARITY",
     "slot_recall": "pytest_rageval.metrics.answers.containment:SLOT_RECALL",
     "stable": "pytest_rageval.metrics.answers.stable:STABLE",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rageval.corpora.places import places
+from pytest_rageval.environments import DATA_FILES
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
@@ -64,7 +65,9 @@ def _data(collected: Collected) -> dict[str, str]:
         digests["rag_corpus"] = _digest(collected.corpus.digest)
     for name, line in collected.options.environments.items():
         files = places(tuple(filter(None, [line.options.get("corpus")])), collected.options.beside, formats)
+        named = [line.options[option] for option in DATA_FILES.get(line.kind, ()) if option in line.options]
         contents = [_content(place.path) for place in files]
+        contents += [_content(collected.options.beside / name) for name in named]
         if contents:
             digests[f"{ENVIRONMENTS}: {name}"] = _digest(contents)
     return {ascii_safe(name): digest for name, digest in digests.items()}

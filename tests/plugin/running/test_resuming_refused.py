@@ -13,7 +13,8 @@ def _changed(project: Project, old: str, new: str, name: str = "test_it.py") -> 
     path.write_text(text.replace(old, new) if old else text)
 
 
-INI = "[pytest]\nrag_top_k = 5\nrag_model_params =\n  temperature = 0\n"
+SCHOLAR = "rag_environments =\n  scholar: scholar; persons=persons.jsonl; publications=publications.jsonl\n"
+INI = f"[pytest]\nrag_top_k = 5\nrag_model_params =\n  temperature = 0\n{SCHOLAR}"
 
 MISMATCHES = [
     ("cases.jsonl", "say Rome", "say  Rome", "its data differ: jsonl:cases.jsonl has changed;"),
@@ -23,6 +24,7 @@ MISMATCHES = [
     ("pytest.ini", "rag_top_k = 5", "rag_report_texts = false", "rag_report_texts was true and is false;"),
     ("pytest.ini", "rag_top_k = 5", "rag_top_k = 7", "its system differs: rag_top_k was 5 and is 7;"),
     ("pytest.ini", "temperature = 0", "temperature = 1", "its system differs: rag_model_params has changed;"),
+    ("persons.jsonl", "Ann", "Anne", "its data differ: rag_environments: scholar has changed;"),
     ("pytest.ini", "", "", "its settings differ: --rag-repeat was 1 and is 2;", "--rag-repeat", "2"),
     ("pytest.ini", "", "", "was rag_system and is extractive;", "--rag-system", "extractive", "-n2"),
 ]
@@ -31,6 +33,8 @@ MISMATCHES = [
 def test_what_differs_is_refused_in_a_sentence_and_nothing_is_lost(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, RIGHT), "where={}", test=TEST, conftest=SAYS)
     project.file("pytest.ini", INI)
+    project.data([{"person_id": "p1", "name": "Ann"}], "persons.jsonl")
+    project.data([{"pub_id": "w1", "title": "On Salt"}], "publications.jsonl")
     stop(project, "test_it[q3]")
     (folder,) = folders(project)
     for path, old, new, problem, *args in MISMATCHES:

@@ -75,6 +75,51 @@ def test_an_agent_answers_wiki_and_has_no_environment_for_aminer(project: Projec
     assert refused(project, "--rag-system", "seeker") == expected + "rag_environments in the ini"
 
 
+PERSON: Row = {
+    "person_id": "p1", "name": "Ann Lee", "organization": "Norhaven", "interests": ["AI", "ML"], "num_citation": 3,
+    "publications": ["w1"],
+}  # fmt: skip
+WORK: Row = {"pub_id": "w1", "title": "On Salt", "num_citation": 3, "authors": [{"name": "Ann Lee", "person_id": "p1"}]}
+SCHOLAR = "rag_environments =\n    scholar: scholar; persons=persons.jsonl; publications=publications.jsonl\n"
+CALLS = """
+    [[reply]]
+    nth = 1
+    tool = "searchPerson"
+    arguments = { name = "Ann Lee" }
+
+    [[reply]]
+    when = '"interests": ["AI", "ML"]'
+    text = "['AI', 'ML']"
+"""
+
+
+def scholar_season(project: Project, person: Row) -> None:
+    season(project, AMINER)
+    project.data([person], "persons.jsonl")
+    project.data([WORK], "publications.jsonl")
+    project.file("replies.toml", CALLS)
+    project.file("pytest.ini", f"[pytest]\n{MODEL}\n{SCHOLAR}")
+
+
+def test_an_agent_answers_aminer_over_the_environment_scholar(project: Project) -> None:
+    scholar_season(project, PERSON)
+    run = project.run("--rag-system", "function_calling")
+    assert (run.status, run.outcomes["s1"]["scores"]["hotpot_f1"]["value"]) == (0, 1.0), run.text
+    calls = [step["detail"] for step in run.outcomes["s1"]["answer"]["trace"] if step["kind"] == "tool"]
+    assert [(call["name"], call["arguments"], call["found"]) for call in calls] == [
+        ("searchPerson", {"name": "Ann Lee"}, True)
+    ]
+
+
+def test_persons_that_lead_nowhere_end_the_session(project: Project) -> None:
+    scholar_season(project, PERSON | {"publications": ["w9"]})
+    expected = "persons.jsonl:1: publications: publications.jsonl has no record with the id 'w9'; correct the id"
+    assert refused(project, "--rag-system", "function_calling").startswith(expected)
+    project.file("pytest.ini", f"[pytest]\n{MODEL}\nrag_environments = scholar: scholar; persons=people.jsonl\n")
+    expected = "rag_environments: scholar has persons=people.jsonl: no such file; the path is relative to the ini file"
+    assert refused(project, "--rag-system", "function_calling") == expected
+
+
 def test_the_metrics_of_the_test_have_priority(project: Project) -> None:
     season(project, WIKI)
     test = TEST.replace('"reval:season", gates=["hotpot_f1[level=*] >= 0.6"]', '"reval:season", metrics=["has_answer"]')

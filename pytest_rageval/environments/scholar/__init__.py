@@ -1,0 +1,1 @@
+"""The environment ``scholar``: calls over persons and publications, as in R-Eval's academic domain."""

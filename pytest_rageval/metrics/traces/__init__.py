@@ -1,0 +1,1 @@
+"""Metrics of the calls that led to an answer."""
