@@ -14,7 +14,7 @@ Generator = Callable[[Material], Iterable[Draft]]
 """Yields drafts in an order that depends on nothing but the plan and its data: the earlier of two duplicates stays."""
 
 Stage = Callable[[Material, Sequence[Draft]], Iterable[Draft]]
-"""Returns every draft it receives, in the same order, with the states that it decides."""
+"""Returns every draft it receives, in the same order, with the states that it decides; its own drafts follow."""
 
 GENERATORS: dict[str, str] = {
     "template": "pytest_rageval.generation.templates.generator:drafts",
@@ -23,6 +23,7 @@ GENERATORS: dict[str, str] = {
 
 STAGES: dict[str, str] = {
     "checks": "pytest_rageval.generation.checks.stage:check_all",
+    "model": "pytest_rageval.generation.model_drafts.stage:add_drafts",
     "wanted": "pytest_rageval.generation.wanted:keep_wanted",
 }
 """Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. The last one keeps

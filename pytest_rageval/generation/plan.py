@@ -37,6 +37,7 @@ class Part:
 
 PARTS: dict[str, str] = {
     "corpus": "pytest_rageval.generation.corpus:PART",
+    "model": "pytest_rageval.generation.model_drafts.settings:PART",
     "split": "pytest_rageval.generation.split:PART",
     "table": "pytest_rageval.generation.tables.table_settings:PART",
     "template": "pytest_rageval.generation.templates.template:PART",

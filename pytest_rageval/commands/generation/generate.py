@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from pytest_rageval.generation.draft import Draft
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["add_to", "generate"]
+
+T = TypeVar("T")
 
 DESCRIPTION = """\
 Draft cases as a plan says, check every draft, and write the sets. The same plan and data give the same bytes. Exit
@@ -71,15 +73,32 @@ def generate(
     if dry_run or out is None:
         from pytest_rageval.generation.estimate import estimated
 
-        yield from estimated(material)
+        yield from _with_models(material, out, lambda: list(estimated(material)))
         return 0
     has_drafts = claim_folder(out, plan, force=force)
     material.previous = {draft.id: draft for draft in read_drafts(out / DRAFTS)} if has_drafts else {}
-    drafts = _finished(material, out, has_drafts) if finish else _drafted(material)
+    drafts = _finished(material, out, has_drafts) if finish else _with_models(material, out, lambda: _drafted(material))
     sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
     counts = write_folder(out, material, drafts, sets)
     yield from _summary(material, drafts, counts)
     return int(bool(material.shortages))
+
+
+def _with_models(material: Material, out: Path | None, work: Callable[[], T]) -> T:
+    """Return the result of ``work``; the models of the plan, if it names any, can be asked meanwhile."""
+    from pytest_rageval.generation.model_drafts.settings import model_settings
+
+    settings = model_settings(material.plan)
+    if settings is None:
+        return work()
+    from pytest_rageval.generation.model_drafts.access import ModelAccess
+    from pytest_rageval.hooks.generate_command import with_models
+
+    def asking(access: ModelAccess) -> T:
+        material.models = access
+        return work()
+
+    return with_models(settings, material.plan.folder, out, material.warnings, asking)
 
 
 def _drafted(material: Material) -> Sequence[Draft]:

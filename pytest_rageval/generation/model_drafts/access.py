@@ -1,0 +1,72 @@
+"""How generation reaches models: clients by name, and a way to run their calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import fsum
+from typing import Any, TypeVar
+
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.chat import ChatModel, Message
+
+__all__ = ["ModelAccess", "add_usage", "run_all"]
+
+T = TypeVar("T")
+
+_NONE: Mapping[str, object] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """The models of a session.
+
+    Attributes:
+        client: name of a model -> its client, which records, limits, retries and charges calls.
+        run: waits for a coroutine and returns its result.
+        params: the parameters of every call, such as prices and ``max_tokens``, for estimates.
+        replays: (name, messages) -> whether a recording would answer.
+    """
+
+    client: Callable[[str], ChatModel]
+    run: Callable[[Coroutine[Any, Any, Any]], Any] = asyncio.run
+    params: Mapping[str, object] = field(default_factory=lambda: _NONE)
+    replays: Callable[[str, Sequence[Message]], bool] = lambda name, messages: False
+
+
+def run_all(access: ModelAccess, work: Iterable[Callable[[], Awaitable[T]]]) -> list[tuple[T, Calls]]:
+    """Run coroutines at once; return their results in order, each with the model calls that it made."""
+    results: list[tuple[T, Calls]] = access.run(_gathered(list(map(partial(partial, _metered), work))))
+    return results
+
+
+def add_usage(usage: dict[str, float], calls: Iterable[Calls]) -> None:
+    """Add calls to the usage of a plan; an unknown amount is left out.
+
+    Replayed calls count at their recorded price, so a plan that goes on after a kill reports the same sums.
+    """
+    every = list(calls)
+    for name in ("calls", "prompt_tokens", "completion_tokens", "cost_usd"):
+        amounts = [getattr(each, name) for each in every]
+        if all(amount is not None for amount in amounts) and (name in usage or not usage or name == "calls"):
+            usage[name] = (
+                round(fsum([usage.get(name, 0), *amounts]), 12)
+                if name == "cost_usd"
+                else (usage.get(name, 0) + sum(amounts))
+            )
+        else:
+            usage.pop(name, None)
+
+
+async def _gathered(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+    return list(await asyncio.gather(*(each() for each in work)))
+
+
+async def _metered(work: Callable[[], Awaitable[T]]) -> tuple[T, Calls]:
+    """Await ``work`` as a case of its own, and return its calls; each gather runs it in a task with a context."""
+    meter = Meter()
+    SCOPE.set(Scope(meter))
+    return await work(), meter.calls

@@ -1,0 +1,80 @@
+"""The ``[model]`` of a plan: which models draft, inspect and correct, and what they may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
+from pytest_rageval.generation.plan import LANGUAGES, Part, Plan
+from pytest_rageval.generation.section import Section
+
+__all__ = ["PART", "ModelSettings", "model_settings"]
+
+KEYS = ("budget_usd", "corrector", "inspector", "name", "prompts")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """The ``[model]`` of a plan. Models are named as in ``rag_model``.
+
+    Attributes:
+        name: the model that drafts.
+        inspector: the model that inspects drafts.
+        corrector: the model that corrects what the inspector wants mended; "" for the inspector's own corrections.
+        budget_usd: the most that all calls may cost, in US dollars; None for no limit.
+        prompts: the prompts, with the plan's replacements.
+        prompt_files: language -> the plan's file of prompts.
+    """
+
+    name: str
+    inspector: str
+    corrector: str
+    budget_usd: float | None
+    prompts: Prompts
+    prompt_files: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The distinct names of the models."""
+        return tuple(dict.fromkeys(filter(None, (self.name, self.inspector, self.corrector))))
+
+
+def model_settings(plan: Plan) -> ModelSettings | None:
+    """Return the ``[model]`` of a plan; None if the plan has none, so no model is asked."""
+    return cast("ModelSettings | None", plan.parts["model"])
+
+
+def _read(sections: tuple[Section, ...], folder: Path) -> ModelSettings | None:
+    if not sections:
+        return None
+    section = sections[0]
+    section.only(KEYS)
+    name = section.text("name")
+    budget = section.number("budget_usd")
+    if budget == 0:
+        raise section.wrong("budget_usd", "a number above 0")
+    files = _prompt_files(section, folder)
+    return ModelSettings(
+        name=name,
+        inspector=section.text("inspector", name),
+        corrector=section.text("corrector", "") if "corrector" in section else "",
+        budget_usd=budget,
+        prompts=load_prompts(files),
+        prompt_files=MappingProxyType(files),
+    )
+
+
+def _prompt_files(section: Section, folder: Path) -> dict[str, Path]:
+    inner = section.inner("prompts")
+    if inner is None:
+        return {}
+    languages = [language for language in LANGUAGES if language != "auto"]
+    inner.only(languages)
+    return {language: folder / inner.text(language) for language in languages if language in inner}
+
+
+PART = Part(many=False, read=_read)
