@@ -43,22 +43,19 @@ def run_all(access: ModelAccess, work: Iterable[Callable[[], Awaitable[T]]]) -> 
     return results
 
 
-def add_usage(usage: dict[str, float], calls: Iterable[Calls]) -> None:
-    """Add calls to the usage of a plan; an unknown amount is left out.
+def add_usage(usage: dict[str, float], calls: Sequence[Calls]) -> None:
+    """Add calls to the usage of a plan, which is empty before the first; an unknown amount is left out.
 
     Replayed calls count at their recorded price, so a plan that goes on after a kill reports the same sums.
     """
-    every = list(calls)
+    is_first = not usage
     for name in ("calls", "prompt_tokens", "completion_tokens", "cost_usd"):
-        amounts = [getattr(each, name) for each in every]
-        if all(amount is not None for amount in amounts) and (name in usage or not usage or name == "calls"):
-            usage[name] = (
-                round(fsum([usage.get(name, 0), *amounts]), 12)
-                if name == "cost_usd"
-                else (usage.get(name, 0) + sum(amounts))
-            )
-        else:
+        amounts = [getattr(each, name) for each in calls]
+        if None in amounts or not (is_first or name in usage):
             usage.pop(name, None)
+        else:
+            total = fsum([usage.get(name, 0), *amounts])
+            usage[name] = round(total, 12) if name == "cost_usd" else int(total)
 
 
 async def _gathered(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:

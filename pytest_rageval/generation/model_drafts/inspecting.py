@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pytest_rageval.errors import ModelError
-from pytest_rageval.generation.checks.single import checked
 from pytest_rageval.generation.model_drafts.access import ModelAccess
-from pytest_rageval.generation.model_drafts.items import Item, WrongFieldsError, item_json, read_item
+from pytest_rageval.generation.model_drafts.items import Item, WrongFieldsError, checked_item, item_json, read_item
 from pytest_rageval.generation.model_drafts.jobs import Job
 from pytest_rageval.generation.model_drafts.replies import read_correction, read_inspection
 from pytest_rageval.generation.model_drafts.settings import ModelSettings
@@ -79,7 +78,7 @@ class _Inspection:
                 corrected = read_item(values, self.job, self.settings.name)
             except WrongFieldsError as fault:
                 return _dropped(item, "wrong_fields", f"the correction: {fault}")
-            item = tuple(map(checked, corrected))
+            item = checked_item(corrected)
             if any(each.state == "dropped" for each in item):
                 return item
         return _dropped(item, STILL_WRONG, f"{CORRECTIONS} corrections did not suffice")

@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_rageval.errors import short_repr
+from pytest_rageval.generation.checks.single import checked
+from pytest_rageval.generation.checks.stage import drop_with_dialogue
 from pytest_rageval.generation.checks.support import CALCULATION
 from pytest_rageval.generation.draft import Draft, case_id
-from pytest_rageval.generation.model_drafts.jobs import CALCULATED, CHAINED, Job
+from pytest_rageval.generation.model_drafts.jobs import CALCULATED, CHAINED, PAIRED, Job
+from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold, Turn
 from pytest_rageval.text.folding import fold_compact, fold_with_offsets
 
-__all__ = ["LLM", "Item", "WrongFieldsError", "item_json", "item_key", "read_item"]
+__all__ = ["LLM", "Item", "WrongFieldsError", "checked_item", "item_json", "item_key", "read_item"]
 
 LLM = "llm"
 """The generator of drafts that a model writes."""
@@ -70,6 +73,14 @@ def read_item(values: Mapping[str, Any], job: Job, model: str) -> Item:
     return (draft,)
 
 
+def checked_item(item: Item) -> Item:
+    """Return an item after the checks of its drafts; a conversation with a dropped turn is dropped as a whole.
+
+    Of a question over two passages, each passage gives a part of the evidence, else it is ``one_hop``.
+    """
+    return tuple(drop_with_dialogue(_needs_both(checked(draft)) for draft in item))
+
+
 def item_json(item: Item) -> dict[str, Any]:
     """Return an item in the form in which a model writes it."""
     if len(item) == 1 and item[0].task != CONVERSATION:
@@ -77,7 +88,18 @@ def item_json(item: Item) -> dict[str, Any]:
         more = {"calculation": draft.verdicts[CALCULATION]} if CALCULATION in draft.verdicts else {}
         return _question_json(draft) | more
     turns = [_question_json(draft) for draft in item]
-    return {"entity": str(item[0].verdicts.get("entity", "")), "turns": turns}
+    return {"entity": item[0].verdicts["entities"][0], "turns": turns}
+
+
+def _needs_both(draft: Draft) -> Draft:
+    if draft.state == "dropped" or draft.verdicts.get("kind") not in PAIRED:
+        return draft
+    quotes = [fold_compact(quote) for quote in draft.evidence]
+    for source in draft.sources:
+        text = fold_compact(source.text)
+        if all(quote in text for quote in quotes):
+            return draft.dropped("one_hop", f"all evidence is of {source.id}")
+    return draft
 
 
 def _question_json(draft: Draft) -> dict[str, Any]:
@@ -90,8 +112,10 @@ def _conversation(values: Mapping[str, Any], job: Job, model: str) -> Item:
     if not isinstance(turns, list) or not all(isinstance(turn, dict) for turn in turns) or len(turns) not in TURNS:
         raise WrongFieldsError(f"turns: wanted a list of {TURNS[0]} to {TURNS[-1]} objects")
     read = [_fields(turn) for turn in turns]
-    entity = values.get("entity", "")
-    verdicts = {"kind": job.kind} | ({"entity": entity} if isinstance(entity, str) and entity.strip() else {})
+    entity = values.get("entity")
+    if not isinstance(entity, str) or not fold(entity) or fold(entity) not in fold(read[0].question):
+        raise WrongFieldsError("entity: wanted the name that the first question writes")
+    verdicts = {"kind": job.kind, "entities": [entity]}
     questions = "\n".join(fields.question for fields in read)
     dialogue = case_id(job.topic, job.task, questions, [source.id for source in job.sources])
     history: tuple[Turn, ...] = ()
@@ -132,7 +156,6 @@ def _found(quote: str, job: Job) -> tuple[str, list[object]]:
 
 def _answer_last(draft: Draft) -> tuple[Any, ...]:
     """Return the sources with the one that holds the answer last: the others lead to it."""
-    from pytest_rageval.metrics.shared.matching import contains
 
     def holds(text: str) -> bool:
         return any(contains(text, alias) for alias in draft.gold[0])

@@ -10,12 +10,15 @@ from itertools import chain, zip_longest
 from pytest_rageval.generation.model_drafts.chunks import Chunk
 from pytest_rageval.model.case import Passage
 
-__all__ = ["CALCULATED", "CHAINED", "MODEL_TASKS", "Job", "jobs_of"]
+__all__ = ["CALCULATED", "CHAINED", "MODEL_TASKS", "PAIRED", "Job", "jobs_of"]
 
 MODEL_TASKS = ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa", "conversational_qa")
 """The tasks that a model drafts."""
 
 CALCULATED, CHAINED = "multi_hop_qa_calculation", "multi_hop_qa_chain"
+
+PAIRED = (CHAINED, "contrast_qa")
+"""The kinds whose questions need both passages of a pair."""
 
 FARTHEST = 5
 """A chunk is paired with this many of the next chunks of its document."""

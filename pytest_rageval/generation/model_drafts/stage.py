@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from pytest_rageval.errors import ModelError, SettingError
-from pytest_rageval.generation.checks.single import checked
 from pytest_rageval.generation.checks.stage import drop_duplicates, drop_with_dialogue
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
@@ -17,10 +16,11 @@ from pytest_rageval.generation.model_drafts.cells import cell_jobs, kept_of
 from pytest_rageval.generation.model_drafts.chunks import NO_TOPIC, chunks_of
 from pytest_rageval.generation.model_drafts.drafting import Drafted, draft
 from pytest_rageval.generation.model_drafts.inspecting import inspect
-from pytest_rageval.generation.model_drafts.items import Item
+from pytest_rageval.generation.model_drafts.items import Item, checked_item
 from pytest_rageval.generation.model_drafts.jobs import Job
 from pytest_rageval.generation.model_drafts.pairing import Pairing
 from pytest_rageval.generation.model_drafts.settings import ModelSettings, model_settings
+from pytest_rageval.model.calls import Calls
 
 __all__ = ["add_drafts"]
 
@@ -50,6 +50,7 @@ def add_drafts(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
         if not jobs or not drafting.round(pairing.completed(jobs)):
             break
     drafting.raise_if_all_failed()
+    add_usage(material.usage, drafting.calls)
     return drafting.drafts
 
 
@@ -63,12 +64,13 @@ class _Drafting:
     drafts: list[Draft]
     replies: int = 0
     errors: list[ModelError] = field(default_factory=list)
+    calls: list[Calls] = field(default_factory=list)
 
     def round(self, jobs: Sequence[Job]) -> bool:
         """Ask for the drafts of jobs, check and inspect them; return False if calls were made and all failed."""
         drafted = self._drafted(jobs)
         asked = [each.job for each in drafted for _ in each.items]
-        items = [tuple(map(checked, item)) for each in drafted for item in each.items]
+        items = [checked_item(item) for each in drafted for item in each.items]
         items = self._without_duplicates(items)
         places = [at for at, item in enumerate(items) if item[0].state == "waiting"]
         for at, inspected in zip(places, self._inspected([(items[at], asked[at]) for at in places]), strict=True):
@@ -85,7 +87,7 @@ class _Drafting:
 
     def _drafted(self, jobs: Sequence[Job]) -> list[Drafted]:
         results = run_all(self.access, [partial(draft, job, self.settings, self.access) for job in jobs])
-        add_usage(self.material.usage, (calls for _, calls in results))
+        self.calls += [calls for _, calls in results]
         for each, _ in results:
             self.material.left_out.update(each.left_out)
             if each.error is None:
@@ -97,7 +99,7 @@ class _Drafting:
     def _inspected(self, items: Sequence[tuple[Item, Job]]) -> list[Item]:
         work = [partial(inspect, item, job, self.settings, self.access) for item, job in items]
         results = run_all(self.access, work)
-        add_usage(self.material.usage, (calls for _, calls in results))
+        self.calls += [calls for _, calls in results]
         for (each, _), (_, job) in zip(results, items, strict=True):
             if each.error is not None:
                 self._fail(job, each.error)
