@@ -60,7 +60,9 @@ def _table(settings: TableSettings, rows: Sequence[RawRow], warnings: list[str])
     keyed = Counter(value_text(values.get(key)) for _, values in rows)
     repeated = sum(count - 1 for value, count in keyed.items() if value)
     if repeated:
-        warnings.append(f"{section.where}: {repeated} rows of {settings.name!r} repeat a key; they get #2 and so on")
+        rows_of = "1 row" if repeated == 1 else f"{repeated} rows"
+        what = f"{settings.name!r} repeats a key in {rows_of}; repeated keys get #2 and so on"
+        warnings.append(f"{section.where}: {what}")
     if len(table.rows) < len(rows):
         without = len(rows) - len(table.rows)
         what = f"have no value of the key {short_repr(key)}"
