@@ -48,7 +48,7 @@ def model_lines(material: Material) -> Iterator[str]:
     jobs = Pairing(chunks).completed([job for cell in cells for job in cell.next(0)])
     drafts = A_CALL * len(jobs)
     wanted = "all" if material.plan.per_cell is None else f"{material.plan.per_cell * len(cells):,}"
-    yield f"drafts wanted: {wanted}, in {len(cells):,} cells of a topic and a task"
+    yield f"drafts wanted: {wanted}, in {len(cells):,} {'cell' if len(cells) == 1 else 'cells'} of a topic and a task"
     sums = _sums(jobs, settings, access)
     cost = "unknown, the model has no known price" if sums.usd is None else f"about {sums.usd:,.4f} USD"
     calls = f"about {len(jobs) + drafts:,} ({len(jobs):,} for drafts, {drafts:,} to inspect them)"

@@ -20,6 +20,7 @@ from support.servers.openai_replies import last_user
 from support.servers.openai_server import Fault, OpenAIServer
 
 HOUSES = 24
+START = "from pytest_rageval.cli import main; raise SystemExit(main())"
 
 
 def houses(body: dict[str, Any]) -> str:
@@ -42,11 +43,8 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def town(project: Project, server: OpenAIServer) -> Project:
     """A project with documents about houses and a plan whose model is on the loopback."""
-    documents = {
-        f"Town/{n}.md": f"# House {n}\n\nThe house number {n} was built in the year {1800 + 7 * n}.\n"
-        for n in range(HOUSES)
-    }
-    write_documents(project.path, documents)
+    texts = {n: f"# House {n}\n\nThe house number {n} was built in the year {1800 + 7 * n}.\n" for n in range(HOUSES)}
+    write_documents(project.path, {f"Town/{n}.md": text for n, text in texts.items()})
     settings(project, server)
     model_plan(project.path, "extractive_qa", model="openai/m", head="per_cell = 8")
     return project
@@ -123,8 +121,7 @@ def test_a_killed_call_goes_on_with_the_same_bytes_and_asks_nothing_twice(town: 
     server.reply = reply
     server.plan = lambda number, body: Fault("hang") if number > 6 else None
     process = subprocess.Popen(
-        [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
-        + ["generate", "plan.toml", "--out", "out"],
+        [sys.executable, "-c", START, "generate", "plan.toml", "--out", "out"],
         cwd=town.path,
     )
     stored = town.path / "out/replies/model-openai--m.jsonl"
@@ -231,7 +228,7 @@ def test_a_dry_run_knows_what_is_stored(town: Project, server: OpenAIServer) -> 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('modle = "x"', "unknown key 'modle' in [model]; did you mean"),
+        ('modle = "x"', "unknown key 'modle' in [model]; known: budget_usd"),
         ("budget_usd = 0", "[model] budget_usd: found 0, wanted a number above 0"),
         ('prompts = {fr = "fr.toml"}', "unknown key 'fr' in [model.prompts]"),
         ('prompts = {en = "gone.toml"}', "gone.toml: cannot be read"),
