@@ -20,27 +20,7 @@ from pathlib import Path
 from measuring import table
 
 LIMIT = 20.0
-SYLLABLES = [
-    "ba",
-    "ce",
-    "di",
-    "fo",
-    "gu",
-    "ha",
-    "ki",
-    "lo",
-    "mu",
-    "na",
-    "pe",
-    "ri",
-    "so",
-    "ta",
-    "ve",
-    "wi",
-    "xo",
-    "yu",
-    "za",
-]
+SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "na", "pe", "ri", "so", "ta", "ve", "wi", "xo", "yu")
 POSTS = ("curator", "guard", "director", "clerk", "cook", "pilot", "nurse", "baker")
 UNITS = ("Museum", "Ferry", "Parks", "Library")
 

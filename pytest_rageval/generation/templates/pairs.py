@@ -9,9 +9,10 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row, is_missing, value_text
 from pytest_rageval.generation.tables.values import comparable, is_ordered
+from pytest_rageval.generation.templates.answers import Answered, answers_of, told_apart
 from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.prepared import Prepared, Text
-from pytest_rageval.generation.templates.row_drafts import AMBIGUOUS, Answered, answers_of, told_apart
+from pytest_rageval.generation.templates.row_drafts import AMBIGUOUS
 from pytest_rageval.model.case import Gold
 
 __all__ = ["paired_drafts"]
@@ -54,7 +55,8 @@ def _is_complete(prepared: Prepared, row: Row) -> bool:
 
 def _differ(prepared: Prepared, one: Row, other: Row) -> bool:
     """Return whether two rows can be told apart by the question, and have another answer."""
-    if one.passage.title == other.passage.title:
+    key = prepared.table.key
+    if comparable(one.values.get(key)) == comparable(other.values.get(key)):
         return False
     pick = prepared.template.pick
     if pick is None:
@@ -94,4 +96,4 @@ def _answers_of_side(prepared: Prepared, wording: Text, row: Row, *, other: bool
     answers = [answer for each in group for answer in answers_of(prepared, each)]
     if pick is None:
         return answers
-    return [Answered(((value_text(each.values.get(pick.column)),),), (each,)) for each in group]
+    return [Answered((((value_text(each.values.get(pick.column)),),),), (each,)) for each in group]
