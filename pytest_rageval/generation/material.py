@@ -46,7 +46,7 @@ class Material:
         corpus: the passages of the documents of the plan; empty without ``[[corpus]]``.
         out: the output folder.
         models: how models are asked; None if the plan asks none.
-        topics: the topics of documents; each has a cell for each task of the plan, also without a draft.
+        wanted_topics: topics that have a cell for each task of the plan, also without a draft.
         failures: topic and task -> the kinds of errors of its calls, with counts.
         previous: the drafts of an earlier call with the same plan, by id; empty for the first.
         warnings: sentences for the user and the report, in order.
@@ -61,7 +61,7 @@ class Material:
     out: Path
     corpus: tuple[Passage, ...] = ()
     models: ModelAccess | None = None
-    topics: set[str] = field(default_factory=set)
+    wanted_topics: set[str] = field(default_factory=set)
     failures: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
     previous: Mapping[str, Draft] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

@@ -77,7 +77,9 @@ def _keep_of_template(template: Template, drafts: list[Draft], material: Materia
 
 def _keep_of_cells(per_cell: int, drafts: list[Draft], material: Material) -> None:
     """Drop what a cell wants no more of, in place, and report the cells that are short."""
-    units: dict[Cell, list[list[int]]] = {cell: [] for cell in cells_of(drafts, material.plan.tasks, material.topics)}
+    units: dict[Cell, list[list[int]]] = {
+        cell: [] for cell in cells_of(drafts, material.plan.tasks, material.wanted_topics)
+    }
     for unit in _units(drafts):
         first = drafts[unit[0]]
         units[first.topic, first.task].append(unit)

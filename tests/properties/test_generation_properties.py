@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.projects.model_plans import model_plan
+from support.projects.model_plans import model_plan, model_stages
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.loading import load_material
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess
 from pytest_rageval.generation.model_drafts.jobs import MODEL_TASKS
-from pytest_rageval.generation.pipeline import drafted
 from pytest_rageval.generation.plan import Plan, read_plan
 from pytest_rageval.generation.split import Sets, SplitSettings, split
 from pytest_rageval.model.case import Passage
@@ -74,7 +73,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 def generated(plan: Plan, corpus: tuple[Passage, ...]) -> list[Draft]:
     material = Material(plan, {}, Path(), corpus=corpus, models=ModelAccess(lambda name: ScriptedLLM(reply)))
-    return drafted(material)
+    return model_stages(material)
 
 
 def linked(sets: Sets) -> None:

@@ -42,7 +42,7 @@ def add_drafts(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     without = sum(not chunk.topic for chunk in chunks)
     if without:
         material.left_out[NO_TOPIC] += without
-    material.topics.update(chunk.topic for chunk in chunks if chunk.topic)
+    material.wanted_topics.update(chunk.topic for chunk in chunks if chunk.topic)
     pairing, cells = Pairing(chunks), list(cell_jobs(material.plan, chunks))
     drafting = _Drafting(material, settings, material.models, list(drafts))
     while True:

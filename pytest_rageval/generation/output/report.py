@@ -50,7 +50,7 @@ def cells_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> It
     wanted = material.plan.per_cell
     rows = [
         (topic or "-", task, "-" if wanted is None else str(wanted), str(len(cell)), str(_kept(cell)))
-        for (topic, task), cell in cells_of(drafts, material.plan.tasks, material.topics).items()
+        for (topic, task), cell in cells_of(drafts, material.plan.tasks, material.wanted_topics).items()
     ]
     yield from markdown_table(("topic", "task", "wanted", "drafted", "kept"), rows)
 

@@ -20,18 +20,23 @@ from support.servers.openai_replies import last_user
 from support.servers.openai_server import Fault, OpenAIServer
 
 HOUSES = 24
+CELL = {("llm", "Town", "conversational_qa")}
 START = "from pytest_rageval.cli import main; raise SystemExit(main())"
 
 
 def houses(body: dict[str, Any]) -> str:
-    """Draft one question about the first house of a request, and keep whatever is to be inspected."""
+    """Draft one conversation about the house of a request, and keep whatever is to be inspected."""
     text = last_user(body)
     if "Item to inspect:" in text:
         return KEEP
     number = int(re.findall(r"house number (\d+)", text)[0])
     year = 1800 + 7 * number
-    question = f"In which year was the house with the number {number} of street {number * 7919 % 1000} built?"
-    return "One question:\n```json\n" + json.dumps([item(question, str(year), f"built in the year {year}")]) + "\n```"
+    name, evidence = f"house {number} of street {number * 7919 % 1000}", f"built in the year {year}"
+    turns = [
+        item(f"In which year was {name} built?", str(year), evidence),
+        item(f"And of what was it built, unlike the others {number} times?", "brick", "of brick"),
+    ]
+    return "One conversation:\n```json\n" + json.dumps([{"entity": name, "turns": turns}]) + "\n```"
 
 
 @pytest.fixture
@@ -43,10 +48,10 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def town(project: Project, server: OpenAIServer) -> Project:
     """A project with documents about houses and a plan whose model is on the loopback."""
-    texts = {n: f"# House {n}\n\nThe house number {n} was built in the year {1800 + 7 * n}.\n" for n in range(HOUSES)}
-    write_documents(project.path, {f"Town/{n}.md": text for n, text in texts.items()})
+    texts = [f"The house number {n} was built in the year {1800 + 7 * n} of brick." for n in range(HOUSES)]
+    write_documents(project.path, {f"Town/{n}.md": text for n, text in enumerate(texts)})
     settings(project, server)
-    model_plan(project.path, "extractive_qa", model="openai/m", head="per_cell = 8")
+    model_plan(project.path, "conversational_qa", model="openai/m", head="per_cell = 16")
     return project
 
 
@@ -67,9 +72,10 @@ def files(folder: Path, *, replies: bool = True) -> dict[str, bytes]:
 
 def test_drafts_of_a_model_over_http(town: Project, server: OpenAIServer) -> None:
     status, text = generate(town)
-    assert (status, "8 drafts: 8 kept, 0 dropped" in text) == (0, True), text
-    cases = [json.loads(line) for line in (town.path / "out/auto_test.jsonl").read_text().splitlines()]
-    assert {(case["generator"], case["topic"], case["task"]) for case in cases} == {("llm", "Town", "extractive_qa")}
+    assert (status, "16 drafts: 16 kept, 0 dropped" in text) == (0, True), text
+    cases = [json.loads(line) for line in (town.path / "out/auto_train.jsonl").read_text().splitlines()]
+    assert {(case["generator"], case["topic"], case["task"]) for case in cases} == CELL
+    assert [len(case.get("history", ())) for case in sorted(cases, key=lambda case: case["round"])] == [0, 0, 1, 1]
     assert cases[0]["generated"]["by"] == "openai/m"
     assert cases[0]["generated"]["inspection"]["verdicts"] == [{"verdict": "keep", "reason": "fine"}]
     usage = json.loads((town.path / "out/manifest.json").read_text())["usage"]
@@ -79,7 +85,7 @@ def test_drafts_of_a_model_over_http(town: Project, server: OpenAIServer) -> Non
 
 def test_the_cases_run(town: Project) -> None:
     generate(town)
-    town.file("pytest.ini", "[pytest]\nrag_corpus = docs/Town/*.md")
+    town.file("pytest.ini", "[pytest]\nrag_corpus = docs/documents.jsonl")
     town.file(
         "test_it.py",
         """
@@ -157,12 +163,10 @@ def test_a_request_that_is_not_recorded_is_an_error_and_no_drop(town: Project, s
     settings(town, server, "rag_record_mode = none")
     stop(server)
     plan = town.path / "plan.toml"
-    plan.write_text(plan.read_text().replace("per_cell = 8", "per_cell = 10"))
+    plan.write_text(plan.read_text().replace("per_cell = 16", "per_cell = 18"))
     status, text = generate(town, "two")
     assert status == 1
-    assert (
-        "short: topic=docs/Town, task=extractive_qa: 8 of 10 wanted cases (error: 1 call failed (not_recorded)" in text
-    )
+    assert "task=conversational_qa: 16 of 18 wanted cases (error: 2 calls failed (not_recorded)" in text
 
 
 def test_a_budget_stops_the_calls_and_holds_over_several_runs(town: Project, server: OpenAIServer) -> None:
@@ -200,7 +204,7 @@ def test_failed_calls_are_retried(town: Project, server: OpenAIServer) -> None:
 
     server.plan = plan
     status, text = generate(town)
-    assert (status, "8 drafts: 8 kept" in text) == (0, True), text
+    assert (status, "16 drafts: 16 kept" in text) == (0, True), text
 
 
 def test_a_dry_run_counts_and_asks_nobody(town: Project, server: OpenAIServer) -> None:
@@ -208,9 +212,9 @@ def test_a_dry_run_counts_and_asks_nobody(town: Project, server: OpenAIServer) -
     done = town.command("generate", "plan.toml", "--dry-run")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[2:5] == [f"chunks: {HOUSES}", "topics: 1", "drafts wanted: 8, in 1 cell of a topic and a task"]
+    assert lines[2:5] == [f"chunks: {HOUSES}", "topics: 1", "drafts wanted: 16, in 1 cell of a topic and a task"]
     calls = re.fullmatch(
-        r"calls: about 12 \(4 for drafts, 8 to inspect them\), tokens: about [\d,]+ in prompts and [\d,]+ in replies, "
+        r"calls: about 24 \(8 for drafts, 16 to inspect them\), tokens: about [\d,]+ in prompts and [\d,]+ in replies, "
         r"cost: about [\d,.]+ USD",
         lines[5],
     )
@@ -222,7 +226,7 @@ def test_a_dry_run_knows_what_is_stored(town: Project, server: OpenAIServer) -> 
     generate(town)
     stop(server)
     done = town.command("generate", "plan.toml", "--dry-run", "--out", "out")
-    assert "4 of those for drafts are recorded" in done.stdout
+    assert "8 of those for drafts are recorded" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.loading import load_material
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess
-from pytest_rageval.generation.pipeline import drafted
+from pytest_rageval.generation.model_drafts.stage import add_drafts
 from pytest_rageval.generation.plan import read_plan
+from pytest_rageval.generation.wanted import keep_wanted
 from pytest_rageval.model.chat import Message
 from pytest_rageval.testing import ScriptedLLM
 
@@ -44,7 +45,7 @@ DOCUMENTS = {"Museum/history.md": HISTORY, "Museum/annex.md": ANNEX}
 
 HEAD = """
 [[corpus]]
-path = "docs/**/*.md"
+path = "docs/documents.jsonl"
 chunking = "sections"
 [model]
 name = "MODEL"
@@ -67,11 +68,11 @@ PRICE = item(
 
 
 def write_documents(folder: Path, documents: Mapping[str, str] = DOCUMENTS) -> None:
-    """Write the documents of a plan below ``docs``."""
-    for name, text in documents.items():
-        path = folder / "docs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    """Write the documents of a plan; the topic of each is the first part of its id."""
+    rows = [{"id": name, "text": text, "topic": name.partition("/")[0]} for name, text in documents.items()]
+    (folder / "docs").mkdir(exist_ok=True)
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (folder / "docs" / "documents.jsonl").write_text(lines, encoding="utf-8")
 
 
 def model_plan(folder: Path, *tasks: str, head: str = "", model: str = "scripted", more: str = "") -> Path:
@@ -85,10 +86,18 @@ def model_plan(folder: Path, *tasks: str, head: str = "", model: str = "scripted
 
 
 def drafts_of(plan: Path, model: ScriptedLLM, **others: ScriptedLLM) -> tuple[list[Draft], Material]:
-    """Return the drafts of a plan under a scripted model; ``others`` are models of other names."""
+    """Return the drafts of a plan's model, which is scripted; ``others`` are models of other names.
+
+    No rule drafts, so every draft is the model's.
+    """
     material = load_material(read_plan(plan), None)
     material.models = ModelAccess(lambda name: others.get(name, model))
-    return drafted(material), material
+    return model_stages(material), material
+
+
+def model_stages(material: Material) -> list[Draft]:
+    """Return the drafts of a plan's model, and decide which of them are wanted."""
+    return keep_wanted(material, add_drafts(material, []))
 
 
 def replying(

@@ -106,7 +106,7 @@ def test_a_chain_that_one_passage_answers_is_dropped(tmp_path: Path) -> None:
 def test_a_contrast_is_of_two_documents(tmp_path: Path) -> None:
     drafts, _ = drafts_of(model_plan(tmp_path, "contrast_qa"), replying({CONTRAST: [BOTH]}))
     (kept,) = [draft for draft in drafts if draft.state == "kept"]
-    assert {source.page for source in kept.sources} == {"docs/Museum/history.md", "docs/Museum/annex.md"}
+    assert {source.page for source in kept.sources} == {"Museum/history.md", "Museum/annex.md"}
     assert kept.gold == (("12 euros",), ("8 euros",))
     record = record_of(kept)
     assert record["provenance"] == [[source.page for source in kept.sources]]
@@ -214,7 +214,7 @@ def test_a_cell_makes_at_most_three_calls_for_each_wanted_case(tmp_path: Path) -
     drafts, material = drafts_of(model_plan(tmp_path, "extractive_qa", head="per_cell = 4"), model)
     assert (drafts, len(model.requests)) == ([], 12)
     assert list(map(str, material.shortages)) == [
-        "topic=docs/Museum, task=extractive_qa: 0 of 4 wanted cases (there are no more drafts)"
+        "topic=Museum, task=extractive_qa: 0 of 4 wanted cases (there are no more drafts)"
     ]
 
 
@@ -240,11 +240,8 @@ def test_a_model_that_never_replies_ends_the_plan(tmp_path: Path) -> None:
 
 
 def test_chunks_without_a_topic_generate_nothing_and_are_counted(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    rows = [{"id": "a", "text": "One.", "topic": "Museum"}, {"id": "b", "text": "Two."}]
-    (tmp_path / "docs" / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_documents(tmp_path, {"Museum/a": "One.", "/b": "Two."})
     plan = model_plan(tmp_path, "extractive_qa")
-    plan.write_text(plan.read_text().replace("docs/**/*.md", "docs/d.jsonl"))
     model = replying({})
     _, material = drafts_of(plan, model)
     assert len(model.requests) == 1
