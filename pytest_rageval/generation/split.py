@@ -59,7 +59,7 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     kept = sorted((draft for draft in drafts if draft.state == "kept"), key=lambda draft: draft.id)
     shares = {name: share for name, share in settings.shares.items() if share > 0} or {TEST: 1.0}
     total = sum(shares.values())
-    wanted = Counter({(name, cell): share / total * n for name, share in shares.items() for cell, n in _sizes(kept)})
+    wanted = {(name, cell): share / total * n for name, share in shares.items() for cell, n in _sizes(kept)}
     room = math.ceil(shares.get(TRAIN, 0.0) / total * len(kept))
     members: dict[str, list[Draft]] = {TEST: [], TRAIN: []}
     too_large: list[int] = []
@@ -70,11 +70,13 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
             too_large.append(len(component))
             name = TEST
         for cell, n in sizes:
-            wanted[name, cell] -= n
+            wanted[name, cell] = wanted.get((name, cell), 0.0) - n
         members[name] += component
     if too_large:
         problem = f"{max(too_large)} cases share documents, more than the {room} of {TRAIN}; they are all in {TEST}"
         warnings.append(problem + (f"; so are {len(too_large) - 1} smaller groups" if len(too_large) > 1 else ""))
+    elif len(kept) > 1 and not members[TRAIN] and shares.get(TRAIN):
+        warnings.append(f"{TRAIN} has no case: the cases share their documents, or are too few")
     test, train = (sorted(members[name], key=lambda draft: draft.id) for name in (TEST, TRAIN))
     return Sets(tuple(test), tuple(train), tuple(_sample(test, settings.human_per_cell, seed)))
 

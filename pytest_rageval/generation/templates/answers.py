@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from pytest_rageval.generation.tables.table import Row, is_missing, value_text
 from pytest_rageval.generation.templates.joins import follow
 from pytest_rageval.generation.templates.prepared import Prepared, Text
-from pytest_rageval.metrics.shared.matching import fold
+from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold
 
 __all__ = ["Answered", "answers_of", "links_of", "told_apart"]
@@ -39,6 +39,11 @@ class Answered:
     def key(self) -> tuple[tuple[str, ...], ...]:
         """The answer as answers are compared: folded, whatever the order of its slots."""
         return tuple(sorted(tuple(map(fold, slot)) for slot in self.gold))
+
+    def without(self, question: str) -> Answered:
+        """Return the answer without the slots that the question holds; the answer itself if none would be left."""
+        parts = tuple(part for part in self.parts if not any(contains(question, slot[0]) for slot in part))
+        return replace(self, parts=parts) if parts else self
 
     def __str__(self) -> str:
         return " and ".join(slot[0] for slot in self.gold)

@@ -35,6 +35,8 @@ def row_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Cou
             missing["without a value of ask or answer"] += 1
             continue
         question, found = filled
+        if not prepared.template.answer:
+            answers = [answer.without(question) for answer in answers]
         group = prepared.rows_of_question(row, wording.expressions)
         every = [answer for each in group for answer in answers_of(prepared, each)]
         if prepared.template.follow_up:

@@ -97,7 +97,7 @@ def test_generated_cases_run_with_no_key_and_find_their_rows(project: Project) -
         assert outcome["status"] == "scored"
         name = outcome["nodeid"].partition("::")[2].partition("[")[0]
         by_test[name] = by_test.get(name, 0) + 1
-    assert by_test == {"test_supplied": 4, "test_retrieved": 4, "test_dialogues": 8, "test_integration": 3}
+    assert by_test == {"test_supplied": 4, "test_retrieved": 4, "test_dialogues": 8, "test_integration": 2}
 
 
 def test_no_system_and_no_facet_sees_how_a_case_was_generated(project: Project) -> None:

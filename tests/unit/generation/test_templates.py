@@ -83,7 +83,6 @@ def test_two_lookups_in_one_question_have_a_group_for_each_slot(people: PlanProj
     questions = {each["question"]: each["slots"] for each in people.lines("auto_test.jsonl")}
     assert questions == {
         "In which cities do Ann Lee and Bo Ek work?": [["Oslo"], ["Bergen"]],
-        "In which cities do Bo Ek and Cy Dahl work?": [["Bergen"], ["Oslo"]],
         "In which cities do Dag Moe and Eli Rud work?": [["Molde"], ["Hamar"]],
     }
     assert [(each["role"], each["group"]) for each in first["passages"]] == [("positive", 0), ("positive", 1)]
@@ -305,7 +304,7 @@ def test_a_new_row_changes_no_other_case(people: PlanProject) -> None:
     people.run()
     after = {each["id"]: each for each in people.lines("drafts.jsonl")}
     assert before.items() <= after.items()
-    assert len(after) == len(before) + 3  # its own, and the pairs of Bo Ek and Cy Dahl with it
+    assert len(after) == len(before) + 2  # its own, and that of Cy Dahl with it
 
 
 def test_two_wordings_that_fill_in_the_same_ask_the_same(people: PlanProject) -> None:
@@ -346,13 +345,14 @@ PROFILING = {
 def test_balance_gives_the_published_distribution_of_positions(people: PlanProject) -> None:
     labels = list(PROFILING)
     rows = [
-        {"id": f"p{at}", "name": f"{first}{last}", "position": labels[at % len(labels)], "unit": "All"}
-        for at, (first, last) in enumerate((f, g) for f in "ABCDEFGHIJKLMNOPQR" for g in "abcdefghijklmnopqrst")
+        {"id": f"p{at}", "name": f"person {at}", "position": labels[at % len(labels)], "unit": "All"}
+        for at in range(300)
     ]
     people.write("people.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     counts = "".join(f'"{label}" = {count}\n' for label, count in PROFILING.items())
     people.plan(
-        'table = "people"\nask = "{name}: which post?"\nanswer = "{position}"\nlevel = "knowledge_understanding"\n'
+        'table = "people"\nask = "Which post does {name} have?"\nanswer = "{position}"\n'
+        'level = "knowledge_understanding"\n'
         f'[template.balance]\nfield = "position"\n{counts}',
         table='[[table]]\nname = "people"\npath = "people.jsonl"\ntopic = "{unit}"\n',
         head="[split]\nauto_test = 1.0\n",
