@@ -50,7 +50,7 @@ def model_lines(material: Material) -> Iterator[str]:
     wanted = "all" if material.plan.per_cell is None else f"{material.plan.per_cell * len(cells):,}"
     yield f"drafts wanted: {wanted}, in {len(cells):,} {'cell' if len(cells) == 1 else 'cells'} of a topic and a task"
     sums = _sums(jobs, settings, access)
-    cost = "unknown, the model has no known price" if sums.usd is None else f"about {sums.usd:,.4f} USD"
+    cost = "0 USD" if sums.usd == 0 else f"about {sums.usd:,.4f} USD" if sums.usd else "unknown, the model has no price"
     calls = f"about {len(jobs) + drafts:,} ({len(jobs):,} for drafts, {drafts:,} to inspect them)"
     recorded = f", {sums.recorded:,} of those for drafts are recorded" if sums.recorded else ""
     tokens = f"about {sums.prompt:,} in prompts and {sums.completion:,} in replies"
