@@ -120,12 +120,15 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     """Yield warnings, the counts of drafts with the reasons, the files, and what is missing."""
     yield from (f"warning: {warning}" for warning in material.warnings)
     yield from (f"left out: {what}: {count}" for what, count in sorted(material.left_out.items()))
+    from pytest_rageval.generation.model_drafts.access import usage_lines
+
     states = Counter(draft.state for draft in drafts)
     reasons = Counter(draft.reason for draft in drafts if draft.state == "dropped")
     listed = ", ".join(
         f"{count:,} {reason}" for reason, count in sorted(reasons.items(), key=lambda at: (-at[1], at[0]))
     )
     dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
+    yield from usage_lines(material.usage)
     yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}"
     for name, count in counts.items():
         what = "passage" if name == "corpus.jsonl" else "case"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import fsum
@@ -13,7 +13,7 @@ from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.chat import ChatModel, Message
 
-__all__ = ["ModelAccess", "add_usage", "run_all"]
+__all__ = ["ModelAccess", "add_usage", "run_all", "usage_lines"]
 
 T = TypeVar("T")
 
@@ -56,6 +56,15 @@ def add_usage(usage: dict[str, float], calls: Sequence[Calls]) -> None:
         else:
             total = fsum([usage.get(name, 0), *amounts])
             usage[name] = round(total, 12) if name == "cost_usd" else int(total)
+
+
+def usage_lines(usage: Mapping[str, float]) -> Iterator[str]:
+    """Yield what the models of a plan were asked, and what it cost; nothing if none was asked."""
+    if usage.get("calls"):
+        sent, got, usd = (usage.get(name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
+        tokens = "" if sent is None or got is None else f", {sent:,} tokens in prompts and {got:,} in replies"
+        cost = "price unknown" if usd is None else f"{usd:,.4f} USD" if usd else "0 USD"
+        yield f"models: {usage['calls']:,} calls{tokens}, {cost}"
 
 
 async def _gathered(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:

@@ -12,6 +12,7 @@ from pytest_rageval.generation.checks.stage import drop_with_dialogue
 from pytest_rageval.generation.checks.support import CALCULATION
 from pytest_rageval.generation.draft import Draft, case_id
 from pytest_rageval.generation.model_drafts.jobs import CALCULATED, CHAINED, PAIRED, Job
+from pytest_rageval.generation.model_drafts.replies import is_utf8
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold, Turn
 from pytest_rageval.text.folding import fold_compact, fold_with_offsets
@@ -58,6 +59,8 @@ def read_item(values: Mapping[str, Any], job: Job, model: str) -> Item:
     Raises:
         WrongFieldsError: a field is missing or has a wrong value. Other keys are ignored.
     """
+    if not is_utf8(values):
+        raise WrongFieldsError("a text holds half of a surrogate pair")
     if job.task == CONVERSATION:
         return _conversation(values, job, model)
     fields = _fields(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,9 +10,12 @@ from typing import Any
 
 from pytest_rageval.judges.replies import UnreadableReplyError, read_object, strict_decoder
 
-__all__ = ["Inspection", "ReadItems", "read_correction", "read_inspection", "read_items"]
+__all__ = ["Inspection", "ReadItems", "is_utf8", "read_correction", "read_inspection", "read_items"]
 
 VERDICTS = ("keep", "mend", "drop")
+
+LONGEST_REASON = 300
+"""Characters of an inspector's reason that are stored."""
 
 _ARRAY = re.compile(r'\[\s*(?=\{\s*"|\{\s*\})')
 """Start of an array of objects; does not match brackets in prose."""
@@ -89,7 +93,7 @@ def read_inspection(text: str) -> Inspection:
         raise UnreadableReplyError(f'the JSON object has no "verdict" that is one of {", ".join(VERDICTS)}')
     if item is not None and not isinstance(item, dict):
         raise UnreadableReplyError('"item" is no JSON object')
-    return Inspection(verdict, reason if isinstance(reason, str) else "", item)
+    return Inspection(verdict, _shown(reason) if isinstance(reason, str) else "", item)
 
 
 def read_correction(text: str) -> Mapping[str, Any]:
@@ -102,6 +106,21 @@ def read_correction(text: str) -> Mapping[str, Any]:
     if not isinstance(item, dict):
         raise UnreadableReplyError('the JSON object has no "item" that is an object')
     return item
+
+
+def is_utf8(values: object) -> bool:
+    """Return whether all texts of JSON values can be written to a file: none holds half of a surrogate pair."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(reason: str) -> str:
+    """Return a reason as it is stored: on one line, without the rest of a long one."""
+    line = " ".join(reason.encode("utf-8", "replace").decode().split())
+    return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
 
 
 def _is_copy(text: str, start: int, values: object) -> bool:

@@ -19,7 +19,8 @@ from support.projects.model_plans import (
 )  # fmt: skip
 
 from pytest_rageval.errors import ModelError, SettingError
-from pytest_rageval.generation.output.records import record_of
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.output.records import draft_line, record_of
 from pytest_rageval.testing import ScriptedLLM
 
 EXTRACTIVE, CALCULATION, CHAIN = "Task: extractive", "Task: question that needs a calculation", "Task: question over"
@@ -72,6 +73,17 @@ def test_item_two_of_three_is_no_json_and_the_other_two_are_kept(tmp_path: Path)
     assert material.left_out == {"items of scripted unreadable": 1}
 
 
+def test_a_text_that_no_file_can_hold_is_dropped(tmp_path: Path) -> None:
+    write_documents(tmp_path, {"Museum/a.md": "The town museum was founded in 1903."})
+    odd = json.dumps([{**FOUNDED, "answers": ["1903", "\ud800"]}, FOUNDED])
+    model = replying({EXTRACTIVE: odd}, inspect='{"reason": "\\ud83d so long' + " x" * 400 + '", "verdict": "keep"}')
+    drafts, material = drafts_of(model_plan(tmp_path, "extractive_qa"), model)
+    assert reasons(drafts) == [("", FOUNDED["question"])]
+    assert "half of a surrogate pair" in str(material.left_out)
+    line = json.dumps(draft_line(drafts[0]), ensure_ascii=False)
+    assert len(line.encode()) < 3000
+
+
 def test_an_unreadable_reply_is_counted(tmp_path: Path) -> None:
     write_documents(tmp_path, {"Museum/a.md": "The town museum was founded in 1903."})
     drafts, material = drafts_of(model_plan(tmp_path, "extractive_qa"), replying({EXTRACTIVE: "I would rather not."}))
@@ -82,7 +94,7 @@ def test_an_unreadable_reply_is_counted(tmp_path: Path) -> None:
 def test_chained_and_calculated_questions_are_both_kept(tmp_path: Path) -> None:
     model = replying({CALCULATION: [SPENT], CHAIN: [BORN]})
     drafts, _ = drafts_of(model_plan(tmp_path, "multi_hop_qa"), model)
-    kept = {draft.question: draft for draft in drafts if draft.state == "kept"}
+    kept: dict[object, Draft] = {draft.question: draft for draft in drafts if draft.state == "kept"}
     assert set(kept) == {SPENT["question"], BORN["question"]}
     assert {draft.task for draft in drafts} == {"multi_hop_qa"}
     assert kept[BORN["question"]].sources[-1].text.startswith("## The founder")
