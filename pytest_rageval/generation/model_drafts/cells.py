@@ -10,7 +10,7 @@ from math import ceil
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.model_drafts.chunks import Chunk
 from pytest_rageval.generation.model_drafts.jobs import MODEL_TASKS, Job, jobs_of
-from pytest_rageval.generation.plan import Plan
+from pytest_rageval.generation.plan import INTEGRATION, Plan
 
 __all__ = ["CellJobs", "cell_jobs", "kept_of"]
 
@@ -59,7 +59,7 @@ def cell_jobs(plan: Plan, chunks: Sequence[Chunk]) -> Iterator[CellJobs]:
             topics.setdefault(chunk.topic, []).append(chunk)
     for topic, members in sorted(topics.items()):
         for task in MODEL_TASKS:
-            if not plan.tasks or task in plan.tasks:
+            if task in plan.tasks or not (plan.tasks or task == INTEGRATION):
                 yield CellJobs(topic, task, jobs_of(members, task, plan.seed), plan.per_cell)
 
 

@@ -13,8 +13,9 @@ from pytest_rageval.generation.checks.support import CALCULATION
 from pytest_rageval.generation.draft import Draft, case_id
 from pytest_rageval.generation.model_drafts.jobs import CALCULATED, CHAINED, PAIRED, Job
 from pytest_rageval.generation.model_drafts.replies import is_utf8
+from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.metrics.shared.matching import contains, fold
-from pytest_rageval.model.case import Gold, Turn
+from pytest_rageval.model.case import Gold, Passage, Turn
 from pytest_rageval.text.folding import fold_compact, fold_with_offsets
 
 __all__ = ["LLM", "Item", "WrongFieldsError", "checked_item", "item_json", "item_key", "read_item"]
@@ -73,6 +74,8 @@ def read_item(values: Mapping[str, Any], job: Job, model: str) -> Item:
     draft = _draft(fields, job, model, verdicts)
     if job.kind == CHAINED and len(draft.gold) == 1:
         draft = replace(draft, sources=_answer_last(draft))
+    if job.task == INTEGRATION:
+        draft = replace(draft, sources=tuple(replace(each, group=_group(draft, each)) for each in draft.sources))
     return (draft,)
 
 
@@ -157,13 +160,19 @@ def _found(quote: str, job: Job) -> tuple[str, list[object]]:
     return quote, []
 
 
-def _answer_last(draft: Draft) -> tuple[Any, ...]:
+def _answer_last(draft: Draft) -> tuple[Passage, ...]:
     """Return the sources with the one that holds the answer last: the others lead to it."""
 
     def holds(text: str) -> bool:
         return any(contains(text, alias) for alias in draft.gold[0])
 
     return tuple(sorted(draft.sources, key=lambda source: holds(source.text)))
+
+
+def _group(draft: Draft, source: Passage) -> int | None:
+    """Return which slot a source answers; None if it answers none or several."""
+    held = [at for at, slot in enumerate(draft.gold) if any(contains(source.text, alias) for alias in slot)]
+    return held[0] if len(held) == 1 else None
 
 
 def _fields(values: Mapping[str, Any]) -> _Fields:

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from pytest_rageval.generation.model_drafts.chunks import Chunk
+from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.model.case import Passage
 
 __all__ = ["CALCULATED", "CHAINED", "MODEL_TASKS", "PAIRED", "Job", "jobs_of"]
 
-MODEL_TASKS = ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa", "conversational_qa")
-"""The tasks that a model drafts."""
+MODEL_TASKS = ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa", "conversational_qa", INTEGRATION)
+"""The tasks that a model drafts; integration only if the plan names it."""
 
 CALCULATED, CHAINED = "multi_hop_qa_calculation", "multi_hop_qa_chain"
 
-PAIRED = (CHAINED, "contrast_qa")
+PAIRED = (CHAINED, "contrast_qa", INTEGRATION)
 """The kinds whose questions need both passages of a pair."""
 
 FARTHEST = 5
@@ -55,13 +56,14 @@ def jobs_of(chunks: Sequence[Chunk], task: str, seed: int) -> list[Job]:
     """Return the jobs of a task over the chunks of one topic, in an order that the seed and their ids decide.
 
     The kinds of jobs of a task take turns, so one with many pairs does not crowd out the others. Pairs are a chunk and
-    each of the next five of its document; for a contrast also a chunk and the nearest one of another document. A chunk
-    that is the only one of its document is used alone for long answers and conversations.
+    each of the next five of its document; for contrast and integration also a chunk and the nearest one of another
+    document. A chunk that is the only one of its document is used alone for long answers and conversations.
     """
     kinds = {
         "extractive_qa": [_single("extractive_qa", task, chunks)],
         "multi_hop_qa": [_single(CALCULATED, task, chunks), _pairs(CHAINED, task, chunks)],
-        "contrast_qa": [_pairs("contrast_qa", task, chunks), _with_nearest("contrast_qa", task, chunks)],
+        "contrast_qa": [_pairs(task, task, chunks), _with_nearest(task, task, chunks)],
+        INTEGRATION: [_pairs(task, task, chunks), _with_nearest(task, task, chunks)],
     }
     several = [_pairs(task, task, chunks), _single(task, task, _lonely(chunks))]
     ranked = [sorted(jobs, key=lambda job: _rank(seed, job.id)) for jobs in kinds.get(task, several)]

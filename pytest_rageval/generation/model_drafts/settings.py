@@ -12,7 +12,7 @@ from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
 from pytest_rageval.generation.plan import LANGUAGES, Part, Plan
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "ModelSettings", "model_settings"]
+__all__ = ["PART", "ModelSettings", "model_settings", "prompt_digests"]
 
 KEYS = ("budget_usd", "corrector", "inspector", "name", "prompts")
 
@@ -46,6 +46,12 @@ class ModelSettings:
 def model_settings(plan: Plan) -> ModelSettings | None:
     """Return the ``[model]`` of a plan; None if the plan has none, so no model is asked."""
     return cast("ModelSettings | None", plan.parts["model"])
+
+
+def prompt_digests(plan: Plan) -> dict[str, str]:
+    """Return the sha256 of the prompts of each language, for the manifest; {} without ``[model]``."""
+    settings = model_settings(plan)
+    return {} if settings is None else {f"prompts/{name}": each for name, each in settings.prompts.digests.items()}
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> ModelSettings | None:

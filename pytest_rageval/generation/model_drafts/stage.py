@@ -37,7 +37,6 @@ def add_drafts(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     settings = model_settings(material.plan)
     if settings is None or material.models is None:
         return list(drafts)
-    material.digests.update({f"prompts/{name}": digest for name, digest in settings.prompts.digests.items()})
     chunks = chunks_of(material)
     without = sum(not chunk.topic for chunk in chunks)
     if without:

@@ -109,6 +109,14 @@ def test_a_second_call_asks_nothing_and_gives_the_same_bytes(town: Project, serv
     assert files(town.path / "out") == before
 
 
+def test_finish_asks_nothing_and_keeps_what_was_paid(town: Project, server: OpenAIServer) -> None:
+    generate(town)
+    before = files(town.path / "out")
+    stop(server)
+    assert generate(town, "out", "--finish")[0] == 0
+    assert files(town.path / "out") == before
+
+
 def test_the_number_of_calls_at_once_changes_no_byte(town: Project, server: OpenAIServer) -> None:
     generate(town, "one")
     settings(town, server, "rag_concurrency = 1")

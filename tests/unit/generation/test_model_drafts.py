@@ -125,6 +125,25 @@ def test_a_contrast_is_of_two_documents(tmp_path: Path) -> None:
     assert {each["page"] for each in record["evidence"]} == set(record["provenance"][0])
 
 
+def test_integration_has_a_group_for_each_part(tmp_path: Path) -> None:
+    parts = {**BOTH, "question": "What does a ticket for the annex cost, and what does one for the town museum cost?"}
+    parts["slots"] = [["8 euros"], ["12 euros"]]
+    model = replying({"Task: question of two parts": [parts]})
+    drafts, _ = drafts_of(model_plan(tmp_path, "information_integration"), model)
+    (kept,) = [draft for draft in drafts if draft.state == "kept"]
+    assert {source.page: source.group for source in kept.sources} == {"Museum/annex.md": 0, "Museum/history.md": 1}
+
+
+def test_a_plan_without_tasks_drafts_five(tmp_path: Path) -> None:
+    plan = model_plan(tmp_path)
+    plan.write_text(plan.read_text().replace("tasks = []\n", ""))
+    model = replying({})
+    drafts_of(plan, model)
+    asked = {line for each in model.requests for line in str(each.messages[-1]["content"]).splitlines()}
+    assert sum(line.startswith("Task: ") for line in asked) == 6
+    assert not any("two parts" in line for line in asked)
+
+
 def test_a_document_of_one_chunk_gives_long_answers_and_conversations(tmp_path: Path) -> None:
     write_documents(tmp_path, {"Museum/a.md": "The town museum was founded in 1903 by Ann Lee. It opens at 9:00."})
     points = {"question": "What is known about the town museum?", "slots": [["1903"], ["9:00"]]}
