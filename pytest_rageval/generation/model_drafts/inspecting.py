@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -90,7 +90,7 @@ class _Inspection:
             return prompts.correction(job.language, job.kind, job.topic, job.sources, values, problem)
         return prompts.inspection(job.language, job.kind, job.topic, job.sources, values)
 
-    async def _read(self, model: str, messages: Sequence[Message], read: Any) -> Any:
+    async def _read(self, model: str, messages: Sequence[Message], read: Callable[[str], T]) -> T:
         """Return what ``read`` makes of a reply; ask once more if it cannot be read."""
         client = self.access.client(model)
         reply = (await client.complete(messages)).text
