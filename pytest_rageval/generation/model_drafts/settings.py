@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import cast
 
 from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
 from pytest_rageval.generation.plan import LANGUAGES, Part, Plan
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "ModelSettings", "model_settings", "prompt_digests"]
+__all__ = ["PART", "ModelSettings", "check_corpus", "model_settings", "prompt_digests"]
 
 KEYS = ("budget_usd", "corrector", "inspector", "name", "prompts")
 
@@ -27,7 +25,7 @@ class ModelSettings:
         corrector: the model that corrects what the inspector wants mended; "" for the inspector's own corrections.
         budget_usd: the most that all calls may cost, in US dollars; None for no limit.
         prompts: the prompts, with the plan's replacements.
-        prompt_files: language -> the plan's file of prompts.
+        section: the table of the plan, for messages.
     """
 
     name: str
@@ -35,7 +33,7 @@ class ModelSettings:
     corrector: str
     budget_usd: float | None
     prompts: Prompts
-    prompt_files: Mapping[str, Path] = field(default_factory=dict)
+    section: Section
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -46,6 +44,13 @@ class ModelSettings:
 def model_settings(plan: Plan) -> ModelSettings | None:
     """Return the ``[model]`` of a plan; None if the plan has none, so no model is asked."""
     return cast("ModelSettings | None", plan.parts["model"])
+
+
+def check_corpus(plan: Plan) -> None:
+    """Refuse a plan with ``[model]`` and without documents."""
+    settings = model_settings(plan)
+    if settings is not None and not plan.parts["corpus"]:
+        raise settings.section.error("name", "[model] drafts from documents, and the plan has none; add a [[corpus]]")
 
 
 def prompt_digests(plan: Plan) -> dict[str, str]:
@@ -63,14 +68,13 @@ def _read(sections: tuple[Section, ...], folder: Path) -> ModelSettings | None:
     budget = section.number("budget_usd")
     if budget == 0:
         raise section.wrong("budget_usd", "a number above 0")
-    files = _prompt_files(section, folder)
     return ModelSettings(
         name=name,
         inspector=section.text("inspector", name),
         corrector=section.text("corrector", "") if "corrector" in section else "",
         budget_usd=budget,
-        prompts=load_prompts(files),
-        prompt_files=MappingProxyType(files),
+        prompts=load_prompts(_prompt_files(section, folder)),
+        section=section,
     )
 
 

@@ -247,6 +247,13 @@ def test_a_dry_run_knows_what_is_stored(town: Project, server: OpenAIServer) -> 
     assert "8 of those for drafts are recorded" in done.stdout
 
 
+def test_a_model_without_documents_is_refused(town: Project) -> None:
+    town.file("plan.toml", '[model]\nname = "openai/m"')
+    status, text = generate(town)
+    assert status == 2
+    assert "plan.toml:2: [model] drafts from documents, and the plan has none; add a [[corpus]]" in text
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
