@@ -17,6 +17,7 @@ from pytest_rageval.commands import (
     anchor_arguments,
     compare_arguments,
     export,
+    generation,
     import_arguments,
 )
 from pytest_rageval.commands.exports import formats
@@ -66,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     The status is 0; 1 if `lint` found errors, or `import` or `anchor` left something out; 2 if a command cannot run;
     130 if it was interrupted. `merge` returns pytest's exit status.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = _parser().parse_args(generation.with_subcommand(sys.argv[1:] if argv is None else argv))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not support all of Unicode
     status = 0
@@ -156,6 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     anchor_arguments.add_to(commands)
     compare_arguments.add_to(commands)
     export.add_to(commands)
+    generation.add_to(commands)
     import_arguments.add_to(commands)
     _add_index(commands)
     _add_lint(commands)

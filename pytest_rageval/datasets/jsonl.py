@@ -17,10 +17,11 @@ from pytest_rageval.text.language import detect_language
 __all__ = ["KEYS", "LABELLED", "load", "read_instance"]
 
 KEYS = (
-    "answerable", "answers", "evidence", "fake_answers", "history", "id", "language", "passages", "provenance", "qrels",
-    "question", "slots",
+    "answerable", "answers", "evidence", "fake_answers", "generated", "history", "id", "language", "passages",
+    "provenance", "qrels", "question", "slots",
 )  # fmt: skip
-"""The keys of the format; any other key is a facet."""
+"""The keys of the format; any other key is a facet. ``generated`` says how `rageval generate` made the record: it is
+stored and never shown to a system."""
 
 LABELLED = "labelled"
 """The facet of a record whose gold answer nobody has written yet: false."""

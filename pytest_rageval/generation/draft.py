@@ -36,9 +36,10 @@ class Draft:
         evidence: verbatim quotes of the sources.
         passages: a pool with roles, if the case supplies passages; None if the system must retrieve.
         fake: the false answer of counterfactual passages, as slots of aliases.
-        facets: other facets of the case.
+        facets: other facets of the case; the turns of a conversation share ``dialogue`` and count ``round`` from 1.
         state: whether it is kept.
         reason: why it was dropped or waits; "" if it is kept.
+        checks: the names of the checks that it passed, in order.
         verdicts: what checks, inspection and people said, by name; JSON values.
     """
 
@@ -58,16 +59,22 @@ class Draft:
     facets: Mapping[str, str] = field(default_factory=lambda: _NONE)
     state: DraftState = "waiting"
     reason: str = ""
+    checks: tuple[str, ...] = ()
     verdicts: Mapping[str, Any] = field(default_factory=lambda: _NONE)
 
     @property
     def id(self) -> str:
-        """The id of the draft and of its case. It depends on nothing but the draft itself."""
-        return case_id(self.topic, self.task, self.question, [source.id for source in self.sources])
+        """The id of the draft and of its case. It depends on nothing but the draft itself.
 
-    def dropped(self, reason: str) -> Draft:
-        """Return the draft as dropped for a reason of the table of checks."""
-        return replace(self, state="dropped", reason=reason)
+        Two conversations may ask the same last question, so the earlier ones are a part of it.
+        """
+        questions = [*(turn.question for turn in self.history), self.question]
+        return case_id(self.topic, self.task, "\n".join(questions), [source.id for source in self.sources])
+
+    def dropped(self, reason: str, detail: str = "") -> Draft:
+        """Return the draft as dropped for a reason of the table of checks; ``detail`` becomes its verdict."""
+        verdicts = {**self.verdicts, reason: detail} if detail else self.verdicts
+        return replace(self, state="dropped", reason=reason, verdicts=verdicts)
 
     def kept(self) -> Draft:
         """Return the draft as kept."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_rageval.errors import short_repr
 from pytest_rageval.linting.finding import Finding, about, some
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.linting.wording import affirms
+from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.metrics.shared.matching import fold
 from pytest_rageval.model.case import Instance, Passage, Role
 
@@ -19,6 +19,8 @@ Hits = tuple[str | None, ...]
 
 LONGEST = 50
 """Largest length, in characters, of an answer that a passage should contain literally."""
+
+MULTI_HOP = "multi_hop_qa"
 
 _JOINED = re.compile(r",(?!\s)|[、;；|]")
 _NAME = re.compile(r"[^\d\s][^。！？!?]{0,29}")
@@ -54,8 +56,14 @@ def gold_in_negative(subject: Subject) -> Iterator[Finding]:
 
 
 def positive_without_gold(subject: Subject) -> Iterator[Finding]:
-    """Find positive passages without any slot of the gold answer; skip gold answers that are too long to match."""
+    """Find positive passages without any slot of the gold answer.
+
+    Skip gold answers that are too long to match, and multi-hop records: a passage may only lead to their answer, and
+    the answer may be computed.
+    """
     for instance in _matchable(subject):
+        if instance.facets.get("task") == MULTI_HOP:
+            continue
         if min(len(fold(alias)) for slot in instance.gold for alias in slot) > LONGEST:
             continue
         positives = _with_role(instance, "positive")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,11 +10,11 @@ from pytest_rageval.datasets.topics import TOPICS
 from pytest_rageval.errors import did_you_mean, short_repr
 from pytest_rageval.linting.finding import Finding, about
 from pytest_rageval.linting.subject import Subject
-from pytest_rageval.metrics.shared.matching import fold
+from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.model.case import Instance
-from pytest_rageval.text.language import CJK
+from pytest_rageval.text.language import main_language
 
-__all__ = ["affirms", "language", "language_mix", "stray_name", "yes_no_bias"]
+__all__ = ["language", "language_mix", "stray_name", "yes_no_bias"]
 
 FEWEST, MOST = 10, 0.8
 """Smallest number of yes/no questions, and largest share of one answer, before the check reports a bias."""
@@ -26,20 +25,6 @@ KNOWN = {
     "topic": frozenset(name for topic in TOPICS for name in (topic.zh, topic.en)),
 }
 """OmniEval's names, by facet."""
-
-_END = r"(?:\s*$|\s*[,;:!，。；：！、—]|\.(?:\s|$)(?!\s*\d)|\s+-)"
-_YES = re.compile(rf"(?:yes|true|correct|是的?|对的?|正确|可以|能|会){_END}")
-_NO = re.compile(rf"(?:no|false|incorrect|否|不是的?|不对|不正确|错误?|不可以|不能|不会|没有){_END}")
-_HAN = re.compile(f"[{CJK}]")
-_LATIN_WORD = re.compile("[A-Za-z]+")
-
-
-def affirms(answer: str) -> bool | None:
-    """Return True for an answer that is or begins with a yes, False for a no, None for any other."""
-    text = fold(answer)
-    if _YES.match(text):
-        return True
-    return False if _NO.match(text) else None
 
 
 def yes_no_bias(subject: Subject) -> Iterator[Finding]:
@@ -58,8 +43,7 @@ def yes_no_bias(subject: Subject) -> Iterator[Finding]:
 def language(subject: Subject) -> Iterator[Finding]:
     """Find questions in English whose record says "zh", and the reverse."""
     for instance in subject.instances:
-        han, latin = len(_HAN.findall(instance.question)), len(_LATIN_WORD.findall(instance.question))
-        detected = "zh" if han > latin else "en" if latin and not han else instance.language
+        detected = main_language(instance.question, instance.language)
         if instance.language in ("en", "zh") and detected != instance.language:
             problem = f"the language is {instance.language}, but the question reads as {detected}"
             yield about(instance, "language", "warning", f"{problem}: {short_repr(instance.question)}")

@@ -4,7 +4,7 @@ import pytest
 from support.samples.lint_samples import found_by, record
 
 from pytest_rageval.datasets.topics import TOPICS
-from pytest_rageval.linting.wording import affirms
+from pytest_rageval.metrics.shared.affirming import affirms
 
 
 @pytest.mark.parametrize(

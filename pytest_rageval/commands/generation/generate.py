@@ -1,0 +1,115 @@
+"""``rageval generate PLAN.toml --out FOLDER``: draft, check, split and write cases."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_rageval.generation.draft import Draft
+    from pytest_rageval.generation.material import Material
+
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+__all__ = ["add_to", "generate"]
+
+DESCRIPTION = """\
+Draft cases as a plan says, check every draft, and write the sets. The same plan and data give the same bytes. Exit
+status: 0, 1 if a wanted number of cases was not reached, 2 if the plan or its data cannot be used.
+"""
+
+
+def add_to(words: Commands) -> None:
+    """Add the parser of ``rageval generate PLAN.toml``."""
+    parser = words.add_parser(
+        "plan", prog="rageval generate", help="the default: generate from a plan", description=DESCRIPTION,
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("plan", type=Path, metavar="PLAN.toml", help="the plan")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="the folder of the files; created if missing")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be generated and asked; ask nobody")
+    parser.add_argument("--force", action="store_true", help="replace the files of another plan in FOLDER")
+    parser.add_argument("--finish", action="store_true", help="write the sets anew from the decisions of the review")
+    parser.set_defaults(run_command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
+    return generate(
+        arguments.plan, arguments.out, dry_run=arguments.dry_run, force=arguments.force, finish=arguments.finish
+    )
+
+
+def generate(
+    plan_path: Path, out: Path | None, *, dry_run: bool = False, force: bool = False, finish: bool = False
+) -> Generator[str, None, int]:
+    """Generate the cases of a plan; yield lines for the terminal; return 1 if a wanted number was not reached, else 0.
+
+    Args:
+        plan_path: the plan.
+        out: the output folder; needed unless ``dry_run``.
+        dry_run: whether to print what would be done, and to write nothing.
+        force: whether to replace the files of another plan.
+        finish: whether to take the drafts of the folder with the decisions of people, instead of drafting.
+
+    Raises:
+        RagEvalError: the plan or its data is wrong, or the folder holds files of another plan.
+    """
+    from pytest_rageval.errors import SettingError
+    from pytest_rageval.generation.loading import load_material
+    from pytest_rageval.generation.output.folder import DRAFTS, claim_folder, write_folder
+    from pytest_rageval.generation.output.records import read_drafts
+    from pytest_rageval.generation.plan import read_plan
+    from pytest_rageval.generation.split import split, split_settings
+
+    plan = read_plan(plan_path)
+    if out is None and not dry_run:
+        raise SettingError("--out is missing; write rageval generate PLAN.toml --out FOLDER")
+    material = load_material(plan, out)
+    if dry_run or out is None:
+        from pytest_rageval.generation.estimate import estimated
+
+        yield from estimated(material)
+        return 0
+    has_drafts = claim_folder(out, plan, force=force)
+    material.previous = {draft.id: draft for draft in read_drafts(out / DRAFTS)} if has_drafts else {}
+    drafts = _finished(material, out, has_drafts) if finish else _drafted(material)
+    sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
+    counts = write_folder(out, material, drafts, sets)
+    yield from _summary(material, drafts, counts)
+    return int(bool(material.shortages))
+
+
+def _drafted(material: Material) -> Sequence[Draft]:
+    from pytest_rageval.generation.pipeline import drafted
+
+    return drafted(material)
+
+
+def _finished(material: Material, out: Path, has_drafts: bool) -> Sequence[Draft]:
+    from pytest_rageval.errors import SettingError
+    from pytest_rageval.generation.finish import finished
+
+    if not has_drafts:
+        raise SettingError("--finish takes the drafts of an earlier call; run rageval generate without it first")
+    return finished(material, out)
+
+
+def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]) -> Iterator[str]:
+    """Yield warnings, the counts of drafts with the reasons, the files, and what is missing."""
+    yield from (f"warning: {warning}" for warning in material.warnings)
+    yield from (f"left out: {what}: {count}" for what, count in sorted(material.left_out.items()))
+    states = Counter(draft.state for draft in drafts)
+    reasons = Counter(draft.reason for draft in drafts if draft.state == "dropped")
+    listed = ", ".join(
+        f"{count:,} {reason}" for reason, count in sorted(reasons.items(), key=lambda at: (-at[1], at[0]))
+    )
+    dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
+    yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}"
+    for name, count in counts.items():
+        what = "passages" if name == "corpus.jsonl" else "cases"
+        yield f"{material.out / name}: {count:,} {what}" + ("" if count else ", not written")
+    yield f"{material.out / 'report.md'}: cells, reasons, notes"
+    yield from (f"short: {shortage}" for shortage in material.shortages)

@@ -1,0 +1,36 @@
+"""Run the checks of one draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pytest_rageval.generation.checks import BUILTIN
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.registry import Registry
+
+__all__ = ["Check", "checked", "first_failure"]
+
+Check = Callable[[Draft], str]
+"""Returns "" for a draft that passes, else what was found, in a few words."""
+
+_CHECKS: Registry[Check] = Registry("check of drafts", BUILTIN)
+
+
+def first_failure(draft: Draft) -> tuple[str, str] | None:
+    """Return the reason and the finding of the first check that a draft fails; None if it passes all."""
+    for reason in BUILTIN:
+        found = _CHECKS.get(reason)(draft)
+        if found:
+            return reason, found
+    return None
+
+
+def checked(draft: Draft) -> Draft:
+    """Return a draft with the names of the checks that it passed, dropped by the first that it fails."""
+    failure = first_failure(draft)
+    if failure is None:
+        return replace(draft, checks=tuple(BUILTIN))
+    reason, found = failure
+    passed = tuple(BUILTIN)[: list(BUILTIN).index(reason)]
+    return replace(draft, checks=passed).dropped(reason, found)

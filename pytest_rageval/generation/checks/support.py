@@ -1,0 +1,100 @@
+"""Check that the sources of a draft support its answer, and that all of them are needed."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from pytest_rageval.errors import short_repr
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.metrics.shared.matching import contains, slot_hits
+from pytest_rageval.model.case import Passage
+from pytest_rageval.text.folding import fold_compact
+from pytest_rageval.text.quantities import quantities
+
+__all__ = ["CALCULATION", "answer_unsupported", "evidence_not_verbatim", "one_hop"]
+
+CALCULATION = "calculation"
+"""The verdict of a draft whose answer is computed: the sum in plain numbers, such as ``120 - 70.5``."""
+
+SEVERAL = frozenset({"multi_hop_qa", "contrast_qa", "information_integration"})
+"""Tasks whose answer needs several passages, or several values of one."""
+
+_OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Div: operator.truediv,
+    ast.Mult: operator.mul,
+    ast.Sub: operator.sub,
+}
+_LONGEST_SUM = 200
+
+
+def evidence_not_verbatim(draft: Draft) -> str:
+    """Find a quote that is in no source, compared in NFKC and case folded, without white space."""
+    texts = [fold_compact(source.text) for source in draft.sources]
+    for quote in draft.evidence:
+        folded = fold_compact(quote)
+        if not folded or not any(folded in text for text in texts):
+            return f"{short_repr(quote)} is in no source"
+    return ""
+
+
+def answer_unsupported(draft: Draft) -> str:
+    """Find an answer that the evidence does not hold, and a calculation that has another result.
+
+    Of an extractive draft, the evidence (the sources if it has no quotes) contains every slot. Numbers are compared as
+    numbers.
+    """
+    if CALCULATION in draft.verdicts:
+        return _wrong_result(str(draft.verdicts[CALCULATION]), [alias for slot in draft.gold for alias in slot])
+    if draft.task != "extractive_qa":
+        return ""
+    texts = draft.evidence or tuple(source.text for source in draft.sources)
+    missing = [slot[0] for slot, hit in zip(draft.gold, slot_hits(draft.gold, *texts), strict=True) if hit is None]
+    return f"{short_repr(missing[0])} is not in the evidence" if missing else ""
+
+
+def one_hop(draft: Draft) -> str:
+    """Find a draft of several passages that one of them answers alone.
+
+    With several slots, no passage holds all of them. With one slot, the last source holds the answer, and the others
+    lead to it; none of these holds it.
+    """
+    if draft.task not in SEVERAL or len(draft.sources) < 2:
+        return ""
+    sources = draft.sources if len(draft.gold) > 1 else draft.sources[:-1]
+    alone = next((source for source in sources if _holds(source, draft)), None)
+    return f"{alone.id} holds the whole answer" if alone is not None else ""
+
+
+def _holds(source: Passage, draft: Draft) -> bool:
+    text = f"{source.title}\n{source.text}"
+    return all(any(contains(text, alias) for alias in slot) for slot in draft.gold)
+
+
+def _wrong_result(written: str, aliases: Sequence[str]) -> str:
+    try:
+        result = _calculate(ast.parse(written.strip()[:_LONGEST_SUM], mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError, TypeError):
+        return f"{short_repr(written)} is no sum of numbers"
+    stated = [each for alias in aliases for each in quantities(alias)]
+    if any(result in (each.low, each.low / each.factor, each.low / each.scale / each.factor) for each in stated):
+        return ""
+    return f"{short_repr(written)} is {_decimal(result)}, not {short_repr(aliases[0])}"
+
+
+def _calculate(node: ast.expr) -> Fraction:
+    """Return the value of a sum; raise `ValueError` for anything but numbers, + - * / and parentheses."""
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_calculate(node.left), _calculate(node.right))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_calculate(node.operand)
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        return Fraction(str(node.value))
+    raise ValueError(ast.dump(node))
+
+
+def _decimal(number: Fraction) -> str:
+    return str(number.numerator) if number.denominator == 1 else f"{float(number):g}"

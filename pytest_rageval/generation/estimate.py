@@ -1,0 +1,63 @@
+"""What a plan would do, for `--dry-run`: no model is asked and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.templates.prepared import prepare
+from pytest_rageval.generation.templates.template import Template, templates_of
+from pytest_rageval.registry import Registry
+
+__all__ = ["ESTIMATES", "Estimate", "estimated"]
+
+Estimate = Callable[[Material], Iterable[str]]
+"""Yields lines about one part of a plan; checks that part as far as its data allows."""
+
+ESTIMATES: dict[str, str] = {
+    "table": "pytest_rageval.generation.estimate:table_lines",
+    "template": "pytest_rageval.generation.estimate:template_lines",
+    "wanted": "pytest_rageval.generation.estimate:wanted_lines",
+}
+"""Part of a plan -> ``"module:function"`` of its lines, in order. Calls of models come last, as ``calls: N, ...``."""
+
+
+def estimated(material: Material) -> Iterator[str]:
+    """Yield the lines of all parts; the last says how many calls a model would get if no part says so."""
+    estimates: Registry[Estimate] = Registry("estimate", ESTIMATES)
+    calls = False
+    for name in ESTIMATES:
+        for line in estimates.get(name)(material):
+            calls = calls or line.startswith("calls:")
+            yield line
+    yield from (f"warning: {warning}" for warning in material.warnings)
+    if not calls:
+        yield "calls: 0, tokens: 0, cost: 0 USD"
+
+
+def table_lines(material: Material) -> Iterator[str]:
+    """Yield the rows and topics of each table."""
+    for name, table in material.tables.items():
+        topics = len({row.topic for row in table.rows if row.topic})
+        yield f"table {name}: {len(table.rows):,} rows, {topics:,} topics"
+
+
+def template_lines(material: Material) -> Iterator[str]:
+    """Yield the table, the task and the wanted number of each template."""
+    for template in templates_of(material.plan):
+        prepare(template, material.tables)
+        yield f"template {template.origin}: {template.task} from {template.table}, {_wanted(template)}"
+
+
+def wanted_lines(material: Material) -> Iterator[str]:
+    """Yield the wanted number of each cell."""
+    if material.plan.per_cell is not None:
+        yield f"wanted: {material.plan.per_cell} cases of each topic and task"
+
+
+def _wanted(template: Template) -> str:
+    if template.balance is not None:
+        return ", ".join(
+            f"{count} with {template.balance.column}={name}" for name, count in template.balance.counts.items()
+        )
+    return f"{template.n} wanted" if template.n is not None else "all rows"

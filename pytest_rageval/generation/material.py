@@ -1,0 +1,61 @@
+"""What generators and stages work with: the plan, its tables, and notes for the report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.plan import Plan
+from pytest_rageval.generation.tables.table import Table
+
+__all__ = ["Material", "Shortage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A wanted number of cases that was not reached.
+
+    Attributes:
+        what: the cell or the template, for a message: ``topic=Staff, task=extractive_qa`` or ``plan.toml:12``.
+        wanted: the wanted number.
+        kept: the number of kept cases.
+        reason: why, in a few words: the reasons of dropped drafts with counts, or the error of a model.
+    """
+
+    what: str
+    wanted: int
+    kept: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.kept} of {self.wanted} wanted cases ({self.reason})"
+
+
+@dataclass(slots=True)
+class Material:
+    """The input of generators and stages, and what they report.
+
+    Attributes:
+        plan: the plan.
+        tables: the tables of the plan by name, with their rows.
+        out: the output folder.
+        previous: the drafts of an earlier call with the same plan, by id; empty for the first.
+        warnings: sentences for the user and the report, in order.
+        left_out: what made no draft -> how often: rows with missing values, unreadable replies.
+        digests: name of an input file -> its sha256, for the manifest.
+        usage: what models were asked: ``calls``, ``prompt_tokens``, ``completion_tokens``, ``cost_usd``.
+        shortages: what was wanted and not reached; any makes the exit status 1.
+    """
+
+    plan: Plan
+    tables: Mapping[str, Table]
+    out: Path
+    previous: Mapping[str, Draft] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    digests: dict[str, str] = field(default_factory=dict)
+    usage: dict[str, float] = field(default_factory=dict)
+    shortages: list[Shortage] = field(default_factory=list)

@@ -1,0 +1,86 @@
+"""The output folder: refuse another plan's, write all files at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.datasets.source import read_object, shown_path
+from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.folders import whole_files
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.output.manifest import manifest_of
+from pytest_rageval.generation.output.records import draft_line, json_line, record_of
+from pytest_rageval.generation.output.report import report_of
+from pytest_rageval.generation.plan import Plan
+from pytest_rageval.generation.split import Sets
+
+__all__ = ["DRAFTS", "claim_folder", "write_folder"]
+
+DRAFTS, MANIFEST, REPORT, CORPUS = "drafts.jsonl", "manifest.json", "report.md", "corpus.jsonl"
+SETS = ("auto_test", "auto_train", "human_test")
+OURS = (DRAFTS, MANIFEST, REPORT, CORPUS, *(f"{name}.jsonl" for name in SETS))
+
+
+def claim_folder(out: Path, plan: Plan, *, force: bool) -> bool:
+    """Return whether the folder holds files of this plan; create it if it is missing.
+
+    Raises:
+        SettingError: the folder holds files of another plan and ``force`` is False, or cannot be created.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"--out {shown_path(out)}: cannot be created ({error.strerror}); name a folder") from None
+    if _plan_of(out / MANIFEST) == plan.digest:
+        return True
+    found = [name for name in OURS if (out / name).exists()]
+    if found and not force:
+        problem = f"--out {shown_path(out)} holds {found[0]}, which another plan or an earlier text of this plan made"
+        raise SettingError(f"{problem}; name another folder, or write --force to replace its files")
+    return False
+
+
+def _plan_of(path: Path) -> object:
+    try:
+        return read_object(path).get("plan") if path.exists() else None
+    except DataError:
+        return None
+
+
+def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: Sets) -> dict[str, int]:
+    """Write all files; a reader sees the old ones or the new ones. Return the number of lines of each dataset.
+
+    A dataset without a line is not written, because no reader takes an empty one.
+
+    Raises:
+        SettingError: a file cannot be written.
+    """
+    in_order = sorted(drafts, key=lambda draft: (draft.id, draft.state != "kept", draft.origin))
+    passages = [row.passage for table in material.tables.values() for row in table.rows]
+    corpus = [{"id": each.id, "text": each.text, "title": each.title} for each in passages]
+    texts = {
+        DRAFTS: _lines(map(draft_line, in_order)),
+        **{f"{name}.jsonl": _lines(map(record_of, getattr(sets, name))) for name in SETS},
+        CORPUS: _lines(corpus),
+        MANIFEST: json.dumps(manifest_of(material, drafts, sets), ensure_ascii=False, indent=1) + "\n",
+        REPORT: report_of(material, drafts, sets),
+    }
+    filled = {out / name: text for name, text in texts.items() if text}
+    try:
+        with whole_files(*filled) as parts:
+            for part, text in zip(parts, filled.values(), strict=True):
+                part.write_bytes(text.encode("utf-8", "surrogatepass"))
+        for name in texts:
+            if out / name not in filled:
+                (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise SettingError(f"--out {shown_path(out)}: cannot be written ({error.strerror})") from None
+    return {CORPUS: len(corpus)} | {f"{name}.jsonl": len(getattr(sets, name)) for name in SETS}
+
+
+def _lines(values: Iterable[dict[str, Any]]) -> str:
+    return "".join(map(json_line, values))

@@ -1,0 +1,36 @@
+"""The manifest: what was generated from which inputs, without times, so equal inputs give equal bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.split import Sets
+
+__all__ = ["manifest_of"]
+
+SCHEMA = 1
+
+
+def manifest_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> dict[str, Any]:
+    """Return the content of manifest.json."""
+    plan = material.plan
+    return {
+        "schema": SCHEMA,
+        "version": version("pytest-rageval"),
+        "plan": plan.digest,
+        "seed": plan.seed,
+        "inputs": dict(sorted(material.digests.items())),
+        "tables": {name: len(table.rows) for name, table in sorted(material.tables.items())},
+        "drafts": dict(sorted(Counter(draft.state for draft in drafts).items())),
+        "reasons": dict(sorted(Counter(draft.reason for draft in drafts if draft.reason).items())),
+        "generators": dict(sorted(Counter(draft.generator for draft in drafts if draft.state == "kept").items())),
+        "sets": {name: len(getattr(sets, name)) for name in ("auto_test", "auto_train", "human_test")},
+        "left_out": dict(sorted(material.left_out.items())),
+        "shortages": [str(shortage) for shortage in material.shortages],
+        "usage": dict(sorted(material.usage.items())),
+    }

@@ -1,0 +1,39 @@
+"""Draft cases from a plan and decide which are kept: generators, then stages, in the order of their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.material import Material
+from pytest_rageval.registry import Registry
+
+__all__ = ["GENERATORS", "STAGES", "Generator", "Stage", "drafted"]
+
+Generator = Callable[[Material], Iterable[Draft]]
+"""Yields drafts in an order that depends on nothing but the plan and its data: the earlier of two duplicates stays."""
+
+Stage = Callable[[Material, Sequence[Draft]], Iterable[Draft]]
+"""Returns every draft it receives, in the same order, with the states that it decides."""
+
+GENERATORS: dict[str, str] = {
+    "template": "pytest_rageval.generation.templates.generator:drafts",
+}
+"""Name of a generator -> ``"module:function"``. One without a part in the plan yields nothing."""
+
+STAGES: dict[str, str] = {
+    "checks": "pytest_rageval.generation.checks.stage:check_all",
+    "wanted": "pytest_rageval.generation.wanted:keep_wanted",
+}
+"""Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. The last one keeps
+what still waits."""
+
+
+def drafted(material: Material) -> list[Draft]:
+    """Return every draft of a plan in the order of the generators, each kept, dropped or waiting."""
+    generators: Registry[Generator] = Registry("generator", GENERATORS)
+    stages: Registry[Stage] = Registry("stage", STAGES)
+    drafts = [draft for name in GENERATORS for draft in generators.get(name)(material)]
+    for name in STAGES:
+        drafts = list(stages.get(name)(material, drafts))
+    return drafts

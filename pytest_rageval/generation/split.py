@@ -1,0 +1,140 @@
+"""Divide kept drafts among the sets: documents that cases link go to one set whole."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.section import Section
+
+__all__ = ["PART", "Sets", "SplitSettings", "split", "split_settings"]
+
+TEST, TRAIN = "auto_test", "auto_train"
+PEOPLE = "human_per_cell"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitSettings:
+    """The ``[split]`` of a plan.
+
+    Attributes:
+        shares: the share of cases of each set, in 0..1; their sum is 1 or less.
+        human_per_cell: the number of cases of each topic and task that people see.
+    """
+
+    shares: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({TEST: 0.8, TRAIN: 0.2}))
+    human_per_cell: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """The drafts of each set, sorted by id; ``human_test`` is a sample of ``auto_test``."""
+
+    auto_test: tuple[Draft, ...]
+    auto_train: tuple[Draft, ...]
+    human_test: tuple[Draft, ...]
+
+
+def split_settings(plan: Plan) -> SplitSettings:
+    """Return the ``[split]`` of a plan."""
+    return cast("SplitSettings", plan.parts["split"])
+
+
+def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings: list[str]) -> Sets:
+    """Return the sets of the kept drafts.
+
+    A document is the page of a source; the pages of one case belong together, and so do pages that any case links. Each
+    such component goes to one set whole. The components of a cell (their first topic and task) go, in an order that
+    the seed decides, to the set that misses most of its share. A component larger than ``auto_train`` goes to
+    ``auto_test``, with a warning.
+    """
+    kept = sorted((draft for draft in drafts if draft.state == "kept"), key=lambda draft: draft.id)
+    shares = {name: share for name, share in settings.shares.items() if share > 0}
+    total = sum(shares.values()) or 1.0
+    members: dict[str, list[Draft]] = {TEST: [], TRAIN: []}
+    cells: dict[tuple[str, str], list[list[Draft]]] = {}
+    for component in _components(kept):
+        cells.setdefault((component[0].topic, component[0].task), []).append(component)
+    room = math.ceil(shares.get(TRAIN, 0.0) / total * len(kept))
+    for cell in sorted(cells):
+        filled: Counter[str] = Counter()
+        for component in sorted(cells[cell], key=lambda each: _rank(seed, each[0].id)):
+            size, whole = len(component), sum(filled.values()) + len(component)
+            name = max(
+                shares or {TEST: 1.0}, key=lambda each: (shares.get(each, 1.0) / total * whole - filled[each], each)
+            )
+            if name == TRAIN and size > room:
+                warnings.append(f"{size} cases share documents, more than {TRAIN} holds; they are all in {TEST}")
+                name = TEST
+            filled[name] += size
+            members[name] += component
+    test = sorted(members[TEST], key=lambda draft: draft.id)
+    train = sorted(members[TRAIN], key=lambda draft: draft.id)
+    return Sets(tuple(test), tuple(train), tuple(_sample(test, settings.human_per_cell, seed)))
+
+
+def _components(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    """Return the drafts grouped by the documents that they share, directly or by others."""
+    parents: dict[str, str] = {}
+
+    def root(page: str) -> str:
+        parents.setdefault(page, page)
+        while parents[page] != page:
+            parents[page] = parents[parents[page]]
+            page = parents[page]
+        return page
+
+    for draft in drafts:
+        first, *others = _pages(draft)
+        for other in others:
+            parents[root(other)] = root(first)
+    groups: dict[str, list[Draft]] = {}
+    for draft in drafts:
+        groups.setdefault(root(_pages(draft)[0]), []).append(draft)
+    return list(groups.values())
+
+
+def _pages(draft: Draft) -> list[str]:
+    return list(dict.fromkeys(source.page or source.id for source in draft.sources)) or [draft.id]
+
+
+def _sample(drafts: Sequence[Draft], per_cell: int, seed: int) -> list[Draft]:
+    """Return some drafts of each topic and task, chosen by the seed and their ids, sorted by id."""
+    cells: dict[tuple[str, str], list[Draft]] = {}
+    for draft in sorted(drafts, key=lambda each: _rank(seed, each.id)):
+        cells.setdefault((draft.topic, draft.task), []).append(draft)
+    return sorted((draft for cell in cells.values() for draft in cell[:per_cell]), key=lambda draft: draft.id)
+
+
+def _rank(seed: int, name: str) -> str:
+    return hashlib.sha256(f"{seed}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(sections: tuple[Section, ...], folder: Path) -> SplitSettings:
+    if not sections:
+        return SplitSettings()
+    section = sections[0]
+    section.only((TEST, TRAIN, PEOPLE))
+    given = {name: section.number(name, None, most=1.0) for name in (TEST, TRAIN) if name in section}
+    test = given.get(TEST) if TEST in given else 1.0 - (given.get(TRAIN) or 0.0 if TRAIN in given else 0.2)
+    train = given.get(TRAIN) if TRAIN in given else 1.0 - (test or 0.0)
+    shares = {TEST: test or 0.0, TRAIN: train or 0.0}
+    if sum(shares.values()) > 1.0 + 1e-9:
+        raise section.error(
+            TRAIN if TRAIN in section else TEST, f"the shares of [split] sum to {sum(shares.values()):g}; 1 is the most"
+        )
+    if not any(shares.values()):
+        raise section.error(TEST, "the shares of [split] are all 0; give one of them a share")
+    people = section.whole(PEOPLE, 5)
+    return SplitSettings(MappingProxyType(shares), 5 if people is None else people)
+
+
+PART = Part(many=False, read=_read)

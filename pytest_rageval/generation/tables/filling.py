@@ -1,0 +1,24 @@
+"""Fill ``{column}`` in a text with the values of a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pytest_rageval.generation.tables.table import Value, is_missing, value_text
+
+__all__ = ["PLACEHOLDER", "columns_in", "fill_columns"]
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def columns_in(template: str) -> tuple[str, ...]:
+    """Return the names in braces, each once, in order."""
+    return tuple(dict.fromkeys(name.strip() for name in PLACEHOLDER.findall(template)))
+
+
+def fill_columns(template: str, values: Mapping[str, Value]) -> str | None:
+    """Return a template with the values of its columns; None if one of them is missing."""
+    if any(is_missing(values.get(name)) for name in columns_in(template)):
+        return None
+    return PLACEHOLDER.sub(lambda match: value_text(values[match[1].strip()]), template)

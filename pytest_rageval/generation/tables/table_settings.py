@@ -1,0 +1,72 @@
+"""The ``[[table]]`` of a plan: where its rows are, and how a row becomes a passage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.section import Section
+
+__all__ = ["PART", "TableSettings", "table_settings"]
+
+KEYS = ("key", "name", "passage", "path", "topic")
+SQLITE = "sqlite:"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSettings:
+    """One ``[[table]]``.
+
+    Attributes:
+        section: the table of the plan, for messages.
+        name: its name in templates.
+        path: the file.
+        query: the SELECT of an SQLite database; "" for a file of rows.
+        passage: the template of a row's text; "" for all of its values.
+        key: the column that names a row; "" for the column ``id``, else the first.
+        topic: the template of a row's topic; "" for the table's name.
+    """
+
+    section: Section
+    name: str
+    path: Path
+    query: str
+    passage: str
+    key: str
+    topic: str
+
+
+def table_settings(plan: Plan) -> tuple[TableSettings, ...]:
+    """Return each ``[[table]]`` of a plan."""
+    return cast("tuple[TableSettings, ...]", plan.parts["table"])
+
+
+def _read(sections: tuple[Section, ...], folder: Path) -> tuple[TableSettings, ...]:
+    tables: dict[str, TableSettings] = {}
+    for section in sections:
+        section.only(KEYS)
+        path, query = _place(section, folder)
+        name = section.text("name", path.stem)
+        if name in tables:
+            raise section.error("name", f"two tables are named {name!r}; rename one")
+        passage, key, topic = (section.text(each, "") for each in ("passage", "key", "topic"))
+        tables[name] = TableSettings(section, name, path, query, passage, key, topic)
+    return tuple(tables.values())
+
+
+def _place(section: Section, folder: Path) -> tuple[Path, str]:
+    """Return the file and the query of ``path``."""
+    text, query = section.text("path"), ""
+    if text.startswith(SQLITE):
+        text, _, query = text.removeprefix(SQLITE).partition(":")
+        if not text.strip() or not query.strip():
+            raise section.error("path", "path: write sqlite:FILE:SELECT ..., with a file and a query")
+    path = folder / text
+    if not path.exists():
+        raise section.error("path", f"path: no file {text!r}; a path is relative to the plan")
+    return path, query.strip()
+
+
+PART = Part(many=True, read=_read)

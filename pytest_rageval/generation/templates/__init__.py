@@ -1,0 +1,1 @@
+"""Templates: questions with placeholders, filled from the rows of tables."""

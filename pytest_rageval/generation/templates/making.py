@@ -1,0 +1,84 @@
+"""Make a draft of a filled template: language, sources, quotes, facets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.plan import Plan
+from pytest_rageval.generation.tables.table import Row
+from pytest_rageval.generation.templates.prepared import Prepared
+from pytest_rageval.metrics.shared.matching import contains
+from pytest_rageval.model.case import Gold, Passage, Turn
+from pytest_rageval.text.language import main_language
+from pytest_rageval.text.sentences import sentences
+
+__all__ = ["make_draft", "quotes_of"]
+
+GENERATOR = "template"
+
+
+def make_draft(
+    prepared: Prepared,
+    plan: Plan,
+    question: str,
+    gold: Gold,
+    rows: Sequence[Row],
+    *,
+    groups: Sequence[int] | None = None,
+    history: tuple[Turn, ...] = (),
+    links: Sequence[str] = (),
+    facets: dict[str, str] | None = None,
+) -> Draft:
+    """Return a draft that waits for its checks.
+
+    Args:
+        prepared: its template.
+        plan: its plan.
+        question: the question.
+        gold: the answer.
+        rows: the rows that hold the answer; the first decides the topic.
+        groups: the slot that each row answers; None if a row is not of one slot.
+        history: earlier turns.
+        links: values that lead from one row to the next; they are evidence, too.
+        facets: facets in addition to the route.
+    """
+    template = prepared.template
+    unique = list(dict.fromkeys(rows))
+    numbers = dict(zip(rows, groups, strict=True)) if groups is not None else {}
+    sources = tuple(replace(row.passage, group=numbers.get(row)) for row in unique)
+    route = {"route": template.route} if template.route else {}
+    label = prepared.balance_label(rows[0])
+    return Draft(
+        question=question,
+        gold=gold,
+        task=template.task,
+        topic=rows[0].topic,
+        generator=GENERATOR,
+        origin=template.origin,
+        sources=sources,
+        language=main_language(question, "en") if plan.language == "auto" else plan.language,
+        level=template.level,
+        history=history,
+        evidence=quotes_of(sources, [*(alias for slot in gold for alias in slot), *links]),
+        passages=tuple(replace(source, role="positive") for source in sources),
+        facets={**route, **(facets or {})},
+        verdicts={"balance": label} if label else {},
+    )
+
+
+def quotes_of(sources: Sequence[Passage], texts: Sequence[str]) -> tuple[str, ...]:
+    """Return for each source its sentences with one of the texts; the whole text if no sentence has one."""
+    quotes: dict[str, None] = {}
+    for source in sources:
+        if len(source.text) < LONGEST_QUOTE:
+            quotes[source.text] = None
+            continue
+        holding = [each for each in sentences(source.text) if any(contains(each, text) for text in texts)]
+        quotes.update(dict.fromkeys(holding or [source.text]))
+    return tuple(quotes)
+
+
+LONGEST_QUOTE = 300
+"""A shorter passage is a quote as a whole."""

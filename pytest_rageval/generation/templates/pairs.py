@@ -1,0 +1,97 @@
+"""Draft cases about two rows: contrasts, and two lookups in one question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.plan import Plan
+from pytest_rageval.generation.tables.table import Row, is_missing, value_text
+from pytest_rageval.generation.tables.values import comparable, is_ordered
+from pytest_rageval.generation.templates.making import make_draft
+from pytest_rageval.generation.templates.prepared import Prepared, Text
+from pytest_rageval.generation.templates.row_drafts import AMBIGUOUS, Answered, answers_of, told_apart
+from pytest_rageval.model.case import Gold
+
+__all__ = ["paired_drafts"]
+
+LOOKED_AT = 100
+"""How many of the next rows are tried as the second row of a pair; it keeps the time linear."""
+
+
+def paired_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Counter[str]) -> Iterator[Draft]:
+    """Yield a draft for each row with the next row of its topic that differs from it.
+
+    The next row is the second: a row at the end of the table changes no other pair.
+    """
+    topics: dict[str, list[Row]] = {}
+    for row in rows:
+        if _is_complete(prepared, row):
+            topics.setdefault(row.topic, []).append(row)
+        else:
+            missing["without a value of ask, answer or pick"] += 1
+    position = {row.id: at for members in topics.values() for at, row in enumerate(members)}
+    for row in rows:
+        members = topics.get(row.topic, [])
+        at = position.get(row.id)
+        if at is None:
+            continue
+        other = next((each for each in members[at + 1 : at + 1 + LOOKED_AT] if _differ(prepared, row, each)), None)
+        if other is None:
+            missing["without a second row that differs"] += 1
+            continue
+        yield _pair(prepared, plan, row, other)
+
+
+def _is_complete(prepared: Prepared, row: Row) -> bool:
+    pick = prepared.template.pick
+    if pick is not None and is_missing(row.values.get(pick.column)):
+        return False
+    expressions = {each for ask in prepared.asks for each in ask.expressions}
+    return all(each.find(row) is not None for each in expressions) and bool(answers_of(prepared, row))
+
+
+def _differ(prepared: Prepared, one: Row, other: Row) -> bool:
+    """Return whether two rows can be told apart by the question, and have another answer."""
+    if one.passage.title == other.passage.title:
+        return False
+    pick = prepared.template.pick
+    if pick is None:
+        return answers_of(prepared, one)[0].key != answers_of(prepared, other)[0].key
+    values = [comparable(each.values[pick.column]) for each in (one, other)]
+    return values[0] != values[1] and is_ordered(values)
+
+
+def _pair(prepared: Prepared, plan: Plan, row: Row, other: Row) -> Draft:
+    wording = prepared.wording(row, plan.seed)
+    filled = wording.fill(row, other)
+    question = filled[0] if filled is not None else ""
+    gold, groups = _gold(prepared, row, other)
+    draft = make_draft(prepared, plan, question, gold, [row, other], groups=groups)
+    for side, each in ((False, row), (True, other)):
+        apart = told_apart(_answers_of_side(prepared, wording, each, other=side))
+        if apart:
+            return draft.dropped(AMBIGUOUS, apart)
+    return draft
+
+
+def _gold(prepared: Prepared, row: Row, other: Row) -> tuple[Gold, Sequence[int] | None]:
+    """Return the slots: of a contrast the row that is picked and both values; of two lookups both answers."""
+    pick = prepared.template.pick
+    answers = [answers_of(prepared, each)[0] for each in (row, other)]
+    if pick is None:
+        return tuple(slot for answer in answers for slot in answer.gold), (0, 1)
+    values = [each.values[pick.column] for each in (row, other)]
+    best = (min if pick.order == "min" else max)((0, 1), key=lambda at: comparable(values[at])[1])
+    return (*answers[best].gold, *((value_text(value),) for value in values)), None
+
+
+def _answers_of_side(prepared: Prepared, wording: Text, row: Row, *, other: bool) -> list[Answered]:
+    """Return the answers, or the values to compare, of all rows that one side of the question may mean."""
+    pick = prepared.template.pick
+    group = prepared.rows_of_question(row, wording.side(other))
+    answers = [answer for each in group for answer in answers_of(prepared, each)]
+    if pick is None:
+        return answers
+    return [Answered(((value_text(each.values.get(pick.column)),),), (each,)) for each in group]
