@@ -15,6 +15,7 @@ Estimate = Callable[[Material], Iterable[str]]
 """Yields lines about one part of a plan; checks that part as far as its data allows."""
 
 ESTIMATES: dict[str, str] = {
+    "corpus": "pytest_rageval.generation.documents.estimate:corpus_lines",
     "table": "pytest_rageval.generation.estimate:table_lines",
     "template": "pytest_rageval.generation.estimate:template_lines",
     "wanted": "pytest_rageval.generation.estimate:wanted_lines",

@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Table
+from pytest_rageval.model.case import Passage
 
 __all__ = ["Material", "Shortage"]
 
@@ -41,21 +42,25 @@ class Material:
     Attributes:
         plan: the plan.
         tables: the tables of the plan by name, with their rows.
+        chunks: the passages of the plan's documents, in the order of its ``[[corpus]]``.
         out: the output folder.
         previous: the drafts of an earlier call with the same plan, by id; empty for the first.
         warnings: sentences for the user and the report, in order.
         left_out: what made no draft -> how often: rows with missing values, unreadable replies.
         digests: name of an input file -> its sha256, for the manifest.
         usage: what models were asked: ``calls``, ``prompt_tokens``, ``completion_tokens``, ``cost_usd``.
+        without_topic: ids of the chunks without a topic, in order; they make no draft.
         shortages: what was wanted and not reached; any makes the exit status 1.
     """
 
     plan: Plan
     tables: Mapping[str, Table]
     out: Path
+    chunks: tuple[Passage, ...] = ()
     previous: Mapping[str, Draft] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     digests: dict[str, str] = field(default_factory=dict)
     usage: dict[str, float] = field(default_factory=dict)
+    without_topic: tuple[str, ...] = ()
     shortages: list[Shortage] = field(default_factory=list)

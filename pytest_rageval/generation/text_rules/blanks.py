@@ -1,0 +1,70 @@
+"""Extractive questions: a sentence with a blank for its value, or a question word where a pattern fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.text_rules.drafting import drafted
+from pytest_rageval.generation.text_rules.question_patterns import question_of
+from pytest_rageval.generation.text_rules.statements import Statement
+from pytest_rageval.generation.text_rules.values import Value
+
+__all__ = ["aliases_of", "blanks", "quoted"]
+
+AMBIGUOUS = "ambiguous"
+_QUOTES = str.maketrans({'"': "'", "“": "‘", "”": "’"})
+
+
+def blanks(statements: Iterable[Statement]) -> Iterator[Draft]:
+    """Yield one draft for each statement: of its first value that can be asked for.
+
+    A question that two statements answer differently is dropped as ``ambiguous``.
+    """
+    made: list[tuple[Draft, str]] = []
+    answers: dict[str, set[str]] = {}
+    for statement in statements:
+        for value in statement.values:
+            if is_askable(value):
+                draft, key = _draft(statement, value)
+                made.append((draft, key))
+                answers.setdefault(key, set()).add(value.text.casefold())
+                break
+    for draft, key in made:
+        others = sorted(answers[key])
+        yield draft if len(others) == 1 else draft.dropped(AMBIGUOUS, " or ".join(others[:3]))
+
+
+def is_askable(value: Value) -> bool:
+    """Return whether a value says something by itself: a date needs its year."""
+    return value.kind != "date" or "y" in value.group[1]
+
+
+def aliases_of(value: Value) -> tuple[str, ...]:
+    """Return the value as written, and with the word of its unit."""
+    with_unit = value.text
+    if value.unit and value.unit not in value.text:
+        with_unit = f"{value.text}{' ' if value.unit.isascii() else ''}{value.unit}"
+    return tuple(dict.fromkeys((value.text, with_unit)))
+
+
+def quoted(text: str, language: str) -> str:
+    """Return a text in quotation marks; those inside become single ones."""
+    inner = text.translate(_QUOTES)
+    return f"“{inner}”" if language == "zh" else f'"{inner}"'
+
+
+def _draft(statement: Statement, value: Value) -> tuple[Draft, str]:
+    """Return the draft for a value, and the words that have to have one answer."""
+    pattern = question_of(statement, value)
+    if pattern is not None:
+        question, origin = pattern
+        key = question
+    else:
+        key = statement.blanked(value)
+        blank = quoted(key, statement.language)
+        question = f"请补全：{blank}" if statement.language == "zh" else f"Fill in the blank: {blank}"
+        origin = "blank"
+    aliases = aliases_of(value)
+    gold = (aliases if pattern is None else tuple(reversed(aliases)),)
+    return drafted(question, gold, "extractive_qa", origin, [statement]), " ".join(key.casefold().split())

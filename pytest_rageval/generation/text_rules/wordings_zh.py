@@ -1,0 +1,53 @@
+"""Which Chinese sentences stand for themselves."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["is_clear"]
+
+_OPENS_OPEN = re.compile(
+    r"(?:他|她|它|该|此|这|那|其|本|我|你|您|咱|上述|以上|以下|以此|对此|为此|因此|因而|所以|但|而|并|也|还|又|且|则|同时|另外|另|此外"
+    r"|随后|之后|然后|最后|接着|其中|其他|其余|与此|除此|除了|不过|然而|如果|若|当|随着|由于|尽管|虽然|即使|无论|如|例如|比如|再|更|就"
+    r"|至此|至于|截至|截止|据|根据|按照|按|有|从|到|在[这此该那]|双方|两者|两人|两国|两地|大家|记者|编辑|来源|责任|文|图|摄|（|\(|\[|【"
+    r"|“|‘|\"|《[^》]*》(?:讯|报道|记者)|首先|其次|第[一二三四五六七八九十]|一是|二是|三是|四是|五是|一方面|另一方面|总体|总的|近|日|当"
+    r"|目|今|昨|明|前|上|下|后|最|全|各|一|两|三|四|五|六|七|八|九|十|几|数|多|许多|不少|部分|有些|某|每)"
+)
+_RELATIVE = re.compile(
+    r"今年|去年|前年|明年|今天|昨天|明天|昨日|今日|明日|本月|上月|下月|当月|本周|上周|下周|当日|当天|当晚|当年|同日|同年|次日|日前|近日|近期|近年|过去|未来"
+    r"|目前|现在|如今|眼下|此前|此后|此次|本次|这次|今晚|凌晨|刚刚|最近|同比|环比|同期|上年|该|此|他|她|它|这|那|本报|本网|本届|本赛季|本轮"
+    r"|我们|我国|我市|我省|我区|全市|全省|全区|全县|全村|记者|如下|以下|上述|前者|后者|分别|截至|预计|将于|将在|共计|其中|双方|两人|两国|后|又|还|也|均|前\d|上半年|下半年"
+    r"|第[一二三四1-4]季度|季度|期间|上期|本期|一期|期开|期|号码|[×xX]+某|某"
+)
+_MARKUP = re.compile(r"^[\[\s]*\d{4}-\d\d?-\d\d?| 图|供图|电 ?（|讯 ?（|[`|<>{}\\_*#@=~]|https?:|…|[\ufffd]|\]\(|：.*：|摄|\d+\s*[/∶:]\s*\d{3,}")
+_NAMES = frozenset({"nr", "ns", "nt", "nz", "nrt", "nrfg", "eng"})
+_SUBJECT = 24
+"""Characters at the start of a sentence that should name a thing."""
+
+
+def is_clear(sentence: str, context: str) -> bool:
+    """Return whether a sentence says what it is about without the sentences before it.
+
+    It is complete and holds no markup, points to no other sentence and to no day of its writing, and names a thing
+    near its start: a proper name by jieba's tags, or a word of the heading or title.
+
+    Args:
+        sentence: the sentence.
+        context: the heading and the title above it.
+    """
+    if not 8 <= len(sentence) <= 100 or sentence[-1] not in "。！":
+        return False
+    if _OPENS_OPEN.match(sentence) or _RELATIVE.search(sentence) or _MARKUP.search(sentence):
+        return False
+    if any(sentence.count(one) != sentence.count(other) for one, other in ("“”", "（）", "《》", "()", "‘’", "【】")):
+        return False
+    return _names_a_thing(sentence[:_SUBJECT], context)
+
+
+def _names_a_thing(start: str, context: str) -> bool:
+    import rjieba
+
+    tagged = rjieba.tag(start)
+    if any(tag in _NAMES and len(word) > 1 for word, tag in tagged):
+        return True
+    return any(len(word) > 1 and word in context for word, tag in tagged if tag != "m")
