@@ -42,6 +42,8 @@ def is_askable(value: Value) -> bool:
 
 def aliases_of(value: Value) -> tuple[str, ...]:
     """Return the value as written, and with the word of its unit."""
+    if value.kind == "date" and value.group[1] == "y":
+        return tuple(dict.fromkeys((value.text, value.text.rstrip("年度").strip())))
     with_unit = value.text
     if value.unit and value.unit not in value.text:
         with_unit = f"{value.text}{' ' if value.unit.isascii() else ''}{value.unit}"
