@@ -15,7 +15,8 @@ Estimate = Callable[[Material], Iterable[str]]
 """Yields lines about one part of a plan; checks that part as far as its data allows."""
 
 ESTIMATES: dict[str, str] = {
-    "corpus": "pytest_rageval.generation.documents.estimate:corpus_lines",
+    "corpus": "pytest_rageval.generation.estimate:corpus_lines",
+    "topics": "pytest_rageval.generation.topics.report:topic_lines",
     "table": "pytest_rageval.generation.estimate:table_lines",
     "template": "pytest_rageval.generation.estimate:template_lines",
     "wanted": "pytest_rageval.generation.estimate:wanted_lines",
@@ -34,6 +35,13 @@ def estimated(material: Material) -> Iterator[str]:
     yield from (f"warning: {warning}" for warning in material.warnings)
     if not calls:
         yield "calls: 0, tokens: 0, cost: 0 USD"
+
+
+def corpus_lines(material: Material) -> Iterator[str]:
+    """Yield the numbers of documents and passages."""
+    if material.corpus:
+        documents = len({passage.page for passage in material.corpus})
+        yield f"corpus: {documents:,} documents, {len(material.corpus):,} passages"
 
 
 def table_lines(material: Material) -> Iterator[str]:

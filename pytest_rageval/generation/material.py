@@ -1,4 +1,4 @@
-"""What generators and stages work with: the plan, its tables, and notes for the report."""
+"""What generators and stages work with: the plan, its tables and documents, and notes for the report."""
 
 from __future__ import annotations
 
@@ -42,25 +42,27 @@ class Material:
     Attributes:
         plan: the plan.
         tables: the tables of the plan by name, with their rows.
-        chunks: the passages of the plan's documents, in the order of its ``[[corpus]]``.
+        corpus: the passages of the documents of the plan; empty without ``[[corpus]]``.
         out: the output folder.
         previous: the drafts of an earlier call with the same plan, by id; empty for the first.
         warnings: sentences for the user and the report, in order.
         left_out: what made no draft -> how often: rows with missing values, unreadable replies.
         digests: name of an input file -> its sha256, for the manifest.
         usage: what models were asked: ``calls``, ``prompt_tokens``, ``completion_tokens``, ``cost_usd``.
-        without_topic: ids of the chunks without a topic, in order; they make no draft.
+        topics: id of a passage of the corpus -> the path of its topic; None until `topics_of_chunks` has found them.
+        without_topic: ids of the passages without a topic, in order; they make no draft.
         shortages: what was wanted and not reached; any makes the exit status 1.
     """
 
     plan: Plan
     tables: Mapping[str, Table]
     out: Path
-    chunks: tuple[Passage, ...] = ()
+    corpus: tuple[Passage, ...] = ()
     previous: Mapping[str, Draft] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     digests: dict[str, str] = field(default_factory=dict)
     usage: dict[str, float] = field(default_factory=dict)
+    topics: Mapping[str, str] | None = None
     without_topic: tuple[str, ...] = ()
     shortages: list[Shortage] = field(default_factory=list)

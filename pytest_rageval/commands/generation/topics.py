@@ -49,7 +49,7 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     """
     from pytest_rageval.errors import SettingError
     from pytest_rageval.folders import whole_files
-    from pytest_rageval.generation.documents.loading import load_chunks
+    from pytest_rageval.generation.corpus import corpus_passages
     from pytest_rageval.generation.plan import read_plan
     from pytest_rageval.generation.topics.building import built_topics
     from pytest_rageval.generation.topics.topic_settings import topic_settings
@@ -60,7 +60,7 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     if out.exists() and not force:
         raise SettingError(f"--out {out} exists, and may hold edits; name another file, or write --force")
     plan = read_plan(plan_path)
-    chunks = load_chunks(plan)
+    chunks = tuple(corpus_passages(plan))
     if not chunks:
         raise SettingError(f"{plan.shown} has no [[corpus]]; topics are made of its documents")
     built = built_topics(chunks, depth, topic_settings(plan).min_documents)

@@ -61,7 +61,7 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
         SettingError: a file cannot be written.
     """
     in_order = sorted(drafts, key=lambda draft: (draft.id, draft.state != "kept", draft.origin))
-    passages = [row.passage for table in material.tables.values() for row in table.rows] + [*material.chunks]
+    passages = [row.passage for table in material.tables.values() for row in table.rows] + [*material.corpus]
     corpus = [_corpus_line(each) for each in passages]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),

@@ -103,7 +103,7 @@ def make_table(name: str, rows: Iterable[RawRow], key: str, passage: str = "", t
         text = (fill_columns(passage, values) if passage else None) or _listed(values)
         row_topic = fill_columns(topic, values) if topic else name
         made.append(Row(row_id, values, Passage(row_id, text, title=title, page=row_id), row_topic or "", where))
-    return Table(name, tuple(columns), key, tuple(made))
+    return Table(name, tuple(columns), key, tuple(made), columns_in(passage) if passage else tuple(columns))
 
 
 def _listed(values: Mapping[str, Value]) -> str:

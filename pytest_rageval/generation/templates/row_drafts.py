@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_rageval.generation.draft import Draft, case_id
 from pytest_rageval.generation.plan import Plan
@@ -55,7 +55,7 @@ def row_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Cou
         group = prepared.rows_of_question(row, wording.expressions)
         every = [answer for each in group for answer in answers_of(prepared, each)]
         if prepared.template.follow_up:
-            turns = _conversation(prepared, plan, row, question, answers[0])
+            turns = _conversation(prepared, plan, row, wording, question, answers[0])
         else:
             turns = [_draft(prepared, plan, row, question, every if prepared.template.collect else answers[:1])]
         reason, detail = _refusal(prepared, row, question, every)
@@ -117,7 +117,7 @@ def _slot(aliases: Sequence[Text], row: Row) -> tuple[Gold, tuple[Row, ...]] | N
 
 def _links(prepared: Prepared, row: Row) -> list[str]:
     """Return the values that lead from the row of a question to that of its answer."""
-    links = []
+    links: list[str] = []
     for path in follow(row, prepared.joins):
         for each, join in zip(path, prepared.joins, strict=False):
             value = each.values.get(join.column)
@@ -134,15 +134,20 @@ def _draft(prepared: Prepared, plan: Plan, row: Row, question: str, answers: Seq
     return make_draft(prepared, plan, question, tuple(slots.values()), list(rows), links=_links(prepared, row))
 
 
-def _conversation(prepared: Prepared, plan: Plan, row: Row, question: str, answered: Answered) -> list[Draft]:
+def _conversation(
+    prepared: Prepared, plan: Plan, row: Row, wording: Text, question: str, answered: Answered
+) -> list[Draft]:
     """Return the turns of a conversation about a row, each with the turns before it."""
     dialogue = case_id(row.topic, prepared.template.task, question, [row.id])
+    found = [each.find(row) for each in wording.expressions]
+    entities = [text for each in found if each is not None for text in each.texts]
     later = [text.fill(row) for text in prepared.follow_ups]
     questions = [question, *(filled[0] for filled in later if filled is not None)]
     history: tuple[Turn, ...] = ()
     turns = []
     for number, (asked, slot) in enumerate(zip(questions, answered.gold, strict=True), 1):
         facets = {"dialogue": dialogue, "round": str(number)}
-        turns.append(make_draft(prepared, plan, asked, (slot,), answered.rows, history=history, facets=facets))
+        turn = make_draft(prepared, plan, asked, (slot,), answered.rows, history=history, facets=facets)
+        turns.append(replace(turn, verdicts={**turn.verdicts, "entities": entities}))
         history = (*history, Turn(asked, slot[0]))
     return turns

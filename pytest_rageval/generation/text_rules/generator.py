@@ -24,10 +24,10 @@ def drafts(material: Material) -> Iterator[Draft]:
     Chunks without a topic make none; they are counted.
     """
     plan = material.plan
-    if not material.chunks:
+    if not material.corpus:
         return
     topics = topics_of_chunks(material)
-    chunks = [(chunk, topics[chunk.id]) for chunk in material.chunks if chunk.id in topics]
+    chunks = [(chunk, topics[chunk.id]) for chunk in material.corpus if chunk.id in topics]
     tasks = plan.tasks or ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa")
     names = [row.passage.title for table in material.tables.values() for row in table.rows]
     yield from text_drafts(chunks, tasks, plan.language, plan.seed, names)

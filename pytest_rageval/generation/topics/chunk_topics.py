@@ -29,16 +29,18 @@ def topics_of_chunks(material: Material) -> Mapping[str, str]:
     Raises:
         DataError: the file of topics is invalid.
     """
+    if material.topics is not None:
+        return material.topics
     settings = topic_settings(material.plan)
     if settings.file is not None:
         tree = read_topics(settings.file)
     else:
-        tree = built_topics(material.chunks, min_documents=settings.min_documents).tree
-    found = classified(material.chunks, tree, _encoder(settings))
+        tree = built_topics(material.corpus, min_documents=settings.min_documents).tree
+    found = classified(material.corpus, tree, _encoder(settings))
     if found.without:
         material.left_out[NO_TOPIC] = len(found.without)
-    material.without_topic = found.without
-    pages = {chunk.page or chunk.id for chunk in material.chunks}
+    material.topics, material.without_topic = found.topics, found.without
+    pages = {chunk.page or chunk.id for chunk in material.corpus}
     missing = [document for document in tree.of_documents if document not in pages]
     if missing and settings.file is not None:
         listed = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
