@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pytest_rageval.generation.draft import Draft
@@ -13,6 +14,11 @@ from pytest_rageval.generation.text_rules.values import Value
 __all__ = ["aliases_of", "blanks", "quoted"]
 
 AMBIGUOUS = "ambiguous"
+_EVENT = re.compile(
+    "成立|组建|建成|创[办立建]|揭牌|发布|公布|印发|出台|签署|开工|通车|启用|投用|投产|上市|开业|当选|就任|出任|担任|出生|[去逝]世|登陆|颁布"
+    "|实施|通过|举行|举办|召开|开幕|闭幕|宣布|首次|荣?获|入选|列入|评为|认证|收购|合并|更名|升格|爆发|批准|设立|推出|启动|夺冠|加入"
+)
+_REGULAR = re.compile("每|周[一-日末]|工作日|营业|开放|[首末]班|发车|开船|[开关]门|[开闭]馆|时间|通常")
 _QUOTES = str.maketrans({'"': "'", "“": "‘", "”": "’"})
 
 
@@ -25,7 +31,7 @@ def blanks(statements: Iterable[Statement]) -> Iterator[Draft]:
     answers: dict[str, set[str]] = {}
     for statement in statements:
         for value in statement.values:
-            if is_askable(value):
+            if is_askable(value) and not _is_loose(statement, value):
                 draft, key = _draft(statement, value)
                 made.append((draft, key))
                 answers.setdefault(key, set()).add(value.text.casefold())
@@ -38,6 +44,15 @@ def blanks(statements: Iterable[Statement]) -> Iterator[Draft]:
 def is_askable(value: Value) -> bool:
     """Return whether a value says something by itself: a date needs its year."""
     return value.kind != "date" or "y" in value.group[1]
+
+
+def _is_loose(statement: Statement, value: Value) -> bool:
+    """Return whether a Chinese sentence tells a date or time that only its day of writing makes clear."""
+    if statement.language != "zh":
+        return False
+    if value.kind == "time":
+        return _REGULAR.search(statement.text) is None
+    return value.kind == "date" and not value.start and _EVENT.search(statement.text) is None
 
 
 def aliases_of(value: Value) -> tuple[str, ...]:

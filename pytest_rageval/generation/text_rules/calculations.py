@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +15,7 @@ from pytest_rageval.generation.text_rules.blanks import quoted
 from pytest_rageval.generation.text_rules.drafting import drafted
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
+from pytest_rageval.text.words import words
 
 __all__ = ["calculations"]
 
@@ -23,9 +25,14 @@ OF_PASSAGE = 2
 LONGEST = 110
 """The most characters of each of two sentences."""
 
+ALIKE = 0.5
+"""The least share of words that two sentences have in common; they then speak of one thing."""
+
 _NO_SUM = frozenset({"%", "pp", "times", "m/s", "°", "°C", "°F", "s", "months", "?"})
 _NO_RATIO = frozenset({"%", "pp", "°", "°C", "°F", "times"})
 _DECIMALS = 100
+_HEAD, _NEAR = 2, 24
+_AND = re.compile(r"\band\b|[和与及、]")
 
 Located = tuple[Statement, Value]
 
@@ -86,26 +93,37 @@ def _is_countable(value: Value) -> bool:
 def _fits(one: Located, other: Located) -> bool:
     if one[0] is other[0]:
         return True
-    if one[0].frame == other[0].frame:
+    if one[0].frame == other[0].frame or any(len(statement.text) > LONGEST for statement, _ in (one, other)):
         return False
-    return all(len(statement.text) <= LONGEST for statement, _ in (one, other))
+    first, second = ({*words(statement.frame)} - {"_"} for statement, _ in (one, other))
+    return len(first & second) >= ALIKE * min(len(first), len(second))
 
 
 def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
     """Return one of the calculations that fit, by the seed and the sentences; None if the values are equal."""
     first, second = (value.order[0] for _, value in (one, other))
     larger, smaller = max(first, second), min(first, second)
-    if larger == smaller:
+    if larger == smaller or (one[1].kind == "date" and larger - smaller == 1):
         return None
     group = one[1].group
     found = [_Operation("difference", larger - smaller, f"{_decimal(larger)} - {_decimal(smaller)}")]
-    if one[1].number is not None:
+    if one[1].number is not None and _are_parallel(one, other):
         if group[1] not in _NO_SUM:
             found.append(_Operation("sum", larger + smaller, f"{_decimal(larger)} + {_decimal(smaller)}"))
         if group[1] not in _NO_RATIO and smaller and (larger / smaller * _DECIMALS).denominator == 1:
             found.append(_Operation("ratio", larger / smaller, f"{_decimal(larger)} / {_decimal(smaller)}"))
     digest = sha256(f"{seed}\n{one[0].text}\n{other[0].text}".encode("utf-8", "surrogatepass")).digest()
     return found[digest[0] % len(found)]
+
+
+def _are_parallel(one: Located, other: Located) -> bool:
+    """Return whether two values are of things side by side: the same words stand before them, or "and" between."""
+    (first, value), (second, other_value) = one, other
+    heads = [statement.text[: each.start].rstrip()[-_HEAD:] for statement, each in (one, other)]
+    if heads[0] == heads[1] and heads[0]:
+        return True
+    between = first.text[value.end : other_value.start] if first is second else ""
+    return len(between) <= _NEAR and _AND.search(between) is not None
 
 
 def _draft(one: Located, other: Located, operation: _Operation) -> Draft:

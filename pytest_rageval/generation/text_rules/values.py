@@ -32,6 +32,10 @@ _STOPS = str.maketrans("，：；", "、、、")
 
 _DAY_OF_MONTH = frozenset("日号")
 _LONGEST_UNIT = 6
+_SHORT_UNITS = frozenset("克斤度米升磅")
+_RATE = re.compile(r"(?:/|每| per )\w{1,6}")
+_COMPOSITE = re.compile(r"\d|代")
+_SPEED = re.compile(r"时速|限速|速度")
 _MEASURES = frozenset("个只条张艘班座所场间层排步门道颗棵匹头枚枝支部本册箱袋瓶杯碗份组队批类套幅块片节句字")
 
 
@@ -112,11 +116,15 @@ def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
     end = symbol.end() if symbol else end
     unit = (symbol[0].strip() if symbol else "") or _unit_word(narrow, end, written, quantity)
     prefix = narrow[start : written.core].strip()
-    if not unit and not prefix:
+    after = end + len(unit) if not symbol else end
+    if (not unit and not prefix) or _COMPOSITE.match(narrow, after) or narrow[start - 1 : start] in ("分", "["):
         return None
+    rate = _RATE.match(narrow, after)
+    speed = _SPEED.search(narrow, max(0, start - 6), start)
     kind: Kind = "money" if quantity.unit in MONEY else "number"
     written_scale = scale[0] if scale else ""
     group = (kind, quantity.unit or quantity.noun, unit.casefold(), prefix.casefold(), written_scale.strip())
+    group += (rate[0] if rate else speed[0] if speed else "",)
     number = Fraction(written.plain)
     return Value(start, end, text[start:end], kind, group, number, unit or prefix, written_scale, (number,))
 
@@ -134,7 +142,7 @@ def _unit_word(narrow: str, end: int, written: WrittenNumber, quantity: Quantity
 
 def _whole_word(narrow: str, start: int, unit: str) -> str:
     """Return the word that a Chinese unit of one character begins, such as the name of a currency; else the unit."""
-    if len(unit) > 1 or unit.isascii():
+    if unit not in _SHORT_UNITS:
         return unit
     following = tokens(narrow[start : start + _LONGEST_UNIT])
     return following[0] if following and following[0].startswith(unit) else unit

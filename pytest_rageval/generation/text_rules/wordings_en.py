@@ -12,7 +12,7 @@ _OPENS_OPEN = re.compile(
     r"|Afterwards?|Later|Later on|Both|Another|Others?|Some|One|Two|Three|Most|Many|Several|Each of|All of|None of|If|When|While|Since"
     r"|Although|After (?:that|this|which)|At (?:that|this)|During (?:that|this|his|her|their)|In (?:that|this|his|her"
     r"|their|addition)|For (?:that|this|his|her)|On (?:that|this)|From (?:this|that|there)|By (?:then|that|this)"
-    r"|As (?:such|well|a result)|What|Who|Which|Where|How|Why|See|Note|Born|Based)\b)"
+    r"|As (?:such|well|a result)|What|Who|Which|Where|How|Why|See|Note|Born|Based|Having|Being)\b|[A-Z]\.)"
 )
 _RELATIVE = re.compile(
     r"\b(?:today|yesterday|tomorrow|tonight|currently|recently|nowadays|now|so far|to date|ago|this (?:year|month|week|season|film|album"
@@ -24,7 +24,7 @@ _RELATIVE = re.compile(
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|this|these|those|we|our|us|you|your|I|my)\b"
 )
-_MARKUP = re.compile(r"[`|<>{}\\]|\]\(|\*\*|__|https?:|\[\d|\.\.\.|…|[\ufffd]|\w\.\w+\(|\( ?[;,]|[=@#]")
+_MARKUP = re.compile(r"[`|<>{}\\]|\]\(|\*\*|__|https?:|\[\d|\.\.\.|…|[\ufffd]|\w\.\w+\(|\( ?[;,]|[=@#]|\d{5}\d* [A-Z]")
 _NAME = re.compile(r"(?<![.!?\w])(?:[A-Z][\w’'-]*[a-z][\w’'-]*|[A-Z]{2,})")
 _CALENDAR = frozenset(
     "January February March April May June July August September October November December Monday Tuesday Wednesday"

@@ -11,15 +11,34 @@ _OPENS_OPEN = re.compile(
     r"|随后|之后|然后|最后|接着|其中|其他|其余|与此|除此|除了|不过|然而|如果|若|当|随着|由于|尽管|虽然|即使|无论|如|例如|比如|再|更|就"
     r"|至此|至于|截至|截止|据|根据|按照|按|有|从|到|在[这此该那]|双方|两者|两人|两国|两地|大家|记者|编辑|来源|责任|文|图|摄|（|\(|\[|【"
     r"|“|‘|\"|《[^》]*》(?:讯|报道|记者)|首先|其次|第[一二三四五六七八九十]|一是|二是|三是|四是|五是|一方面|另一方面|总体|总的|近|日|当"
-    r"|目|今|昨|明|前|上|下|后|最|全|各|一|两|三|四|五|六|七|八|九|十|几|数|多|许多|不少|部分|有些|某|每)"
+    r"|很快|目|今|昨|明|前|上|下|后|最|全|各|一|两|三|四|五|六|七|八|九|十|几|数|多|许多|不少|部分|有些|某|每)"
 )
 _RELATIVE = re.compile(
-    r"今年|去年|前年|明年|今天|昨天|明天|昨日|今日|明日|本月|上月|下月|当月|本周|上周|下周|当日|当天|当晚|当年|同日|同年|次日|日前|近日|近期|近年|过去|未来"
+    r"[年月天]来|连日|[省市区县]内|村里|当地|上一年|今年|去年|前年|明年|今天|昨天|明天|昨日|今日|明日|本月|上月|下月|当月|本周|上周|下周|当日|当天|当晚|当年|同日|同年|次日|日前|近日|近期|近年|过去|未来"
     r"|目前|现在|如今|眼下|此前|此后|此次|本次|这次|今晚|凌晨|刚刚|最近|同比|环比|同期|上年|该|此|他|她|它|这|那|本报|本网|本届|本赛季|本轮"
     r"|我们|我国|我市|我省|我区|全市|全省|全区|全县|全村|记者|如下|以下|上述|前者|后者|分别|截至|预计|将于|将在|共计|其中|双方|两人|两国|后|又|还|也|均|前\d|上半年|下半年"
     r"|第[一二三四1-4]季度|季度|期间|上期|本期|一期|期开|期|号码|[×xX]+某|某"
 )
-_MARKUP = re.compile(r"^[\[\s]*\d{4}-\d\d?-\d\d?| 图|供图|电 ?（|讯 ?（|[`|<>{}\\_*#@=~]|https?:|…|[\ufffd]|\]\(|：.*：|摄|\d+\s*[/∶:]\s*\d{3,}")
+_MARKUP = re.compile(
+    r"[`|<>{}\[\]\\_*#@=~]|https?:|…|\ufffd|u003|[▲■●◆△★]|：.*：|摄|供图|简历|\d+\s*[/∶:]\s*\d{3,}"
+    r"|[\u4e00-\u9fff]\s+[\u4e00-\u9fff]|\([^)]*\d[^)]*,[^)]*\d"
+)
+_LABEL = re.compile(r"[\[\s]*\d{1,4}[-/.、\s]\s*\S|.{1,12}：")
+"""Openings of a sentence that belong to no sentence: a time stamp, a number of a list, a label."""
+
+_MOVING = re.compile(
+    "增长|下降|上涨|下跌|回升|降幅|涨幅|增速|净[流买]|收盘|开盘|报价|短线|多头|空头|市盈率|失业率|水位|气温|降雨|降水|风力|流量|溢价率"
+)
+"""What changes from day to day or from year to year; a sentence about it has to name its year or day."""
+
+_DATED = re.compile(r"\d{4}年|\d月\d{1,2}日")
+_NO_SUBJECT = re.compile(
+    r"[^，]{0,6}\d[年月日]?(?:初|底|末|起|至今|以来)?[，\s]?(?:在|于|经|被|由|因|从|自|至今|免去|首次|正式|开始|参加|任|获|荣获|成为|当选|担任|赴)"
+    r"|\d{1,2}(?:时|点|:|：)|通过|走进|来到"
+)
+"""Openings without a subject: what follows a date is no name."""
+
+_BARE_DAY = re.compile(r"(?<![月\d])\d{1,2}[日号]")
 _NAMES = frozenset({"nr", "ns", "nt", "nz", "nrt", "nrfg", "eng"})
 _SUBJECT = 24
 """Characters at the start of a sentence that should name a thing."""
@@ -38,6 +57,10 @@ def is_clear(sentence: str, context: str) -> bool:
     if not 8 <= len(sentence) <= 100 or sentence[-1] not in "。！":
         return False
     if _OPENS_OPEN.match(sentence) or _RELATIVE.search(sentence) or _MARKUP.search(sentence):
+        return False
+    if _LABEL.match(sentence) or _NO_SUBJECT.match(sentence) or _BARE_DAY.search(sentence):
+        return False
+    if _MOVING.search(sentence) and not _DATED.search(sentence):
         return False
     if any(sentence.count(one) != sentence.count(other) for one, other in ("“”", "（）", "《》", "()", "‘’", "【】")):
         return False
