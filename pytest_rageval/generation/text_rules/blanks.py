@@ -18,6 +18,12 @@ _EVENT = re.compile(
     "成立|组建|建成|创[办立建]|揭牌|发布|公布|印发|出台|签署|开工|通车|启用|投用|投产|上市|开业|当选|就任|出任|担任|出生|[去逝]世|登陆|颁布"
     "|实施|通过|举行|举办|召开|开幕|闭幕|宣布|首次|荣?获|入选|列入|评为|认证|收购|合并|更名|升格|爆发|批准|设立|推出|启动|夺冠|加入"
 )
+_DATED = re.compile(
+    r"(?:\b(?:on|in|since|by|from|until|till|to|of|after|before|through|between|and|at|was|is|born|died|dated|for|the"
+    r"|than)|[(–—,;-]|\A) *\Z"
+)
+"""What stands before a date that belongs to an English sentence."""
+
 _REGULAR = re.compile("每|周[一-日末]|工作日|营业|开放|[首末]班|发车|开船|[开关]门|[开闭]馆|时间|通常")
 _QUOTES = str.maketrans({'"': "'", "“": "‘", "”": "’"})
 
@@ -47,9 +53,10 @@ def is_askable(value: Value) -> bool:
 
 
 def _is_loose(statement: Statement, value: Value) -> bool:
-    """Return whether a Chinese sentence tells a date or time that only its day of writing makes clear."""
+    """Return whether a date or time is no part of what a sentence says, or only the day of writing makes it clear."""
     if statement.language != "zh":
-        return False
+        exact = value.kind == "date" and "d" in value.group[1]
+        return exact and _DATED.search(statement.text, 0, value.start) is None
     if value.kind == "time":
         return _REGULAR.search(statement.text) is None
     return value.kind == "date" and not value.start and _EVENT.search(statement.text) is None

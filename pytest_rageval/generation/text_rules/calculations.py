@@ -29,8 +29,10 @@ ALIKE = 0.5
 """The least share of words that two sentences have in common; they then speak of one thing."""
 
 _NO_SUM = frozenset({"%", "pp", "times", "m/s", "°", "°C", "°F", "s", "months", "?"})
+_SHARES = frozenset({"%", "pp"})
 _NO_RATIO = frozenset({"%", "pp", "°", "°C", "°F", "times"})
 _DECIMALS = 100
+_PERCENT = frozenset({"%", "percent", "per cent"})
 _HEAD, _NEAR = 2, 24
 _AND = re.compile(r"\band\b|[和与及、]")
 
@@ -70,7 +72,7 @@ def _of_passage(statements: Sequence[Statement], seed: int) -> Iterator[Draft]:
     groups: dict[tuple[str, ...], list[Located]] = {}
     for statement in statements:
         for value in statement.values:
-            if _is_countable(value):
+            if _is_countable(value) and statement.text[value.end : value.end + 1] not in ("-", "/"):
                 groups.setdefault(value.group, []).append((statement, value))
     made, used = 0, set[int]()
     for members in groups.values():
@@ -106,6 +108,8 @@ def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
     if larger == smaller or (one[1].kind == "date" and larger - smaller == 1):
         return None
     group = one[1].group
+    if (one[1].kind == "time" or group[1] in _SHARES) and not _are_parallel(one, other):
+        return None
     found = [_Operation("difference", larger - smaller, f"{_decimal(larger)} - {_decimal(smaller)}")]
     if one[1].number is not None and _are_parallel(one, other):
         if group[1] not in _NO_SUM:
@@ -168,11 +172,11 @@ def _answer(value: Value, operation: _Operation, language: str) -> tuple[str, tu
     unit = {"date": "年" if language == "zh" else "years", "time": "分钟" if language == "zh" else "minutes"}.get(
         value.kind, value.unit
     )
-    if unit == "%" and operation.name == "difference":
+    if unit in _PERCENT and operation.name == "difference":
         unit = "个百分点" if language == "zh" else "percentage points"
     if unit and value.text.startswith(unit):  # a currency sign
         return "", _unique(f"{unit}{grouped}{value.scale}", f"{unit}{plain}{value.scale}")
-    space = " " if unit.isascii() and unit.isalpha() or " " in unit else ""
+    space = " " if " " in unit or (unit.isascii() and unit.isalpha()) else ""
     with_unit = _unique(*(f"{number}{value.scale}{space}{unit}" for number in (grouped, plain)))
     of_unit = f"{value.scale.strip()}{unit}" if language == "zh" else f"{value.scale.strip()} {unit}".strip()
     return of_unit, _unique(*with_unit, *((grouped, plain) if unit != "%" else ()))

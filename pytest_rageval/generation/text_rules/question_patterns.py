@@ -15,7 +15,7 @@ _MARK = "\0"
 
 _X = r"(?P<x>(?:[A-Z]|Collecting |A |An |The )[^,;:()\0]{1,70}?)"
 _REST = r"(?P<rest>(?: (?:on|from|during|in|at|for) [^,;:()\0.]{2,40})?)(?:[.!]|[,;] [^\0]*[.!])\Z"
-_HAN = r"(?P<x>[^，。；：、\s\0（）]{2,20}?)"
+_HAN = r"(?P<x>[^，。；：、\s\0（）]{3,20}?)"
 _END = r"(?:[。！]|，[^\0]*[。！])\Z"
 _LOWERED = re.compile(r"(?:The|A|An|Every|Each|All|Any|[A-Z][a-z]+ing)\b")
 
@@ -57,7 +57,9 @@ PATTERNS: dict[str, tuple[Pattern, ...]] = {
     "en": (
         _pattern("opens", rf"{_X} opens at \0{_REST}", "When does {x} open{rest}?", "time"),
         _pattern("closes", rf"{_X} closes at \0{_REST}", "When does {x} close{rest}?", "time"),
-        _pattern("costs", rf"{_X} costs \0(?P<unit> [a-z]+)?{_REST}", "How much does {x} cost{rest}?", "money", "number"),
+        _pattern(
+            "costs", rf"{_X} costs \0(?P<unit> [a-z]+)?{_REST}", "How much does {x} cost{rest}?", "money", "number"
+        ),
         _pattern("is in", rf"{_X} is in \0[.!]\Z", "Where is {x}?", "name"),
         *map(_passive, ("founded", "built", "established", "opened", "born")),
         *map(_maker, ("founded", "built")),
@@ -72,10 +74,13 @@ PATTERNS: dict[str, tuple[Pattern, ...]] = {
             "{x}是什么时候{verb}的？", "date",
         ),
         _pattern(
-            "年", rf"{_HAN}(?:于|在)?\0(?P<verb>成立|创立|创办|创建|建成|落成|通车|开业|开馆|出生|建立){_END}",
+            "年", rf"{_HAN}[于在]?\0(?P<verb>成立|创立|创办|创建|建成|落成|通车|开业|开馆|出生|建立){_END}",
             "{x}是什么时候{verb}的？", "date",
         ),
-        _pattern("票价", rf"{_HAN}(?P<price>票价|售价|价格|租金|押金)(?:为|是)\0[^，。\0]{{0,4}}{_END}", "{x}{price}是多少？", "money", "number"),
+        _pattern(
+            "票价", rf"{_HAN}(?P<price>票价|售价|价格|租金|押金)[为是]\0[^，。\0]{{0,4}}{_END}", "{x}{price}是多少？",
+            "money", "number",
+        ),
         _pattern("开门", rf"{_HAN}\0(?P<verb>开门|关门|闭馆|开馆|关闭|打烊){_END}", "{x}几点{verb}？", "time"),
         _pattern("位于", rf"{_HAN}(?:位于|坐落于|坐落在)\0{_END}", "{x}位于哪里？", "name"),
         _pattern("由", rf"{_HAN}由\0(?P<verb>创立|创办|创建|建造|设计)(?:的)?{_END}", "{x}是谁{verb}的？", "name"),

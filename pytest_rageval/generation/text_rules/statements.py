@@ -20,6 +20,7 @@ BLANK = "___"
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)、])[ \t]+", re.MULTILINE)
 _SOFT = re.compile(r"(?<=[^\s.!?。！？:：;；|])\n(?=[^\s\-*+•|#>\d])")
+_SMALL = re.compile(r"(?<![^\W\d_])[a-z]{3,}")
 _DIGIT = re.compile(r"\d")
 MOST_VALUES = 4
 
@@ -72,6 +73,7 @@ def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: S
         language: ``en``, ``zh``, or ``auto``: that of each chunk.
         names: names that are values, too.
     """
+    common = frozenset(word for passage, _ in chunks for word in _SMALL.findall(passage.text))
     for passage, topic in chunks:
         of = main_language(passage.text, "en") if language == "auto" else language
         clear = wordings_zh.is_clear if of == "zh" else wordings_en.is_clear
@@ -79,7 +81,7 @@ def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: S
             text = " ".join(quote.split()) if of == "en" else "".join(quote.split("\n"))
             if not (_DIGIT.search(text) or any(name in text for name in names)):
                 continue
-            if clear(text, f"{heading} {passage.title}"):
+            if clear(text, f"{heading} {passage.title}", common):
                 values = values_in(text, names)
                 if 0 < len(values) <= MOST_VALUES:
                     yield Statement(passage, topic, of, quote, text, tuple(values), start)

@@ -47,7 +47,9 @@ def _differ(one: Draft, other: Draft) -> bool:
 
 def _joined(one: Draft, other: Draft) -> Draft:
     first, second = one.question, other.question
-    question = f"回答两个问题。（1）{first}（2）{second}" if one.language == "zh" else f"Answer both: (1) {first} (2) {second}"
+    question = (
+        f"回答两个问题。（1）{first}（2）{second}" if one.language == "zh" else f"Answer both: (1) {first} (2) {second}"
+    )
     sources = tuple(replace(draft.sources[0], group=at) for at, draft in enumerate((one, other)))
     return replace(
         one,

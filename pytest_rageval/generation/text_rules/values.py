@@ -22,16 +22,31 @@ MONEY = frozenset({"CNY", "EUR", "GBP", "HKD", "JPY", "USD"})
 
 _SCALE = re.compile(r" ?(?:thousand|million|billion|trillion)\b|[百千万亿]+")
 _SYMBOL = re.compile(r" ?(?:%|‰|‱|°[CF]?|℃|℉|[€$£¥￥])")
-_WORD = re.compile(r"[ -]?([^\W\d_]{2,})")
+_THINGS = re.compile(
+    r"(?:[ -][a-z]+){0,3}?[ -](?P<noun>[a-z]{2,}(?<!s)s|people|children|men|women|feet|sheep|staff)\b(?<!us)(?<!is)"
+)
+"""Words up to a plural: what a number counts."""
+
+_NO_THINGS = re.compile(
+    "series|as|has|is|was|does|means|gives|takes|makes|says|goes|costs|runs|its|his|this|thus|yes|always|times"
+)
 _PERCENT_WORD = re.compile(r" (?:percent|per cent)\b")
-_YEAR = re.compile(r"(?<![\w.,/:$€£¥-])(?:1[5-9]|20)\d\d(?![\w%]|[.,/:-]\d)")
-_BEFORE_YEAR = re.compile(r"\b(?:in|since|of|by|until|from|after|before|around|circa|born|died|founded|built)\s\Z", re.I)
+_YEAR = re.compile(r"(?<![\w.,/:$€£¥-])(?:1[5-9]|20)\d\d(?![\w%]|[.,/:-]\d| [A-Z]+\d)")
+_BEFORE_YEAR = re.compile(
+    r"\b(?:in|since|of|by|until|from|after|before|around|circa|born|died|founded|built)\s\Z", re.I
+)
 _ADJECTIVE_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _STOPS = str.maketrans("，：；", "、、、")
 """Full-width stops, which would become ASCII ones; a comma before digits joins them."""
 
 _DAY_OF_MONTH = frozenset("日号")
 _LONGEST_UNIT = 6
+_LEAST_COUNT = 2
+_IN_NAME = re.compile(r"[A-Za-z]{2,} ?\Z")
+"""Before a number in Chinese text: Latin letters make it a part of a name."""
+_JOINED = frozenset("-–/×")
+"""Signs that join a number to another: a score, a range, a resolution."""
+
 _SHORT_UNITS = frozenset("克斤度米升磅")
 _RATE = re.compile(r"(?:/|每| per )\w{1,6}")
 _COMPOSITE = re.compile(r"\d|代")
@@ -96,7 +111,9 @@ def _dates(text: str, narrow: str) -> Iterator[Value]:
             parts = "".join(letter for letter, part in zip("ymd", date, strict=True) if part)
             yield Value(start, end, text[start:end], "date", ("date", parts), order=tuple(map(Fraction, date)))
     for match in _YEAR.finditer(narrow):
-        if _BEFORE_YEAR.search(narrow, max(0, match.start() - 10), match.start()):
+        if not _JOINED & {narrow[match.end() : match.end() + 1]} and _BEFORE_YEAR.search(
+            narrow, max(0, match.start() - 10), match.start()
+        ):
             order = (Fraction(match[0]), Fraction(0), Fraction(0))
             yield Value(*match.span(), text[slice(*match.span())], "date", ("date", "y"), order=order)
 
@@ -109,21 +126,38 @@ def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
     start = written.start
     scale = _SCALE.match(narrow, end)
     end = scale.end() if scale and scale.end() <= max(written.end, scale.end()) else end
-    if not quantity.unit and not scale and _ADJECTIVE_YEAR.fullmatch(written.digits):
+    if (
+        not quantity.unit
+        and not scale
+        and not _JOINED & {narrow[end : end + 1]}
+        and _ADJECTIVE_YEAR.fullmatch(written.digits)
+    ):
         order = (Fraction(written.plain), Fraction(0), Fraction(0))
         return Value(start, end, text[start:end], "date", ("date", "y"), order=order)
     symbol = _SYMBOL.match(narrow, end) or _PERCENT_WORD.match(narrow, end)
     end = symbol.end() if symbol else end
     unit = (symbol[0].strip() if symbol else "") or _unit_word(narrow, end, written, quantity)
     prefix = narrow[start : written.core].strip()
+    if prefix.startswith(("-", "+")) or narrow[start - 1 : start] in _JOINED:
+        return None
+    if _IN_NAME.search(narrow, max(0, start - 12), start) and not narrow.isascii():
+        return None
     after = end + len(unit) if not symbol else end
+    if narrow[after : after + 1] == "×":
+        return None
     if (not unit and not prefix) or _COMPOSITE.match(narrow, after) or narrow[start - 1 : start] in ("分", "["):
         return None
     rate = _RATE.match(narrow, after)
     speed = _SPEED.search(narrow, max(0, start - 6), start)
     kind: Kind = "money" if quantity.unit in MONEY else "number"
     written_scale = scale[0] if scale else ""
-    group = (kind, quantity.unit or quantity.noun, unit.casefold(), prefix.casefold(), written_scale.strip())
+    group: tuple[str, ...] = (
+        kind,
+        quantity.unit or quantity.noun,
+        unit.casefold(),
+        prefix.casefold(),
+        written_scale.strip(),
+    )
     group += (rate[0] if rate else speed[0] if speed else "",)
     number = Fraction(written.plain)
     return Value(start, end, text[start:end], kind, group, number, unit or prefix, written_scale, (number,))
@@ -136,8 +170,10 @@ def _unit_word(narrow: str, end: int, written: WrittenNumber, quantity: Quantity
         return "" if unit in _DAY_OF_MONTH else _whole_word(narrow, written.end - len(unit), unit)
     if narrow[end : end + 1] in _MEASURES and not quantity.unit:
         return narrow[end : end + 1]
-    match = _WORD.match(narrow, end)
-    return match[1] if match is not None and quantity.noun and match[1].isascii() else ""
+    things = _THINGS.match(narrow, end)
+    if things is None or _NO_THINGS.fullmatch(things["noun"]) or quantity.low < _LEAST_COUNT:
+        return ""
+    return " ".join(things[0].replace("-", " ").split())
 
 
 def _whole_word(narrow: str, start: int, unit: str) -> str:

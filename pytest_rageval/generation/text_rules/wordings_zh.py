@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 __all__ = ["is_clear"]
 
@@ -14,7 +15,7 @@ _OPENS_OPEN = re.compile(
     r"|很快|目|今|昨|明|前|上|下|后|最|全|各|一|两|三|四|五|六|七|八|九|十|几|数|多|许多|不少|部分|有些|某|每)"
 )
 _RELATIVE = re.compile(
-    r"[年月天]来|连日|[省市区县]内|村里|当地|上一年|今年|去年|前年|明年|今天|昨天|明天|昨日|今日|明日|本月|上月|下月|当月|本周|上周|下周|当日|当天|当晚|当年|同日|同年|次日|日前|近日|近期|近年|过去|未来"
+    r"[年月天周][来前]|入夏|暑[运期]以来|《(?:行动计划|意见|通知|办法|方案|规定|条例|报告|规划|协议)》|连日|[省市区县]内|村里|当地|上一年|今年|去年|前年|明年|今天|昨天|明天|昨日|今日|明日|本月|上月|下月|当月|本周|上周|下周|当日|当天|当晚|当年|同日|同年|次日|日前|近日|近期|近年|过去|未来"
     r"|目前|现在|如今|眼下|此前|此后|此次|本次|这次|今晚|凌晨|刚刚|最近|同比|环比|同期|上年|该|此|他|她|它|这|那|本报|本网|本届|本赛季|本轮"
     r"|我们|我国|我市|我省|我区|全市|全省|全区|全县|全村|记者|如下|以下|上述|前者|后者|分别|截至|预计|将于|将在|共计|其中|双方|两人|两国|后|又|还|也|均|前\d|上半年|下半年"
     r"|第[一二三四1-4]季度|季度|期间|上期|本期|一期|期开|期|号码|[×xX]+某|某"
@@ -34,7 +35,7 @@ _MOVING = re.compile(
 _DATED = re.compile(r"\d{4}年|\d月\d{1,2}日")
 _NO_SUBJECT = re.compile(
     r"[^，]{0,6}\d[年月日]?(?:初|底|末|起|至今|以来)?[，\s]?(?:在|于|经|被|由|因|从|自|至今|免去|首次|正式|开始|参加|任|获|荣获|成为|当选|担任|赴)"
-    r"|\d{1,2}(?:时|点|:|：)|通过|走进|来到"
+    r"|\d{1,2}(?:时|点|:|：)|\d+(?:\.\d+)?[万亿]?(?!\d|年|月)|舞台上|会上|大会现场|现场|通过|走进|来到"
 )
 """Openings without a subject: what follows a date is no name."""
 
@@ -44,7 +45,7 @@ _SUBJECT = 24
 """Characters at the start of a sentence that should name a thing."""
 
 
-def is_clear(sentence: str, context: str) -> bool:
+def is_clear(sentence: str, context: str, common: Set[str] = frozenset()) -> bool:
     """Return whether a sentence says what it is about without the sentences before it.
 
     It is complete and holds no markup, points to no other sentence and to no day of its writing, and names a thing
@@ -53,6 +54,7 @@ def is_clear(sentence: str, context: str) -> bool:
     Args:
         sentence: the sentence.
         context: the heading and the title above it.
+        common: not used for Chinese.
     """
     if not 8 <= len(sentence) <= 100 or sentence[-1] not in "。！":
         return False

@@ -61,7 +61,7 @@ def built_topics(chunks: Sequence[Passage], depth: int = 2, min_documents: int =
     if unnamed:
         by_phrases, phrases = _by_keyphrases(documents, weights, unnamed, depth, min_documents)
         paths.update(by_phrases)
-        ways.update({document: "keyphrases" for document in by_phrases})
+        ways.update(dict.fromkeys(by_phrases, "keyphrases"))
     merged = _merge_small(paths, min_documents)
     without = tuple(document.id for document in documents if document.id not in paths)
     tree = _tree(paths, documents, weights, phrases)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,11 +26,14 @@ OF_DOCUMENT = 12
 """How many phrases of a document count."""
 
 _MORE_STOPS = frozenset(
-    "after all any because before being between both but can could during each every he her here him his however if"
-    " into may more most must not off one only other our out over own same she should since some still such their them"
-    " then two until up us very we what why without your yours"
-    " 一个 一些 这个 这些 那个 我们 你们 他们 她们 它们 自己 没有 可以 进行 表示 以及 因为 所以 如果 通过 对于 关于 其中"
-    " 目前 已经 同时 此外 记者 今年 去年 据悉 当日 正文".split()
+    re.findall(
+        r"\S+",
+        "after all any because before being between both but can could during each every he her here him his however if"
+        " into may more most must not off one only other our out over own refer refers same she should since some still"
+        " such their them then two until up us very we what why without your yours"
+        " 一个 一些 这个 这些 那个 我们 你们 他们 她们 它们 自己 没有 可以 进行 表示 以及 因为 所以 如果 通过 对于 关于"
+        " 其中 目前 已经 同时 此外 记者 今年 去年 据悉 当日 正文",
+    )
 )
 
 
