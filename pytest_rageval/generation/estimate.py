@@ -9,7 +9,7 @@ from pytest_rageval.generation.templates.prepared import prepare
 from pytest_rageval.generation.templates.template import Template, templates_of
 from pytest_rageval.registry import Registry
 
-__all__ = ["ESTIMATES", "Estimate", "estimated"]
+__all__ = ["ESTIMATES", "Estimate", "corpus_lines", "estimated", "table_lines", "template_lines", "wanted_lines"]
 
 Estimate = Callable[[Material], Iterable[str]]
 """Yields lines about one part of a plan; checks that part as far as its data allows."""

@@ -57,19 +57,21 @@ def answer_unsupported(draft: Draft) -> str:
 def one_hop(draft: Draft) -> str:
     """Find a draft of several passages that one of them answers alone.
 
-    With several slots, no passage holds all of them. With one slot, the last source holds the answer, and the others
-    lead to it; none of these holds it.
+    A multi-hop draft may be a chain: the last source holds the answer, and the others, which hold nothing of it, lead
+    to it.
     """
     if draft.task not in SEVERAL or len(draft.sources) < 2:
         return ""
-    sources = draft.sources if len(draft.gold) > 1 else draft.sources[:-1]
-    alone = next((source for source in sources if _holds(source, draft)), None)
-    return f"{alone.id} holds the whole answer" if alone is not None else ""
+    held = [_slots_in(source, draft) for source in draft.sources]
+    alone = next((source for source, slots in zip(draft.sources, held, strict=True) if all(slots)), None)
+    is_chain = draft.task == "multi_hop_qa" and not any(any(slots) for slots in held[:-1])
+    return f"{alone.id} holds the whole answer" if alone is not None and not is_chain else ""
 
 
-def _holds(source: Passage, draft: Draft) -> bool:
+def _slots_in(source: Passage, draft: Draft) -> list[bool]:
+    """Return for each slot whether a source holds it."""
     text = f"{source.title}\n{source.text}"
-    return all(any(contains(text, alias) for alias in slot) for slot in draft.gold)
+    return [any(contains(text, alias) for alias in slot) for slot in draft.gold]
 
 
 def _is_stated(question: str, slot: Sequence[str], texts: Sequence[str]) -> bool:

@@ -215,7 +215,11 @@ def test_language_and_length() -> None:
         ((("12 euros",), ("9:00",)), (TOWN, HARBOUR), "contrast_qa", "one_hop"),
         ((("25 minutes",), ("9:00",)), (TOWN, HARBOUR), "information_integration", ""),
         ((("25 minutes",),), (TOWN, HARBOUR), "multi_hop_qa", ""),  # the last source holds it: a chain
+        ((("25 minutes",), ("8 euros",)), (TOWN, HARBOUR), "multi_hop_qa", ""),
+        ((("25 minutes",), ("9:00",)), (TOWN, HARBOUR), "multi_hop_qa", ""),
         ((("25 minutes",),), (HARBOUR, TOWN), "multi_hop_qa", "one_hop"),
+        ((("ticket",), ("8 euros",)), (TOWN, HARBOUR), "multi_hop_qa", "one_hop"),
+        ((("25 minutes",),), (TOWN, HARBOUR), "contrast_qa", "one_hop"),
         ((("12 euros",), ("9:00",)), (TOWN, HARBOUR), "long_form_qa", ""),
         ((("12 euros",), ("9:00",)), (TOWN,), "multi_hop_qa", ""),  # two values of one passage
     ],

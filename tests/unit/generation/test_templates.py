@@ -7,6 +7,8 @@ import json
 import pytest
 from support.projects.plan_project import PlanProject
 
+from pytest_rageval.cli import main
+
 COLUMNS = ("id", "name", "city", "since", "position", "interests", "publications", "unit")
 PEOPLE = [
     dict(zip(COLUMNS, values, strict=True))
@@ -83,10 +85,10 @@ def test_two_lookups_in_one_question_have_a_group_for_each_slot(people: PlanProj
     questions = {each["question"]: each["slots"] for each in people.lines("auto_test.jsonl")}
     assert questions == {
         "In which cities do Ann Lee and Bo Ek work?": [["Oslo"], ["Bergen"]],
-        "In which cities do Bo Ek and Cy Dahl work?": [["Bergen"], ["Oslo"]],
         "In which cities do Dag Moe and Eli Rud work?": [["Molde"], ["Hamar"]],
     }
     assert [(each["role"], each["group"]) for each in first["passages"]] == [("positive", 0), ("positive", 1)]
+    assert main(["lint", "jsonl:out/auto_test.jsonl", "--corpus", "out/corpus.jsonl", "--strict"]) == 0
 
 
 def test_all_fields_of_a_row_are_the_slots_of_a_long_answer(people: PlanProject) -> None:
@@ -171,7 +173,11 @@ def test_a_column_of_keys_leads_to_the_rows_of_another_table(
         table=TABLES,
     )
     assert people.run()[0] == 0
-    assert {question.split()[5]: slots[0] for _, question, slots in people.drafts()} == gold
+    kept = {question.split()[5]: slots[0] for reason, question, slots in people.drafts() if not reason}
+    assert kept == gold
+    assert {reason for reason, question, _ in people.drafts() if "Eli" not in question} == {""}
+    dropped = [each["verdicts"] for each in people.lines("drafts.jsonl") if each["reason"] == "ambiguous"]
+    assert dropped == ([] if "Eli" in gold else [{"ambiguous": "Hives in winter or Bees at night"}])
 
 
 def test_the_records_of_a_list_are_slots_by_one_of_their_fields(people: PlanProject) -> None:
@@ -301,4 +307,62 @@ def test_a_new_row_changes_no_other_case(people: PlanProject) -> None:
     people.run()
     after = {each["id"]: each for each in people.lines("drafts.jsonl")}
     assert before.items() <= after.items()
-    assert len(after) == len(before) + 3  # its own, and the pairs of Bo Ek and Cy Dahl with it
+    assert len(after) == len(before) + 2  # its own, and that of Cy Dahl with it
+
+
+def test_two_wordings_that_fill_in_the_same_ask_the_same(people: PlanProject) -> None:
+    row = {"id": "p6", "name": "Ann Lee", "city": "Oslo", "since": 2020, "position": "Clerk", "unit": "North"}
+    people.write("people.jsonl", "".join(json.dumps({**row, "id": f"p{at}"}) + "\n" for at in range(12)))
+    people.plan(
+        'table = "people"\nask = ["Where does {name} work?", "What is the city of {name}?"]\nanswer = "{city}"',
+        table=TABLES,
+    )
+    assert people.run()[0] == 0
+    assert len({each[1] for each in people.drafts()}) == 2
+    assert sorted(each[0] for each in people.drafts()) == ["", *["duplicate"] * 11]
+
+
+def test_a_turn_may_ask_for_a_list(people: PlanProject) -> None:
+    people.plan(
+        'table = "people"\nask = "What does {name} study?"\nfollow_up = "And where?"\n'
+        'answer = ["{interests}", "{city}"]',
+        table=TABLES,
+    )
+    status, lines = people.run()
+    assert status == 0
+    assert "left out: plan.toml:11: without a value of ask or answer: 1" in lines
+    turns = [each for each in people.lines("drafts.jsonl") if each["sources"][0]["id"] == "people:p1"]
+    first, second = sorted(turns, key=lambda each: str(each["facets"]["round"]))
+    assert (first["gold"], second["gold"]) == ([["maps"], ["ice"]], [["Oslo"]])
+    assert second["history"] == [{"question": "What does Ann Lee study?", "answer": "maps, ice"}]
+
+
+PROFILING = {
+    "Professor": 20, "Other": 16, "Researcher": 14, "Associate Professor": 14, "Assistant Professor": 10,
+    "Engineer": 10, "Lecturer": 6, "Associate Researcher": 3, "Ph.D": 3, "Senior Engineer": 2,
+    "Assistant Researcher": 2,
+}  # fmt: skip
+"""R-Eval's distribution of positions in its task 2-4."""
+
+
+def test_balance_gives_the_published_distribution_of_positions(people: PlanProject) -> None:
+    labels = list(PROFILING)
+    rows = [
+        {"id": f"p{at}", "name": f"person {at}", "position": labels[at % len(labels)], "unit": "All"}
+        for at in range(300)
+    ]
+    people.write("people.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    counts = "".join(f'"{label}" = {count}\n' for label, count in PROFILING.items())
+    people.plan(
+        'table = "people"\nask = "Which post does {name} have?"\nanswer = "{position}"\n'
+        'level = "knowledge_understanding"\n'
+        f'[template.balance]\nfield = "position"\n{counts}',
+        table='[[table]]\nname = "people"\npath = "people.jsonl"\ntopic = "{unit}"\n',
+        head="[split]\nauto_test = 1.0\n",
+    )
+    assert people.run()[0] == 0
+    found: dict[str, int] = {}
+    for record in people.lines("auto_test.jsonl"):
+        found[record["answers"][0]] = found.get(record["answers"][0], 0) + 1
+    assert found == PROFILING
+    assert sum(found.values()) == 100

@@ -27,7 +27,7 @@ def test_a_repeated_key_gets_a_number_and_a_warning(project: PlanProject) -> Non
     project.plan(ASK)
     status, lines = project.run()
     assert status == 0
-    assert lines[0] == "warning: plan.toml:1: 1 rows of 'staff' repeat a key; they get #2 and so on"
+    assert lines[0] == "warning: plan.toml:1: 'staff' repeats a key in 1 row; repeated keys get #2 and so on"
     assert project.lines("corpus.jsonl") == [
         {"id": "staff:Ann Lee", "text": "Ann Lee works as curator in Oslo since 2011.", "title": "Ann Lee"},
         {"id": "staff:Bo Ek", "text": "Bo Ek works as director in Bergen since 2004.", "title": "Bo Ek"},
