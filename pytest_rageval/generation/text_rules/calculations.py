@@ -33,7 +33,7 @@ _SHARES = frozenset({"%", "pp"})
 _NO_RATIO = frozenset({"%", "pp", "°", "°C", "°F", "times"})
 _DECIMALS = 100
 _PERCENT = frozenset({"%", "percent", "per cent"})
-_HEAD, _NEAR = 2, 24
+_HEAD, _NEAR, _NEXT = 2, 24, 12
 _AND = re.compile(r"\band\b|[和与及、]")
 
 Located = tuple[Statement, Value]
@@ -108,7 +108,7 @@ def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
     if larger == smaller or (one[1].kind == "date" and larger - smaller == 1):
         return None
     group = one[1].group
-    if (one[1].kind == "time" or group[1] in _SHARES) and not _are_parallel(one, other):
+    if (one[1].kind == "time" or group[1] in _SHARES) and not (_are_parallel(one, other) or _are_near(one, other)):
         return None
     found = [_Operation("difference", larger - smaller, f"{_decimal(larger)} - {_decimal(smaller)}")]
     if one[1].number is not None and _are_parallel(one, other):
@@ -128,6 +128,14 @@ def _are_parallel(one: Located, other: Located) -> bool:
         return True
     between = first.text[value.end : other_value.start] if first is second else ""
     return len(between) <= _NEAR and _AND.search(between) is not None
+
+
+def _are_near(one: Located, other: Located) -> bool:
+    """Return whether two values stand side by side in one sentence: from 61.5% to 70%."""
+    (first, value), (second, other_value) = one, other
+    return (
+        first is second and "/" not in (between := first.text[value.end : other_value.start]) and len(between) <= _NEXT
+    )
 
 
 def _draft(one: Located, other: Located, operation: _Operation) -> Draft:

@@ -31,7 +31,7 @@ _NO_THINGS = re.compile(
     "series|as|has|is|was|does|means|gives|takes|makes|says|goes|costs|runs|its|his|this|thus|yes|always|times"
 )
 _PERCENT_WORD = re.compile(r" (?:percent|per cent)\b")
-_YEAR = re.compile(r"(?<![\w.,/:$€£¥-])(?:1[5-9]|20)\d\d(?![\w%]|[.,/:-]\d| [A-Z]+\d)")
+_YEAR = re.compile(r"(?<![\w.,/:$€£¥-])(?:1[5-9]|20)\d\d(?![\w%]|[.,/:-]\d| [A-Z]+\d|×)")
 _BEFORE_YEAR = re.compile(
     r"\b(?:in|since|of|by|until|from|after|before|around|circa|born|died|founded|built)\s\Z", re.I
 )
@@ -42,8 +42,9 @@ _STOPS = str.maketrans("，：；", "、、、")
 _DAY_OF_MONTH = frozenset("日号")
 _LONGEST_UNIT = 6
 _LEAST_COUNT = 2
-_IN_NAME = re.compile(r"[A-Za-z]{2,} ?\Z")
-"""Before a number in Chinese text: Latin letters make it a part of a name."""
+_PARTS = re.compile(r"(?:\d分|\[|No\. ?)\Z")
+_IN_NAME = re.compile(r"(?:[A-Za-z]{2,} ?|\d、)\Z")
+"""Before a number in Chinese text: Latin letters make it a part of a name, digits and a stop a part of a number."""
 _JOINED = frozenset("-–/×")
 """Signs that join a number to another: a score, a range, a resolution."""
 
@@ -111,56 +112,58 @@ def _dates(text: str, narrow: str) -> Iterator[Value]:
             parts = "".join(letter for letter, part in zip("ymd", date, strict=True) if part)
             yield Value(start, end, text[start:end], "date", ("date", parts), order=tuple(map(Fraction, date)))
     for match in _YEAR.finditer(narrow):
-        if not _JOINED & {narrow[match.end() : match.end() + 1]} and _BEFORE_YEAR.search(
-            narrow, max(0, match.start() - 10), match.start()
-        ):
+        if _BEFORE_YEAR.search(narrow, max(0, match.start() - 10), match.start()):
             order = (Fraction(match[0]), Fraction(0), Fraction(0))
             yield Value(*match.span(), text[slice(*match.span())], "date", ("date", "y"), order=order)
 
 
 def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
-    """Return a number with its unit or noun; None without one."""
-    quantity, end = written.quantity, written.core + len(written.digits)
-    if quantity.unit == DATE or quantity.low != quantity.high or quantity.low < 0:
-        return None
-    start = written.start
+    """Return a number with its unit or noun, or a bare year; None for others."""
+    quantity, start, end = written.quantity, written.start, written.core + len(written.digits)
     scale = _SCALE.match(narrow, end)
-    end = scale.end() if scale and scale.end() <= max(written.end, scale.end()) else end
-    if (
-        not quantity.unit
-        and not scale
-        and not _JOINED & {narrow[end : end + 1]}
-        and _ADJECTIVE_YEAR.fullmatch(written.digits)
-    ):
+    end = scale.end() if scale else end
+    prefix = narrow[start : written.core].strip()
+    if quantity.unit == DATE or quantity.low != quantity.high or _is_joined(narrow, start, end, prefix):
+        return None
+    if not quantity.unit and not scale and _ADJECTIVE_YEAR.fullmatch(written.digits):
         order = (Fraction(written.plain), Fraction(0), Fraction(0))
         return Value(start, end, text[start:end], "date", ("date", "y"), order=order)
     symbol = _SYMBOL.match(narrow, end) or _PERCENT_WORD.match(narrow, end)
     end = symbol.end() if symbol else end
     unit = (symbol[0].strip() if symbol else "") or _unit_word(narrow, end, written, quantity)
-    prefix = narrow[start : written.core].strip()
-    if prefix.startswith(("-", "+")) or narrow[start - 1 : start] in _JOINED:
+    after = end if symbol else end + len(unit)
+    if not (unit or prefix) or _COMPOSITE.match(narrow, after):
         return None
-    if _IN_NAME.search(narrow, max(0, start - 12), start) and not narrow.isascii():
-        return None
-    after = end + len(unit) if not symbol else end
-    if narrow[after : after + 1] == "×":
-        return None
-    if (not unit and not prefix) or _COMPOSITE.match(narrow, after) or narrow[start - 1 : start] in ("分", "["):
-        return None
-    rate = _RATE.match(narrow, after)
-    speed = _SPEED.search(narrow, max(0, start - 6), start)
     kind: Kind = "money" if quantity.unit in MONEY else "number"
-    written_scale = scale[0] if scale else ""
-    group: tuple[str, ...] = (
-        kind,
-        quantity.unit or quantity.noun,
-        unit.casefold(),
-        prefix.casefold(),
-        written_scale.strip(),
-    )
-    group += (rate[0] if rate else speed[0] if speed else "",)
+    measured = unit if unit[:1] in _SHORT_UNITS and len(unit) > 1 else quantity.unit or quantity.noun
+    words = (unit.casefold(), prefix.casefold(), scale[0].strip() if scale else "", _rate(narrow, start, after))
     number = Fraction(written.plain)
-    return Value(start, end, text[start:end], kind, group, number, unit or prefix, written_scale, (number,))
+    return Value(
+        start=start,
+        end=end,
+        text=text[start:end],
+        kind=kind,
+        group=(kind, measured, *words),
+        number=number,
+        unit=unit or prefix,
+        scale=scale[0] if scale else "",
+        order=(number,),
+    )
+
+
+def _is_joined(narrow: str, start: int, end: int, prefix: str) -> bool:
+    """Return whether a number is signed, or a part of a name, a score, a range, a resolution or a reference."""
+    if prefix.startswith(("-", "+")) or narrow[start - 1 : start] in _JOINED or narrow[end : end + 1] == "×":
+        return True
+    if _PARTS.search(narrow, max(0, start - 12), start) is not None:
+        return True
+    return not narrow.isascii() and _IN_NAME.search(narrow, max(0, start - 12), start) is not None
+
+
+def _rate(narrow: str, start: int, after: int) -> str:
+    """Return what makes a number a rate: "/h" after it, or the word of a speed before it; "" for none."""
+    rate = _RATE.match(narrow, after) or _SPEED.search(narrow, max(0, start - 6), start)
+    return rate[0] if rate else ""
 
 
 def _unit_word(narrow: str, end: int, written: WrittenNumber, quantity: Quantity) -> str:

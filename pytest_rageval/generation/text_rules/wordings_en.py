@@ -65,7 +65,7 @@ _GENERIC = re.compile(rf"(?:An? (?!{_VAGUE})|Any |Every |Whoever |Anyone |No |Al
 _THE = re.compile(r"(?:(?:In|On|At|For|From|Under|By) the|The)\b")
 _VERBS = _one_of(
     r"is, are, was, were, be, been, has, have, had, will,"
-    r" would, can, could, may, must, does, do, did, \w{3,}ed, costs?,"
+    r" would, can, could, may, must, does, do, did, \w\w\w+ed, costs?,"
     "opens?, closes?, runs?, leaves?, starts?, ends?, carry, carries, holds?, keeps?, seats?, sells?, pays?, takes?,"
     "begins?, began, rose, fell, grew, won, lost, made,"
     " became, contains?, includes?, covers?, measures?, weighs?, lies,"

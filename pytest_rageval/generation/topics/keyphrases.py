@@ -94,7 +94,7 @@ def _weighted(counts: Mapping[str, int], frequency: Mapping[str, int], total: in
     raw = {
         term: (1 + math.log(count)) * math.log((1 + total) / frequency[term])
         for term, count in counts.items()
-        if frequency[term] <= max(1, total // 4) or total < 8
+        if frequency[term] <= max(1, total // 2) or total < 8
     }
     length = math.sqrt(math.fsum(weight * weight for weight in raw.values())) or 1.0
     return {term: weight / length for term, weight in raw.items()}

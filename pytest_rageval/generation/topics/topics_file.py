@@ -45,7 +45,8 @@ def read_topics(path: Path) -> TopicTree:
                 raise section.error("documents", problem)
     for section, topic in topics.values():
         if topic.parent and topic.parent not in topics:
-            hint = did_you_mean(topic.parent, topics)
+            others = [path for path in topics if not path.startswith(topic.parent + SEPARATOR)]
+            hint = did_you_mean(topic.parent, others)
             raise section.error("parent", f"parent: no topic is {short_repr(topic.parent)}; {hint}")
     return TopicTree(tuple(sorted((topic for _, topic in topics.values()), key=_depth)))
 
