@@ -16,6 +16,7 @@ Estimate = Callable[[Material], Iterable[str]]
 
 ESTIMATES: dict[str, str] = {
     "corpus": "pytest_rageval.generation.estimate:corpus_lines",
+    "topics": "pytest_rageval.generation.topics.report:topic_lines",
     "table": "pytest_rageval.generation.estimate:table_lines",
     "template": "pytest_rageval.generation.estimate:template_lines",
     "wanted": "pytest_rageval.generation.estimate:wanted_lines",

@@ -53,6 +53,8 @@ class Material:
         left_out: what made no draft -> how often: rows with missing values, unreadable replies.
         digests: name of an input file -> its sha256, for the manifest.
         usage: what models were asked: ``calls``, ``prompt_tokens``, ``completion_tokens``, ``cost_usd``.
+        topics: id of a passage of the corpus -> the path of its topic; None until `topics_of_chunks` has found them.
+        without_topic: ids of the passages without a topic, in order; they make no draft.
         shortages: what was wanted and not reached; any makes the exit status 1.
     """
 
@@ -68,4 +70,6 @@ class Material:
     left_out: Counter[str] = field(default_factory=Counter)
     digests: dict[str, str] = field(default_factory=dict)
     usage: dict[str, float] = field(default_factory=dict)
+    topics: Mapping[str, str] | None = None
+    without_topic: tuple[str, ...] = ()
     shortages: list[Shortage] = field(default_factory=list)

@@ -18,6 +18,7 @@ Stage = Callable[[Material, Sequence[Draft]], Iterable[Draft]]
 
 GENERATORS: dict[str, str] = {
     "template": "pytest_rageval.generation.templates.generator:drafts",
+    "text-rule": "pytest_rageval.generation.text_rules.generator:drafts",
 }
 """Name of a generator -> ``"module:function"``. One without a part in the plan yields nothing."""
 

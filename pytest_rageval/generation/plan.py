@@ -44,6 +44,7 @@ PARTS: dict[str, str] = {
     "split": "pytest_rageval.generation.split:PART",
     "table": "pytest_rageval.generation.tables.table_settings:PART",
     "template": "pytest_rageval.generation.templates.template:PART",
+    "topics": "pytest_rageval.generation.topics.topic_settings:PART",
 }
 """Name of a table of the plan -> ``"module:attribute"`` of its `Part`. Its module also has a function that returns its
 settings from a plan with their type."""

@@ -16,6 +16,7 @@ PLAN = "plan"
 
 SUBCOMMANDS: dict[str, str] = {
     PLAN: "pytest_rageval.commands.generation.generate:add_to",
+    "topics": "pytest_rageval.commands.generation.topics:add_to",
 }
 """Word after ``generate`` -> ``"module:function"``, which adds its parser. Any other word is the path of a plan."""
 

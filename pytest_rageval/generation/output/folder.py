@@ -17,6 +17,7 @@ from pytest_rageval.generation.output.records import draft_line, json_line, reco
 from pytest_rageval.generation.output.report import report_of
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.split import Sets
+from pytest_rageval.model.case import Passage
 
 __all__ = ["DRAFTS", "claim_folder", "stored_usage", "write_folder"]
 
@@ -70,8 +71,8 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
         SettingError: a file cannot be written.
     """
     in_order = sorted(drafts, key=lambda draft: (draft.id, draft.state != "kept", draft.origin))
-    passages = [row.passage for table in material.tables.values() for row in table.rows]
-    corpus = [{"id": each.id, "text": each.text, "title": each.title} for each in passages]
+    passages = [row.passage for table in material.tables.values() for row in table.rows] + [*material.corpus]
+    corpus = [_corpus_line(each) for each in passages]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),
         **{f"{name}.jsonl": _lines(map(record_of, getattr(sets, name))) for name in SETS},
@@ -90,6 +91,11 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     except OSError as error:
         raise SettingError(f"--out {shown_path(out)}: cannot be written ({error.strerror})") from None
     return {CORPUS: len(corpus)} | {f"{name}.jsonl": len(getattr(sets, name)) for name in SETS}
+
+
+def _corpus_line(passage: Passage) -> dict[str, Any]:
+    page = {"page": passage.page} if passage.page and passage.page != passage.id else {}
+    return {"id": passage.id, "text": passage.text, "title": passage.title, **page}
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:

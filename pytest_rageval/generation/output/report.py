@@ -24,6 +24,7 @@ SECTIONS: dict[str, str] = {
     "cells": "pytest_rageval.generation.output.report:cells_section",
     "reasons": "pytest_rageval.generation.output.report:reasons_section",
     "sets": "pytest_rageval.generation.output.report:sets_section",
+    "topics": "pytest_rageval.generation.topics.report:without_topic_section",
     "notes": "pytest_rageval.generation.output.report:notes_section",
 }
 """Name of a section of report.md -> ``"module:function"``, in order."""
