@@ -55,8 +55,7 @@ def cell_jobs(plan: Plan, chunks: Sequence[Chunk]) -> Iterator[CellJobs]:
     """Yield the jobs of each topic that chunks have and each task that a model drafts."""
     topics: dict[str, list[Chunk]] = {}
     for chunk in chunks:
-        if chunk.topic:
-            topics.setdefault(chunk.topic, []).append(chunk)
+        topics.setdefault(chunk.topic, []).append(chunk)
     for topic, members in sorted(topics.items()):
         for task in MODEL_TASKS:
             if task in plan.tasks or not (plan.tasks or task == INTEGRATION):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.topics.chunk_topics import topics_of_chunks
 from pytest_rageval.model.case import Passage
 from pytest_rageval.text.language import main_language
 
-__all__ = ["NO_TOPIC", "Chunk", "chunks_of"]
-
-NO_TOPIC = "chunks without a topic"
-"""How chunks without a topic are counted in `Material.left_out`; nothing is drafted from them."""
+__all__ = ["Chunk", "chunks_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +18,7 @@ class Chunk:
 
     Attributes:
         passage: the passage.
-        topic: the path of its topic; "" for none.
+        topic: the path of its topic.
         language: ``en`` or ``zh``.
     """
 
@@ -36,21 +33,10 @@ class Chunk:
 
 
 def chunks_of(material: Material) -> tuple[Chunk, ...]:
-    """Return the chunks of a plan's documents, in the order of the corpus."""
-    topics, wanted = _topics(material.corpus), material.plan.language
+    """Return the chunks of a plan's documents that have a topic, in the order of the corpus."""
+    topics, wanted = topics_of_chunks(material), material.plan.language
     return tuple(
-        Chunk(each, topics.get(each.id, ""), wanted if wanted != "auto" else main_language(each.text, "en"))
+        Chunk(each, topics[each.id], wanted if wanted != "auto" else main_language(each.text, "en"))
         for each in material.corpus
+        if each.id in topics
     )
-
-
-def _topics(passages: Sequence[Passage]) -> Mapping[str, str]:
-    """Return chunk id -> topic: the metadata ``topic`` of its document, else the folders of the document's path."""
-    return {each.id: _own_topic(each) for each in passages}
-
-
-def _own_topic(passage: Passage) -> str:
-    topic = passage.metadata.get("topic")
-    if isinstance(topic, str) and topic.strip():
-        return topic.strip()
-    return "/".join((passage.page or passage.id).split("/")[:-1])

@@ -35,15 +35,12 @@ class _Sums:
 
 
 def model_lines(material: Material) -> Iterator[str]:
-    """Yield the chunks, the topics, the wanted drafts, and the calls with their tokens and cost."""
+    """Yield the chunks with topics, the wanted drafts, and the calls with their tokens and cost."""
     settings, access = model_settings(material.plan), material.models
     if settings is None or access is None:
         return
     chunks = chunks_of(material)
-    topics = {chunk.topic for chunk in chunks if chunk.topic}
-    without = sum(not chunk.topic for chunk in chunks)
-    yield f"chunks: {len(chunks):,}" + (f", {without:,} without a topic, which generate nothing" if without else "")
-    yield f"topics: {len(topics):,}"
+    yield f"chunks with a topic: {len(chunks):,}, in {len({chunk.topic for chunk in chunks}):,} topics"
     cells = list(cell_jobs(material.plan, chunks))
     jobs = Pairing(chunks).completed([job for cell in cells for job in cell.next(0)])
     drafts = A_CALL * len(jobs)

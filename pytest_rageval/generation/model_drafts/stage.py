@@ -13,7 +13,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess, add_usage, run_all
 from pytest_rageval.generation.model_drafts.cells import cell_jobs, kept_of
-from pytest_rageval.generation.model_drafts.chunks import NO_TOPIC, chunks_of
+from pytest_rageval.generation.model_drafts.chunks import chunks_of
 from pytest_rageval.generation.model_drafts.drafting import Drafted, draft
 from pytest_rageval.generation.model_drafts.inspecting import inspect
 from pytest_rageval.generation.model_drafts.items import Item, checked_item
@@ -38,10 +38,7 @@ def add_drafts(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     if settings is None or material.models is None:
         return list(drafts)
     chunks = chunks_of(material)
-    without = sum(not chunk.topic for chunk in chunks)
-    if without:
-        material.left_out[NO_TOPIC] += without
-    material.wanted_topics.update(chunk.topic for chunk in chunks if chunk.topic)
+    material.wanted_topics.update(chunk.topic for chunk in chunks)
     pairing, cells = Pairing(chunks), list(cell_jobs(material.plan, chunks))
     drafting = _Drafting(material, settings, material.models, list(drafts))
     while True:
