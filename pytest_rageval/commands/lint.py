@@ -6,16 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from pytest_rageval import corpora, datasets
+from pytest_rageval.commands.generation.formats import formats_of
 from pytest_rageval.linting.finding import Finding, Severity
 from pytest_rageval.linting.linter import Linter
-from pytest_rageval.registry import Registry
-
-if TYPE_CHECKING:
-    from pytest_rageval.corpora import Reader
-    from pytest_rageval.datasets import Loader
 
 __all__ = ["lint"]
 
@@ -45,7 +40,7 @@ def lint(
     Raises:
         RagEvalError: a setting is invalid, or a file is missing.
     """
-    linter = Linter(settings, tuple(corpus), *_registries(names, corpus))
+    linter = Linter(settings, tuple(corpus), *formats_of(names, corpus))
     findings = {name: linter(name) for name in dict.fromkeys(names)}
     every = [finding for each in findings.values() for finding in each]
     if as_json:
@@ -57,23 +52,6 @@ def lint(
         yield from _summary(every, linter.matcher)
     bad = ("error", "warning") if strict else ("error",)
     return int(any(finding.severity in bad for finding in every))
-
-
-def _registries(names: Sequence[str], corpus: Sequence[str]) -> tuple[Registry[Loader], Registry[Reader]]:
-    """Return the builtin formats, or those of the project if a name is not builtin."""
-    formats: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
-    readers: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
-    lines = [line for line in corpus if ":" in line]
-    if all(_head(name) in formats for name in names) and all(_head(line) in readers for line in lines):
-        return formats, readers
-    from pytest_rageval.hooks.project import project_catalog
-
-    catalog = project_catalog()
-    return catalog.datasets, catalog.corpora
-
-
-def _head(name: str) -> str:
-    return name.partition(":")[0]
 
 
 def _finding_lines(findings: Sequence[Finding], most: int) -> Iterator[str]:
