@@ -107,16 +107,12 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
         if answer.left_in(f"{title}\n{text}"):
             return Drop("old_value_left", "the passage states the answer in another form, too")
         fakes = answer.fakes(value)
-        if _states_any(whole, answer) and not any(contains(f"{title}\n{text}", fake) for fake in fakes):
+        if answer.left_in(whole) and not any(contains(f"{title}\n{text}", fake) for fake in fakes):
             return Drop("other_form", "the passage writes the answer in another form")
     name = f"{passage.id}-counterfactual"
     return replace(
         passage, id=name, text=text, title=title, role="counterfactual", page="", span=None, metadata=NOTHING
     )
-
-
-def _states_any(text: str, answer: Answer[Any]) -> bool:
-    return answer.left_in(text)
 
 
 def _told(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
@@ -129,16 +125,33 @@ def _told(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
 
 
 def _lies(instance: Instance, answers: Sequence[Answer[Any]], random: Random) -> Iterator[Lie]:
-    """Yield lies that a rule decides: every slot has another value, and none is in the question."""
-    values = []
-    for slot, answer in zip(instance.gold, answers, strict=True):
-        decided = [
-            value
-            for value in dict.fromkeys(answer.others(random))
-            if not answer.states(instance.question, value)
-            and is_decided(instance.question, slot, answer.fakes(value), answer.kind)
-        ]
-        values.append(decided)
-    if all(values):
-        for at in range(min(_TRIES, max(map(len, values)))):
-            yield tuple((answer, each[at % len(each)]) for answer, each in zip(answers, values, strict=True))
+    """Yield lies that a rule decides: every slot has another value, and none is in the question.
+
+    A slot without further values keeps its last one.
+    """
+    waiting = [
+        _decided(instance.question, slot, each, random) for slot, each in zip(instance.gold, answers, strict=True)
+    ]
+    values: list[Any] = []
+    for drawn in waiting:
+        first = next(drawn, None)
+        if first is None:
+            return
+        values.append(first)
+    for _ in range(_TRIES):
+        yield tuple(zip(answers, values, strict=True))
+        further = [next(drawn, None) for drawn in waiting]
+        if not any(each is not None for each in further):
+            return
+        values = [old if new is None else new for old, new in zip(values, further, strict=True)]
+
+
+def _decided(question: str, slot: tuple[str, ...], answer: Answer[Any], random: Random) -> Iterator[Any]:
+    """Yield the other values of a slot that a rule decides, each once."""
+    seen = set()
+    for value in answer.others(random):
+        if value in seen or answer.states(question, value):
+            continue
+        seen.add(value)
+        if is_decided(question, slot, answer.fakes(value), answer.kind):
+            yield value
