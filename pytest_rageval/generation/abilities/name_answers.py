@@ -63,7 +63,7 @@ class NameAnswer:
     def edits(self, text: str, value: str) -> tuple[Edit, ...] | Drop:
         """Return the edits of the aliases, and of the last name alone if a full name is in the text."""
         spans: list[tuple[int, int, str]] = []
-        for alias in sorted(self.aliases, key=len, reverse=True):
+        for alias in sorted(filter(self._is_name, self.aliases), key=len, reverse=True):
             spans += [(*span, alias) for span in _places(text, alias) if not _overlaps(span, spans)]
         longer = [name for name in self.names if any(_holds(name, alias) for alias in self.aliases)]
         if any(_overlaps(place, spans) for name in longer for place in _places(text, name)):
@@ -75,6 +75,11 @@ class NameAnswer:
                 return more
             edits += [edit for edit in more if edit not in edits]
         return tuple(sorted(edits))
+
+    def _is_name(self, alias: str) -> bool:
+        """Return whether an alias is a name and not a name with other words, such as "the Louvre" for Louvre."""
+        inner = [name for name in self.names if _holds(alias, name)]
+        return not any(word[0].islower() for name in inner for word in alias.replace(name, " ").split())
 
     def left_in(self, text: str) -> bool:
         """Return whether an alias is in ``text``, also as a part of a word."""
