@@ -9,7 +9,7 @@ from functools import lru_cache
 from random import Random
 
 from pytest_rageval.generation.abilities.answer import Kind
-from pytest_rageval.generation.abilities.edit import Drop, Edit, same_length
+from pytest_rageval.generation.abilities.edit import Drop, Edit, edited, same_length
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.text.language import CJK
 
@@ -69,6 +69,8 @@ class NameAnswer:
         if any(_overlaps(place, spans) for name in longer for place in _places(text, name)):
             return Drop("ambiguous_name", f"{longer[0]} is another name")
         edits = [Edit(start, end, _in_case(value, text[start:end])) for start, end, _ in spans]
+        if edits and self.left_in(edited(text, edits)):
+            return Drop("old_value_left", "the name is a part of another word")
         for alias in {alias for _, _, alias in spans if _JOINED.search(alias)}:
             more = _last_names(text, alias, value, spans)
             if isinstance(more, Drop):
