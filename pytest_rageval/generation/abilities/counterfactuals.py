@@ -90,8 +90,6 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
     whole = f"{passage.title}\n{passage.text}"
     edits: list[Edit] = []
     for answer, value in lie:
-        if answer.states(whole, value):
-            return Drop("fake_already_there", f"{answer.fakes(value)[0]} is in the passage")
         more = answer.edits(whole, value)
         if isinstance(more, Drop):
             return more
@@ -100,6 +98,9 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
         return Drop("ambiguous_value", "two slots are stated by one span")
     if not edits:
         return Drop("answer_not_in_passage")
+    for answer, value in lie:
+        if answer.states(whole, value):
+            return Drop("fake_already_there", f"{answer.fakes(value)[0]} is in the passage")
     cut = len(passage.title)
     title = edited(passage.title, [edit for edit in edits if edit.end <= cut])
     text = edited(passage.text, [Edit(e.start - cut - 1, e.end - cut - 1, e.text) for e in edits if e.start > cut])

@@ -12,6 +12,7 @@ from pytest_rageval.generation.abilities.answer import Kind
 from pytest_rageval.generation.abilities.edit import Drop, Edit, edited, same_length
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.text.language import CJK
+from pytest_rageval.text.stems import STOP_WORDS
 
 __all__ = ["NameAnswer", "Names", "name_answer"]
 
@@ -23,7 +24,7 @@ _TITLE = re.compile(
     r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Dame|Lord|Lady|President|Chancellor|Senator|Judge|Captain|Coach|King"
     r"|Queen|Prince|Princess|Mayor|Minister|Pope|Saint)\.?\Z"
 )
-_BEFORE = re.compile(r"(?P<start>\A|[\n.!?。！？:;\"“(] ?)?(?P<word>[^\W\d_][\w.'’-]*) \Z")
+_BEFORE = re.compile(r"(?P<word>[^\W\d_][\w.'’-]*) \Z")
 _AFTER = re.compile(r" [A-Z]")
 _JOINED = re.compile("[ ·•]")
 _OF = frozenset({"and", "de", "for", "of", "the"})
@@ -110,11 +111,15 @@ def _last_names(text: str, alias: str, value: str, spans: list[tuple[int, int, s
     edits = []
     for start, end in _outside(text, last, spans):
         before = _BEFORE.search(text[max(0, start - 40) : start])
-        other = before and before["word"][:1].isupper() and before["start"] is None
-        if (before and other and not _TITLE.match(before["word"])) or (last.isascii() and _AFTER.match(text, end)):
+        if (before and _is_first_name(before["word"])) or (last.isascii() and _AFTER.match(text, end)):
             return Drop("ambiguous_name", f"{last} may be another name")
         edits.append(Edit(start, end, _in_case(_JOINED.split(value)[-1], text[start:end])))
     return edits
+
+
+def _is_first_name(word: str) -> bool:
+    """Return whether a word before a last name makes it another person's: Bob, but not Mr and not When."""
+    return word[:1].isupper() and word.casefold() not in STOP_WORDS and _TITLE.match(word) is None
 
 
 def _outside(text: str, word: str, spans: list[tuple[int, int, str]]) -> list[tuple[int, int]]:

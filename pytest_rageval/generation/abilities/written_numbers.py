@@ -75,8 +75,9 @@ class WrittenNumber:
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """Yield the numbers of a text, each with its unit; none of a name, an ordinal, a range, a date or a time."""
     narrow = same_length(text)
+    bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
     for match in _NUMBER.finditer(narrow):
-        stated = set(quantities(narrow[max(0, match.start() - _REACH) : match.end() + _REACH]))
+        stated = set(quantities(bare[max(0, match.start() - _REACH) : match.end() + _REACH]))
         found = next((each for each in _readings(narrow, match) if each[2] in stated), None)
         if found is not None:
             start, end, quantity = found
