@@ -55,6 +55,8 @@ def read_instance(record: Fields, dataset: str) -> Instance:
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")
+    if not isinstance(record.values.get("generated", {}), dict):
+        raise record.error("generated", "an object, as `rageval generate` writes it; a facet needs another name")
     language = record.language("language", detect_language(question))
     facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
     if answerable is not None:

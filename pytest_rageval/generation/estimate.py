@@ -9,12 +9,13 @@ from pytest_rageval.generation.templates.prepared import prepare
 from pytest_rageval.generation.templates.template import Template, templates_of
 from pytest_rageval.registry import Registry
 
-__all__ = ["ESTIMATES", "Estimate", "estimated"]
+__all__ = ["ESTIMATES", "Estimate", "corpus_lines", "estimated", "table_lines", "template_lines", "wanted_lines"]
 
 Estimate = Callable[[Material], Iterable[str]]
 """Yields lines about one part of a plan; checks that part as far as its data allows."""
 
 ESTIMATES: dict[str, str] = {
+    "corpus": "pytest_rageval.generation.estimate:corpus_lines",
     "table": "pytest_rageval.generation.estimate:table_lines",
     "template": "pytest_rageval.generation.estimate:template_lines",
     "wanted": "pytest_rageval.generation.estimate:wanted_lines",
@@ -33,6 +34,13 @@ def estimated(material: Material) -> Iterator[str]:
     yield from (f"warning: {warning}" for warning in material.warnings)
     if not calls:
         yield "calls: 0, tokens: 0, cost: 0 USD"
+
+
+def corpus_lines(material: Material) -> Iterator[str]:
+    """Yield the numbers of documents and passages."""
+    if material.corpus:
+        documents = len({passage.page for passage in material.corpus})
+        yield f"corpus: {documents:,} documents, {len(material.corpus):,} passages"
 
 
 def table_lines(material: Material) -> Iterator[str]:

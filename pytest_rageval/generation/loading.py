@@ -1,4 +1,4 @@
-"""Load the inputs of a plan: the rows of its tables, and the digests of their files."""
+"""Load the inputs of a plan: the rows of its tables, its documents, and the digests of their files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 
 from pytest_rageval.datasets.source import read_bytes
+from pytest_rageval.errors import DataError
+from pytest_rageval.generation.corpus import corpus_digests, corpus_passages
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.loading import load_tables
@@ -16,15 +18,23 @@ __all__ = ["load_material"]
 
 
 def load_material(plan: Plan, out: Path | None) -> Material:
-    """Return the material of a plan, with all rows of its tables.
+    """Return the material of a plan, with all rows of its tables and all passages of its documents.
 
     Raises:
-        DataError: a file cannot be read, or a column is unknown.
+        DataError: a file cannot be read, a column is unknown, or there is neither a table nor a document.
     """
     warnings: list[str] = []
-    tables = load_tables(plan, warnings)
-    digests = {
-        Path(os.path.relpath(each.path, plan.folder)).as_posix(): hashlib.sha256(read_bytes(each.path)).hexdigest()
-        for each in table_settings(plan)
-    }
-    return Material(plan=plan, tables=tables, out=out or Path(), warnings=warnings, digests=digests)
+    tables, corpus = load_tables(plan, warnings), tuple(corpus_passages(plan))
+    if not tables and not corpus:
+        what = "there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"
+        raise DataError(plan.shown, what)
+    files = {Path(os.path.relpath(each.path, plan.folder)).as_posix(): each.path for each in table_settings(plan)}
+    digests = {name: hashlib.sha256(read_bytes(path)).hexdigest() for name, path in files.items()}
+    return Material(
+        plan=plan,
+        tables=tables,
+        out=out or Path(),
+        corpus=corpus,
+        warnings=warnings,
+        digests=digests | corpus_digests(plan),
+    )

@@ -1,4 +1,4 @@
-"""What generators and stages work with: the plan, its tables, and notes for the report."""
+"""What generators and stages work with: the plan, its tables and documents, and notes for the report."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Table
+from pytest_rageval.model.case import Passage
 
 __all__ = ["Material", "Shortage"]
 
@@ -41,6 +42,7 @@ class Material:
     Attributes:
         plan: the plan.
         tables: the tables of the plan by name, with their rows.
+        corpus: the passages of the documents of the plan; empty without ``[[corpus]]``.
         out: the output folder.
         previous: the drafts of an earlier call with the same plan, by id; empty for the first.
         warnings: sentences for the user and the report, in order.
@@ -53,6 +55,7 @@ class Material:
     plan: Plan
     tables: Mapping[str, Table]
     out: Path
+    corpus: tuple[Passage, ...] = ()
     previous: Mapping[str, Draft] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)

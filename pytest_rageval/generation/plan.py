@@ -36,6 +36,7 @@ class Part:
 
 
 PARTS: dict[str, str] = {
+    "corpus": "pytest_rageval.generation.corpus:PART",
     "split": "pytest_rageval.generation.split:PART",
     "table": "pytest_rageval.generation.tables.table_settings:PART",
     "template": "pytest_rageval.generation.templates.template:PART",

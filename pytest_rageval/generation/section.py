@@ -85,16 +85,18 @@ class Section:
 
     def whole(self, key: str, default: int | None = None, least: int = 0) -> int | None:
         """Return a whole number of ``least`` or more; the default if the key is absent."""
-        value = self.values.get(key, default)
-        if key not in self.values or (isinstance(value, int) and not isinstance(value, bool) and value >= least):
+        if key not in self.values:
+            return default
+        value = self.values[key]
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
             return value
         raise self.wrong(key, f"a whole number of {least} or more")
 
     def number(self, key: str, default: float | None = None, least: float = 0.0, most: float = 1e15) -> float | None:
         """Return a number in ``least``..``most``; the default if the key is absent."""
-        value = self.values.get(key, default)
         if key not in self.values:
-            return value
+            return default
+        value = self.values[key]
         if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most:
             return float(value)
         raise self.wrong(key, f"a number in {least:g}..{most:g}")

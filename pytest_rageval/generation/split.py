@@ -76,6 +76,8 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
                 name = TEST
             filled[name] += size
             members[name] += component
+    if len(kept) > 1 and not members[TRAIN] and shares.get(TRAIN):
+        warnings.append(f"{TRAIN} has no case: the cases share their documents, or are too few")
     test = sorted(members[TEST], key=lambda draft: draft.id)
     train = sorted(members[TRAIN], key=lambda draft: draft.id)
     return Sets(tuple(test), tuple(train), tuple(_sample(test, settings.human_per_cell, seed)))

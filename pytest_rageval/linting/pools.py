@@ -78,9 +78,11 @@ def _implied(instance: Instance, noisy: bool) -> str:
     roles = {passage.role for passage in passages}
     if "counterfactual" in roles:
         return "counterfactual_robustness"
+    if not noisy:
+        return ""
     if any(passage.group is not None for passage in passages):
         return "information_integration"
-    return "noise_robustness" if noisy and roles - {""} else ""
+    return "noise_robustness" if roles - {""} else ""
 
 
 def _shortage(case: Case) -> str:

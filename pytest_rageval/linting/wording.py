@@ -12,6 +12,7 @@ from pytest_rageval.linting.finding import Finding, about
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.model.case import Instance
+from pytest_rageval.model.facets import ABILITIES, TASKS
 from pytest_rageval.text.language import main_language
 
 __all__ = ["language", "language_mix", "stray_name", "yes_no_bias"]
@@ -20,11 +21,11 @@ FEWEST, MOST = 10, 0.8
 """Smallest number of yes/no questions, and largest share of one answer, before the check reports a bias."""
 
 KNOWN = {
-    "task": frozenset(TASK_OF.values()),
+    "task": frozenset({*TASK_OF.values(), *TASKS, *ABILITIES}),
     "topic_1": frozenset(name for topic in TOPICS for name in (topic.zh_1, topic.en_1)),
     "topic": frozenset(name for topic in TOPICS for name in (topic.zh, topic.en)),
 }
-"""OmniEval's names, by facet."""
+"""OmniEval's names, by facet, and our own names of tasks and abilities."""
 
 
 def yes_no_bias(subject: Subject) -> Iterator[Finding]:

@@ -109,7 +109,7 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
     yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}"
     for name, count in counts.items():
-        what = "passages" if name == "corpus.jsonl" else "cases"
-        yield f"{material.out / name}: {count:,} {what}" + ("" if count else ", not written")
+        what = "passage" if name == "corpus.jsonl" else "case"
+        yield f"{material.out / name}: {count:,} {what}{'' if count == 1 else 's'}" + ("" if count else ", not written")
     yield f"{material.out / 'report.md'}: cells, reasons, notes"
     yield from (f"short: {shortage}" for shortage in material.shortages)

@@ -27,21 +27,17 @@ def drop_duplicates(drafts: Sequence[Draft]) -> list[Draft]:
 
     The rules are those of `rageval lint`; later turns of conversations have no near duplicates.
     """
-    first: dict[QuestionKey, Draft] = {}
+    first: dict[QuestionKey, int] = {}
     result = list(drafts)
     for at, draft in enumerate(drafts):
         if draft.state == "dropped":
             continue
-        other = first.setdefault(question_key(draft.question, draft.history), draft)
-        result[at] = _passed(draft, DUPLICATE) if other is draft else draft.dropped(DUPLICATE, _same(other))
-    again = True
-    while again:
-        again = False
-        places = [at for at, draft in enumerate(result) if draft.state != "dropped" and not draft.history]
-        keys = [question_key(result[at].question)[-1] for at in places]
-        for number, near in near_pairs(keys):
-            result[places[number]] = result[places[number]].dropped(NEAR_DUPLICATE, _same(result[places[near]]))
-            again = True
+        other = first.setdefault(question_key(draft.question, draft.history), at)
+        result[at] = _passed(draft, DUPLICATE) if other == at else draft.dropped(DUPLICATE, _same(drafts[other]))
+    places = [at for at, draft in enumerate(result) if draft.state != "dropped" and not draft.history]
+    keys = [question_key(result[at].question)[-1] for at in places]
+    for number, near in near_pairs(keys, every=True):
+        result[places[number]] = result[places[number]].dropped(NEAR_DUPLICATE, _same(result[places[near]]))
     return [_passed(draft, NEAR_DUPLICATE) if draft.state != "dropped" else draft for draft in result]
 
 

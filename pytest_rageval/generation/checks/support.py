@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from pytest_rageval.errors import short_repr
 from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.quotes import located_quotes
 from pytest_rageval.metrics.shared.matching import contains, slot_hits
+from pytest_rageval.metrics.shared.quantities import alias_verdict
 from pytest_rageval.model.case import Passage
-from pytest_rageval.text.folding import fold_compact
 from pytest_rageval.text.quantities import quantities
 
 __all__ = ["CALCULATION", "answer_unsupported", "evidence_not_verbatim", "one_hop"]
@@ -33,45 +34,49 @@ _LONGEST_SUM = 200
 
 def evidence_not_verbatim(draft: Draft) -> str:
     """Find a quote that is in no source, compared in NFKC and case folded, without white space."""
-    texts = [fold_compact(source.text) for source in draft.sources]
-    for quote in draft.evidence:
-        folded = fold_compact(quote)
-        if not folded or not any(folded in text for text in texts):
-            return f"{short_repr(quote)} is in no source"
-    return ""
+    missing = next((quote for quote, source, _ in located_quotes(draft) if source is None), None)
+    return f"{short_repr(missing)} is in no source" if missing is not None else ""
 
 
 def answer_unsupported(draft: Draft) -> str:
     """Find an answer that the evidence does not hold, and a calculation that has another result.
 
     Of an extractive draft, the evidence (the sources if it has no quotes) contains every slot. Numbers are compared as
-    numbers.
+    numbers, dates and times as what they are.
     """
     if CALCULATION in draft.verdicts:
         return _wrong_result(str(draft.verdicts[CALCULATION]), [alias for slot in draft.gold for alias in slot])
     if draft.task != "extractive_qa":
         return ""
     texts = draft.evidence or tuple(source.text for source in draft.sources)
-    missing = [slot[0] for slot, hit in zip(draft.gold, slot_hits(draft.gold, *texts), strict=True) if hit is None]
+    hits = zip(draft.gold, slot_hits(draft.gold, *texts), strict=True)
+    missing = [slot[0] for slot, hit in hits if hit is None and not _is_stated(draft.question, slot, texts)]
     return f"{short_repr(missing[0])} is not in the evidence" if missing else ""
 
 
 def one_hop(draft: Draft) -> str:
     """Find a draft of several passages that one of them answers alone.
 
-    With several slots, no passage holds all of them. With one slot, the last source holds the answer, and the others
-    lead to it; none of these holds it.
+    A multi-hop draft may be a chain: the last source holds the answer, and the others, which hold nothing of it, lead
+    to it.
     """
     if draft.task not in SEVERAL or len(draft.sources) < 2:
         return ""
-    sources = draft.sources if len(draft.gold) > 1 else draft.sources[:-1]
-    alone = next((source for source in sources if _holds(source, draft)), None)
-    return f"{alone.id} holds the whole answer" if alone is not None else ""
+    held = [_slots_in(source, draft) for source in draft.sources]
+    alone = next((source for source, slots in zip(draft.sources, held, strict=True) if all(slots)), None)
+    is_chain = draft.task == "multi_hop_qa" and not any(any(slots) for slots in held[:-1])
+    return f"{alone.id} holds the whole answer" if alone is not None and not is_chain else ""
 
 
-def _holds(source: Passage, draft: Draft) -> bool:
+def _slots_in(source: Passage, draft: Draft) -> list[bool]:
+    """Return for each slot whether a source holds it."""
     text = f"{source.title}\n{source.text}"
-    return all(any(contains(text, alias) for alias in slot) for slot in draft.gold)
+    return [any(contains(text, alias) for alias in slot) for slot in draft.gold]
+
+
+def _is_stated(question: str, slot: Sequence[str], texts: Sequence[str]) -> bool:
+    """Return whether a text states the number, date or time of an alias: 9 am is 9:00."""
+    return any(alias_verdict(question, alias, text) == 1.0 for alias in slot for text in texts)
 
 
 def _wrong_result(written: str, aliases: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ SHORT_ANSWERS = frozenset({"extractive_qa", "multi_hop_qa"})
 """Tasks whose answer is more than a yes or a no."""
 
 _EN_TEXT = re.compile(
-    r"\b(?:according to|based on|as (?:stated|mentioned|described) in|in|from) (?:the|this|that) "
+    r"\b(?:according to|based on|as (?:stated|mentioned|described) in) (?:the|this|that) "
     r"(?:above |given |following |provided )?(?:article|context|document|excerpt|paragraph|passage|text)\b"
     r"|\bthe (?:above|aforementioned)\b|\b(?:mentioned|described|stated) (?:above|below)\b"
     r"|\bthis (?:article|document|excerpt|paragraph|passage|text)\b",
@@ -36,6 +36,8 @@ _PRONOUN = re.compile(
     r"|(?:他|她|它)(?:们)?(?:的)?|(?:这|该|此)(?:个|位|些|家|项|种)?",
     re.IGNORECASE,
 )
+
+_ACRONYM = re.compile(r"IT\b")
 
 
 def answer_in_question(draft: Draft) -> str:
@@ -71,23 +73,21 @@ def refers_to_text(draft: Draft) -> str:
     question = fold(draft.question)
     match = _EN_TEXT.search(question) or _ZH_TEXT.search(question)
     if match is None and not draft.history:
-        match = _PRONOUN.match(question)
+        match = None if _ACRONYM.match(draft.question.strip()) else _PRONOUN.match(question)
     return f"{short_repr(match[0])} refers to a text that the reader does not have" if match else ""
 
 
 def follow_up_complete(draft: Draft) -> str:
     """Find a later turn that names the entity of the first in full: it would not depend on the conversation.
 
-    The entity is the title of the first source, or the name that ``verdicts["entity"]`` gives.
+    The entity is the title of the first source, or any of the names in ``verdicts["entities"]``.
     """
     if not draft.history or not draft.sources:
         return ""
-    entity = str(draft.verdicts.get("entity") or draft.sources[0].title)
+    entities = draft.verdicts.get("entities") or [draft.sources[0].title]
     first, question = fold(draft.history[0].question), fold(draft.question)
-    named = fold(entity)
-    if named and named in first and named in question:
-        return f"{short_repr(entity)} is named again"
-    return ""
+    again = next((each for each in entities if fold(each) and fold(each) in first and fold(each) in question), None)
+    return f"{short_repr(again)} is named again" if again is not None else ""
 
 
 def language(draft: Draft) -> str:

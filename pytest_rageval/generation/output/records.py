@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import DataError
 from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.quotes import located_quotes
 from pytest_rageval.model.case import Gold, Passage, Turn
 
 __all__ = ["draft_line", "json_line", "read_drafts", "record_of", "text_sha"]
@@ -21,8 +22,8 @@ Json = dict[str, Any]
 def record_of(draft: Draft) -> Json:
     """Return the record of a draft in our JSON Lines: the case with its facets, and where it comes from.
 
-    The key ``generated`` holds the draft's id, what made it, and the sources with the sha256 of their texts. No system
-    sees it, and it is no facet.
+    The key ``generated`` holds the draft's id, what made it, and the sources with the sha256 of their texts and the
+    span of the evidence in them. No system sees it, and it is no facet.
     """
     topic = draft.topic.split("/") if draft.topic else []
     facets = {
@@ -91,11 +92,19 @@ def text_sha(text: str) -> str:
 
 
 def _generated(draft: Draft) -> Json:
+    spans: dict[str, list[int]] = {}
+    for _, source, span in located_quotes(draft):
+        if source is not None:
+            spans.setdefault(source.id, []).extend(span)
     sources = [
-        {"id": each.id, **({"span": list(each.span)} if each.span else {}), "sha256": text_sha(each.text)}
-        for each in draft.sources
+        {"id": each.id, **_span(spans.get(each.id, [])), "sha256": text_sha(each.text)} for each in draft.sources
     ]
     return {"draft": draft.id, "by": draft.origin, "sources": sources, **_inspected(draft.verdicts)}
+
+
+def _span(edges: Sequence[int]) -> Json:
+    """Return where the quotes of a source begin and end in its text; nothing if it has none."""
+    return {"span": [min(edges), max(edges)]} if edges else {}
 
 
 def _inspected(verdicts: Mapping[str, Any]) -> Json:
@@ -130,12 +139,11 @@ def _whole_passage(passage: Passage) -> Json:
 
 def _evidence(draft: Draft) -> list[Json]:
     """Return the quotes with their pages: each quote is of the first source that holds it."""
-    units = []
-    for quote in draft.evidence:
-        source = next((each for each in draft.sources if quote in each.text), None)
-        if source is not None:
-            units.append({"page": source.page or source.id, "quote": quote})
-    return units
+    return [
+        {"page": source.page or source.id, "quote": source.text[start:end]}
+        for _, source, (start, end) in located_quotes(draft)
+        if source is not None
+    ]
 
 
 def _read(where: str, values: Mapping[str, Any]) -> Draft:

@@ -12,7 +12,10 @@ from pytest_rageval.generation.split import Sets
 from pytest_rageval.generation.wanted import cells_of
 from pytest_rageval.registry import Registry
 
-__all__ = ["SECTIONS", "ReportSection", "markdown_cell", "markdown_table", "report_of"]
+__all__ = [
+    "SECTIONS", "ReportSection", "cells_section", "markdown_cell", "markdown_table", "notes_section", "reasons_section",
+    "report_of", "sets_section",
+]  # fmt: skip
 
 ReportSection = Callable[[Material, Sequence[Draft], Sets], Iterable[str]]
 """Yields the lines of a section, with its heading; nothing if it has nothing to say."""

@@ -14,7 +14,7 @@ from pytest_rageval.generation.tables.table_settings import TableSettings, table
 from pytest_rageval.model.case import Passage
 from pytest_rageval.registry import Registry
 
-__all__ = ["SOURCES", "TableSource", "load_tables", "make_table"]
+__all__ = ["SOURCES", "TableSource", "load_tables", "make_table", "tables_of_files"]
 
 TableSource = Callable[[Plan, list[str]], Iterable[Table]]
 """Yields tables of a plan; appends warnings to the list."""
@@ -60,7 +60,9 @@ def _table(settings: TableSettings, rows: Sequence[RawRow], warnings: list[str])
     keyed = Counter(value_text(values.get(key)) for _, values in rows)
     repeated = sum(count - 1 for value, count in keyed.items() if value)
     if repeated:
-        warnings.append(f"{section.where}: {repeated} rows of {settings.name!r} repeat a key; they get #2 and so on")
+        rows_of = "1 row" if repeated == 1 else f"{repeated} rows"
+        what = f"{settings.name!r} repeats a key in {rows_of}; repeated keys get #2 and so on"
+        warnings.append(f"{section.where}: {what}")
     if len(table.rows) < len(rows):
         without = len(rows) - len(table.rows)
         what = f"have no value of the key {short_repr(key)}"
@@ -97,13 +99,14 @@ def make_table(name: str, rows: Iterable[RawRow], key: str, passage: str = "", t
         columns.update(dict.fromkeys(values))
         if is_missing(values.get(key)):
             continue
-        title = value_text(values[key])
-        seen[title] += 1
-        row_id = f"{name}:{title}" + (f"#{seen[title]}" if seen[title] > 1 else "")
+        keyed = value_text(values[key])
+        seen[keyed] += 1
+        row_id = f"{name}:{keyed}" + (f"#{seen[keyed]}" if seen[keyed] > 1 else "")
         text = (fill_columns(passage, values) if passage else None) or _listed(values)
         row_topic = fill_columns(topic, values) if topic else name
+        title = keyed if keyed in text else ""  # a number that the text does not mention is no title
         made.append(Row(row_id, values, Passage(row_id, text, title=title, page=row_id), row_topic or "", where))
-    return Table(name, tuple(columns), key, tuple(made))
+    return Table(name, tuple(columns), key, tuple(made), columns_in(passage) if passage else tuple(columns))
 
 
 def _listed(values: Mapping[str, Value]) -> str:

@@ -43,12 +43,14 @@ class Table:
         columns: the names of its columns, in order.
         key: the column that names a row.
         rows: the rows, in the order of the file.
+        shown: the columns that a row's passage shows.
     """
 
     name: str
     columns: tuple[str, ...]
     key: str
     rows: tuple[Row, ...]
+    shown: tuple[str, ...] = ()
 
     @cached_property
     def _indexes(self) -> dict[tuple[str, ...], dict[tuple[str, ...], list[Row]]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row, is_missing, value_text
 from pytest_rageval.generation.tables.values import comparable, is_ordered
+from pytest_rageval.generation.templates.answers import Answered, answers_of, told_apart
 from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.prepared import Prepared, Text
-from pytest_rageval.generation.templates.row_drafts import AMBIGUOUS, Answered, answers_of, told_apart
+from pytest_rageval.generation.templates.row_drafts import AMBIGUOUS
 from pytest_rageval.model.case import Gold
 
 __all__ = ["paired_drafts"]
@@ -21,9 +23,10 @@ LOOKED_AT = 100
 
 
 def paired_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Counter[str]) -> Iterator[Draft]:
-    """Yield a draft for each row with the next row of its topic that differs from it.
+    """Yield a draft for each two rows of a topic: a row, and the next one that differs from it.
 
-    The next row is the second: a row at the end of the table changes no other pair.
+    A row is in one pair of a template: else pairs would link all rows of a topic, and they could not be split. A row at
+    the end of the table changes no other pair.
     """
     topics: dict[str, list[Row]] = {}
     for row in rows:
@@ -31,17 +34,16 @@ def paired_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: 
             topics.setdefault(row.topic, []).append(row)
         else:
             missing["without a value of ask, answer or pick"] += 1
-    position = {row.id: at for members in topics.values() for at, row in enumerate(members)}
-    for row in rows:
-        members = topics.get(row.topic, [])
-        at = position.get(row.id)
-        if at is None:
-            continue
-        other = next((each for each in members[at + 1 : at + 1 + LOOKED_AT] if _differ(prepared, row, each)), None)
-        if other is None:
-            missing["without a second row that differs"] += 1
-            continue
-        yield _pair(prepared, plan, row, other)
+    for members in topics.values():
+        left = deque(members)
+        while left:
+            row = left.popleft()
+            other = next((each for each in islice(left, LOOKED_AT) if _differ(prepared, row, each)), None)
+            if other is None:
+                missing["without a second row that differs"] += 1
+                continue
+            left.remove(other)
+            yield _pair(prepared, plan, row, other)
 
 
 def _is_complete(prepared: Prepared, row: Row) -> bool:
@@ -54,7 +56,8 @@ def _is_complete(prepared: Prepared, row: Row) -> bool:
 
 def _differ(prepared: Prepared, one: Row, other: Row) -> bool:
     """Return whether two rows can be told apart by the question, and have another answer."""
-    if one.passage.title == other.passage.title:
+    key = prepared.table.key
+    if comparable(one.values.get(key)) == comparable(other.values.get(key)):
         return False
     pick = prepared.template.pick
     if pick is None:
@@ -94,4 +97,4 @@ def _answers_of_side(prepared: Prepared, wording: Text, row: Row, *, other: bool
     answers = [answer for each in group for answer in answers_of(prepared, each)]
     if pick is None:
         return answers
-    return [Answered(((value_text(each.values.get(pick.column)),),), (each,)) for each in group]
+    return [Answered((((value_text(each.values.get(pick.column)),),),), (each,)) for each in group]

@@ -142,13 +142,13 @@ def _text(pattern: str, template: Template, key: str, table: Table, tables: Mapp
 def _slots(
     template: Template, asks: Sequence[Text], table: Table, tables: Mapping[str, Table]
 ) -> tuple[tuple[Text, ...], ...]:
-    """Return the slots of the answer; without an answer, the columns of the table that no question names."""
+    """Return the slots of the answer; without an answer, the columns of the passage that no question names."""
     if template.answer:
         return tuple(
             tuple(_text(alias, template, "answer", table, tables) for alias in slot) for slot in template.answer
         )
     asked = {each.column for ask in asks for each in ask.expressions}
-    rest = [column for column in table.columns if column not in asked]
+    rest = [column for column in table.shown if column not in asked]
     return tuple((Text(f"{{{column}}}", (Expression(column, False, column),)),) for column in rest)
 
 

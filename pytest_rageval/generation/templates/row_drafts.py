@@ -4,64 +4,51 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from pytest_rageval.generation.draft import Draft, case_id
 from pytest_rageval.generation.plan import Plan
-from pytest_rageval.generation.tables.table import Row, is_missing, value_text
-from pytest_rageval.generation.templates.joins import follow
+from pytest_rageval.generation.tables.table import Row
+from pytest_rageval.generation.templates.answers import Answered, answers_of, links_of, told_apart
 from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.prepared import Prepared, Text
 from pytest_rageval.metrics.shared.matching import contains, fold
-from pytest_rageval.model.case import Gold, Turn
+from pytest_rageval.model.case import Turn
 
-__all__ = ["Answered", "answers_of", "row_drafts", "told_apart"]
+__all__ = ["AMBIGUOUS", "row_drafts"]
 
 AMBIGUOUS, REPEATED, NOT_UNIQUE, BRIDGE = "ambiguous", "duplicate", "not_unique", "bridge_in_question"
 
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """One answer to the question about a row.
-
-    Attributes:
-        gold: the answer.
-        rows: the rows that it is from: the row of the question, those of joins, those that a placeholder links.
-    """
-
-    gold: Gold
-    rows: tuple[Row, ...]
-
-    @property
-    def key(self) -> tuple[tuple[str, ...], ...]:
-        """The answer as answers are compared."""
-        return tuple(tuple(map(fold, slot)) for slot in self.gold)
-
-    def __str__(self) -> str:
-        return " and ".join(slot[0] for slot in self.gold)
+Asked = frozenset[tuple[str, str]]
+"""What a question fills in: placeholder and folded value. Two wordings that fill in the same ask the same."""
 
 
 def row_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Counter[str]) -> Iterator[Draft]:
     """Yield a draft, or the turns of a conversation, for each row that has all values."""
-    asked: set[tuple[str, ...]] = set()
+    asked: set[Asked] = set()
     for row in rows:
         wording = prepared.wording(row, plan.seed)
         filled = wording.fill(row)
         answers = answers_of(prepared, row) if filled else []
-        if filled is None or not answers:
+        later = [text.fill(row) for text in prepared.follow_ups]
+        if filled is None or not answers or None in later:
             missing["without a value of ask or answer"] += 1
             continue
-        question, _ = filled
+        question, found = filled
+        if not prepared.template.answer:
+            answers = [answer.without(question) for answer in answers]
         group = prepared.rows_of_question(row, wording.expressions)
         every = [answer for each in group for answer in answers_of(prepared, each)]
         if prepared.template.follow_up:
-            turns = _conversation(prepared, plan, row, question, answers[0])
+            questions = [question, *(each[0] for each in later if each is not None)]
+            turns = _conversation(prepared, plan, row, wording, questions, answers[0])
         else:
             turns = [_draft(prepared, plan, row, question, every if prepared.template.collect else answers[:1])]
         reason, detail = _refusal(prepared, row, question, every)
-        key = tuple(fold(question).split())
+        filled_in = zip(wording.expressions, found, strict=True)
+        key = frozenset((expression.text, fold(", ".join(each.texts))) for expression, each in filled_in)
         if not reason and key in asked:
-            reason, detail = REPEATED, "another row has the same question and answer"
+            reason, detail = REPEATED, "an earlier row has the same question and answer"
         asked.add(key)
         yield from (turn.dropped(reason, detail) if reason else turn for turn in turns)
 
@@ -76,73 +63,31 @@ def _refusal(prepared: Prepared, row: Row, question: str, every: Sequence[Answer
     apart = told_apart(every)
     if apart and not template.collect:
         return AMBIGUOUS, apart
-    for link in _links(prepared, row):
+    for link in links_of(prepared, row):
         if contains(question, link):
             return BRIDGE, f"{link} is in the question"
     return "", ""
-
-
-def told_apart(answers: Sequence[Answered]) -> str:
-    """Return answers that differ as ``Oslo or Bergen``; "" if all are equal."""
-    different = {answer.key: str(answer) for answer in answers}
-    return " or ".join(dict.fromkeys(different.values())) if len(different) > 1 else ""
-
-
-def answers_of(prepared: Prepared, row: Row) -> list[Answered]:
-    """Return the answers of a row, one for each chain of joins from it; those without a value are left out."""
-    answers = []
-    for path in follow(row, prepared.joins):
-        filled = [_slot(slot, path[-1]) for slot in prepared.slots]
-        present = [slot for slot in filled if slot is not None]
-        if present and (len(present) == len(filled) or not prepared.template.answer):
-            gold = tuple(alias for slots, _ in present for alias in slots)
-            linked = [each for _, found in present for each in found]
-            answers.append(Answered(gold, tuple(dict.fromkeys((*path, *linked)))))
-    return answers
-
-
-def _slot(aliases: Sequence[Text], row: Row) -> tuple[Gold, tuple[Row, ...]] | None:
-    """Return the slots of one text of the answer: one, or several if it is a list field; None if a value is missing."""
-    first = aliases[0]
-    if len(aliases) == 1 and len(first.expressions) == 1 and first.pattern == f"{{{first.expressions[0].text}}}":
-        found = first.expressions[0].find(row)
-        return None if found is None or found.tied else (tuple((text,) for text in found.texts), found.rows)
-    filled = [alias.fill(row) for alias in aliases]
-    if any(each is None or any(found.tied for found in each[1]) for each in filled):
-        return None
-    present = [each for each in filled if each is not None]
-    rows = tuple(linked for _, every in present for found in every for linked in found.rows)
-    return (tuple(dict.fromkeys(text for text, _ in present)),), rows
-
-
-def _links(prepared: Prepared, row: Row) -> list[str]:
-    """Return the values that lead from the row of a question to that of its answer."""
-    links = []
-    for path in follow(row, prepared.joins):
-        for each, join in zip(path, prepared.joins, strict=False):
-            value = each.values.get(join.column)
-            if not is_missing(value):
-                items = value if isinstance(value, (list, tuple)) else [value]
-                links += map(value_text, items)
-    return list(dict.fromkeys(links))
 
 
 def _draft(prepared: Prepared, plan: Plan, row: Row, question: str, answers: Sequence[Answered]) -> Draft:
     """Return the draft of a question; several answers are slots."""
     slots = {tuple(map(fold, slot)): slot for answer in answers for slot in answer.gold}
     rows = dict.fromkeys(each for answer in answers for each in answer.rows)
-    return make_draft(prepared, plan, question, tuple(slots.values()), list(rows), links=_links(prepared, row))
+    return make_draft(prepared, plan, question, tuple(slots.values()), list(rows), links=links_of(prepared, row))
 
 
-def _conversation(prepared: Prepared, plan: Plan, row: Row, question: str, answered: Answered) -> list[Draft]:
+def _conversation(
+    prepared: Prepared, plan: Plan, row: Row, wording: Text, questions: Sequence[str], answered: Answered
+) -> list[Draft]:
     """Return the turns of a conversation about a row, each with the turns before it."""
-    dialogue = case_id(row.topic, prepared.template.task, question, [row.id])
-    later = [text.fill(row) for text in prepared.follow_ups]
-    questions = [question, *(filled[0] for filled in later if filled is not None)]
+    dialogue = case_id(row.topic, prepared.template.task, questions[0], [row.id])
+    found = [each.find(row) for each in wording.expressions]
+    entities = [text for each in found if each is not None for text in each.texts]
     history: tuple[Turn, ...] = ()
     turns = []
-    for number, (asked, slot) in enumerate(zip(questions, answered.gold, strict=True), 1):
+    for number, (asked, gold) in enumerate(zip(questions, answered.parts, strict=True), 1):
         facets = {"dialogue": dialogue, "round": str(number)}
-        turns.append(make_draft(prepared, plan, asked, (slot,), answered.rows, history=history, facets=facets))
-        history = (*history, Turn(asked, slot[0]))
+        turn = make_draft(prepared, plan, asked, gold, answered.rows, history=history, facets=facets)
+        turns.append(replace(turn, verdicts={**turn.verdicts, "entities": entities}))
+        history = (*history, Turn(asked, ", ".join(slot[0] for slot in gold)))
     return turns

@@ -62,8 +62,8 @@ class Template:
         task: the task of its cases.
         level: the level; "" for none.
         ask: wordings of the question.
-        answer: slots of aliases, with placeholders; empty for all columns of the passage. In a conversation, one slot
-            for each turn.
+        answer: slots of aliases, with placeholders; empty for the columns of the passage that no question names. In
+            a conversation, one slot for each turn.
         follow_up: the later questions of a conversation.
         via: joins ``table.column -> table.column``, as written.
         pick: the row that answers a contrast; None for other tasks.
@@ -178,7 +178,7 @@ def _check_task(template: Template) -> None:
     for key, wanted in (("follow_up", "conversational_qa"), ("pick", "contrast_qa")):
         if (key in section) != (task == wanted):
             problem = f"is for the task {wanted}" if key in section else f"is missing; the task {wanted} needs it"
-            raise section.error(key, f"{key} {problem}")
+            raise section.error(key if key in section else "task", f"{key} {problem}")
     if template.via and task in ("conversational_qa", "contrast_qa", INTEGRATION):
         raise section.error("via", f"via is for a question about one row; the task {task} takes none")
     turns = 1 + len(template.follow_up)

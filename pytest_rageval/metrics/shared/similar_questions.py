@@ -34,7 +34,7 @@ def question_key(question: str, history: Sequence[Turn] = ()) -> QuestionKey:
     return tuple(fold(each).rstrip("?!.。 ") for each in questions)
 
 
-def near_pairs(questions: Sequence[str]) -> Iterator[tuple[int, int]]:
+def near_pairs(questions: Sequence[str], *, every: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the place of each near duplicate and that of the earlier question it resembles.
 
     Two questions are near duplicates if they have at least 0.8 of their shingles (Jaccard) and all of their numbers in
@@ -45,7 +45,10 @@ def near_pairs(questions: Sequence[str]) -> Iterator[tuple[int, int]]:
 
     Args:
         questions: folded, as the last of `question_key`.
+        every: whether a question is compared with all that share enough, so none is missed. The time is then linear
+            only if the questions that are left have rare shingles.
     """
+    longest, compared = (len(questions), len(questions)) if every else (LONGEST_POSTING, COMPARED)
     shingled = [_shingles(question) for question in questions]
     frequency = Counter(chain.from_iterable(shingled))
     index: dict[str, list[int]] = defaultdict(list)
@@ -53,14 +56,14 @@ def near_pairs(questions: Sequence[str]) -> Iterator[tuple[int, int]]:
         ranked = sorted(shingles, key=lambda shingle: (frequency[shingle], shingle))
         rarest = ranked[: len(ranked) - math.ceil(NEAR * len(ranked)) + SHARED]
         overlaps = Counter(chain.from_iterable(index[shingle] for shingle in rarest))
-        most = max(overlaps.values(), default=0)
-        candidates = [other for other, count in overlaps.items() if count == most >= SHARED][:COMPARED]
+        least = SHARED if every else max(overlaps.values(), default=0)
+        candidates = [other for other, count in overlaps.items() if count >= max(least, SHARED)][:compared]
         match = next((other for other in candidates if _alike(shingles, shingled[other])), None)
         if match is not None:
             yield number, match
             continue
         for shingle in rarest:
-            if len(index[shingle]) < LONGEST_POSTING:
+            if len(index[shingle]) < longest:
                 index[shingle].append(number)
 
 

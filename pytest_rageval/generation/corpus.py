@@ -1,0 +1,94 @@
+"""The ``[[corpus]]`` of a plan: documents and how they are cut into passages."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from pytest_rageval import corpora
+from pytest_rageval.corpora import Reader
+from pytest_rageval.corpora.chunking import Chunking, parse_chunking
+from pytest_rageval.corpora.places import Place, places
+from pytest_rageval.corpora.reading import passages
+from pytest_rageval.datasets.source import read_bytes
+from pytest_rageval.errors import RagEvalError, SettingError, short_repr
+from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.section import Section
+from pytest_rageval.model.case import Passage
+from pytest_rageval.registry import Registry
+
+__all__ = ["PART", "CorpusSettings", "corpus_digests", "corpus_passages", "corpus_settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusSettings:
+    """One ``[[corpus]]``.
+
+    Attributes:
+        section: the table of the plan, for messages.
+        files: the files.
+        chunking: how documents are cut.
+    """
+
+    section: Section
+    files: tuple[Place, ...]
+    chunking: Chunking
+
+
+def corpus_settings(plan: Plan) -> tuple[CorpusSettings, ...]:
+    """Return each ``[[corpus]]`` of a plan."""
+    return cast("tuple[CorpusSettings, ...]", plan.parts["corpus"])
+
+
+def corpus_passages(plan: Plan) -> Iterator[Passage]:
+    """Yield the passages of all documents of a plan, in the order of the plan and of the files.
+
+    Raises:
+        DataError: a file cannot be read, or two passages have one id.
+    """
+    seen: set[str] = set()
+    for settings in corpus_settings(plan):
+        for passage in passages(settings.files, _formats(), settings.chunking):
+            if passage.id in seen:
+                problem = f"path: another [[corpus]] has the document {short_repr(passage.page or passage.id)}, too"
+                raise settings.section.error("path", f"{problem}; name each file once")
+            seen.add(passage.id)
+            yield passage
+
+
+def corpus_digests(plan: Plan) -> dict[str, str]:
+    """Return the sha256 of each file, by its path from the plan's folder."""
+    files = [place.path for settings in corpus_settings(plan) for place in settings.files if place.path.is_file()]
+    return {_relative(path, plan.folder): hashlib.sha256(read_bytes(path)).hexdigest() for path in files}
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _formats() -> Registry[Reader]:
+    return Registry("corpus format", corpora.BUILTIN)
+
+
+def _read(sections: tuple[Section, ...], folder: Path) -> tuple[CorpusSettings, ...]:
+    return tuple(_settings(section, folder) for section in sections)
+
+
+def _settings(section: Section, folder: Path) -> CorpusSettings:
+    section.only(("chunking", "path"))
+    try:
+        files = tuple(places((section.text("path"),), folder.absolute(), _formats()))
+    except RagEvalError as error:
+        raise section.error("path", str(error).replace("rag_corpus", "path")) from None
+    try:
+        chunking = parse_chunking(section.text("chunking", "none"))
+    except SettingError as error:
+        raise section.error("chunking", str(error).replace("rag_chunking", "chunking")) from None
+    return CorpusSettings(section, files, chunking)
+
+
+PART = Part(many=True, read=_read)

@@ -1,0 +1,102 @@
+"""The answers of a template for a row: through joins, lists and ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from pytest_rageval.generation.tables.table import Row, is_missing, value_text
+from pytest_rageval.generation.templates.joins import follow
+from pytest_rageval.generation.templates.prepared import Prepared, Text
+from pytest_rageval.metrics.shared.matching import contains, fold
+from pytest_rageval.model.case import Gold
+
+__all__ = ["Answered", "answers_of", "links_of", "told_apart"]
+
+Option = tuple[Gold, tuple[Row, ...]]
+"""What one text of the answer may be: slots, and the rows of other tables that they are from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer to the question about a row.
+
+    Attributes:
+        parts: the slots of each text of the template's answer.
+        rows: the rows that it is from: the row of the question, those of joins, those that a placeholder links.
+    """
+
+    parts: tuple[Gold, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def gold(self) -> Gold:
+        """All slots."""
+        return tuple(slot for part in self.parts for slot in part)
+
+    @property
+    def key(self) -> tuple[tuple[str, ...], ...]:
+        """The answer as answers are compared: folded, whatever the order of its slots."""
+        return tuple(sorted(tuple(map(fold, slot)) for slot in self.gold))
+
+    def without(self, question: str) -> Answered:
+        """Return the answer without the slots that the question holds; the answer itself if none would be left."""
+        parts = tuple(part for part in self.parts if not any(contains(question, slot[0]) for slot in part))
+        return replace(self, parts=parts) if parts else self
+
+    def __str__(self) -> str:
+        return " and ".join(slot[0] for slot in self.gold)
+
+
+def told_apart(answers: Iterable[Answered]) -> str:
+    """Return answers that differ as ``Oslo or Bergen``; "" if all are equal."""
+    different = {answer.key: str(answer) for answer in answers}
+    return " or ".join(dict.fromkeys(different.values())) if len(different) > 1 else ""
+
+
+def answers_of(prepared: Prepared, row: Row) -> list[Answered]:
+    """Return the answers of a row, one for each chain of joins from it, and for each record that ties with another.
+
+    A chain without a value that the answer needs gives none.
+    """
+    answers = []
+    for path in follow(row, prepared.joins):
+        filled = [_options(slot, path[-1]) for slot in prepared.slots]
+        present = [options for options in filled if options]
+        if not present or (len(present) < len(filled) and prepared.template.answer):
+            continue
+        for chosen in product(*present):
+            linked = [each for _, rows in chosen for each in rows]
+            answers.append(Answered(tuple(gold for gold, _ in chosen), tuple(dict.fromkeys((*path, *linked)))))
+    return answers
+
+
+def links_of(prepared: Prepared, row: Row) -> list[str]:
+    """Return the values that lead from the row of a question to that of its answer."""
+    links: list[str] = []
+    for path in follow(row, prepared.joins):
+        for each, join in zip(path, prepared.joins, strict=False):
+            value = each.values.get(join.column)
+            if not is_missing(value):
+                links += map(value_text, value if isinstance(value, (list, tuple)) else [value])
+    return list(dict.fromkeys(links))
+
+
+def _options(aliases: Sequence[Text], row: Row) -> list[Option]:
+    """Return what a text of the answer may be for a row: nothing if a value is missing, several for a tie.
+
+    A list field gives a slot for each item.
+    """
+    first = aliases[0]
+    if len(aliases) == 1 and len(first.expressions) == 1 and first.pattern == f"{{{first.expressions[0].text}}}":
+        found = first.expressions[0].find(row)
+        if found is None:
+            return []
+        slots = tuple((text,) for text in found.texts)
+        return [((slot,), found.rows) for slot in slots] if found.tied else [(slots, found.rows)]
+    filled = [each for each in (alias.fill(row) for alias in aliases) if each is not None]
+    if len(filled) < len(aliases) or any(found.tied for _, every in filled for found in every):
+        return []
+    rows = tuple(linked for _, every in filled for found in every for linked in found.rows)
+    return [((tuple(dict.fromkeys(text for text, _ in filled)),), rows)]

@@ -1,0 +1,75 @@
+"""Duplicates over all drafts, by the rules of `rageval lint`."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from pytest_rageval.generation.checks.stage import drop_duplicates, drop_with_dialogue
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.linting.linter import lint
+from pytest_rageval.model.case import Instance, Passage, Turn
+
+SOURCE = Passage("a", "text")
+
+
+def draft(question: str, *history: str, **facets: str) -> Draft:
+    turns = tuple(Turn(each, "x") for each in history)
+    return Draft(question, (("x",),), "extractive_qa", "", "template", "p:1", (SOURCE,), history=turns, facets=facets)
+
+
+@pytest.mark.parametrize(
+    ("questions", "reasons"),
+    [
+        (["When does it open?", "when does IT open", "When does it close?"], ["", "duplicate", ""]),
+        (["When does the museum open on weekdays?", "When does the museum open on week days?"], ["", "near_duplicate"]),
+        (["Who had 12 seats in the town council?", "Who had 13 seats in the town council?"], ["", ""]),
+        (["博物馆几点开门？", "博物馆几点开门", "博物馆几点关门？"], ["", "duplicate", ""]),
+    ],
+)
+def test_the_earlier_draft_stays(questions: list[str], reasons: list[str]) -> None:
+    assert [each.reason for each in drop_duplicates(list(map(draft, questions)))] == reasons
+
+
+def test_turns_are_duplicates_only_of_turns_after_the_same_questions() -> None:
+    drafts = [draft("And since when?", "Where does Ann work?"), draft("And since when?", "Where does Bo work?")]
+    assert [each.reason for each in drop_duplicates(drafts)] == ["", ""]
+    assert [each.reason for each in drop_duplicates([drafts[0], drafts[0]])] == ["", "duplicate"]
+    assert drafts[0].id != drafts[1].id
+
+
+def test_what_is_dropped_already_drops_no_other() -> None:
+    dropped = draft("When does it open?").dropped("ambiguous")
+    assert [each.reason for each in drop_duplicates([dropped, draft("When does it open?")])] == ["ambiguous", ""]
+
+
+def test_a_conversation_is_dropped_whole() -> None:
+    turns = [
+        draft("Where?", dialogue="d", round="1"),
+        draft("When?", "Where?", dialogue="d", round="2").dropped("language"),
+    ]
+    whole = drop_with_dialogue([*turns, draft("Why?", dialogue="e", round="1")])
+    assert [each.reason for each in whole] == ["dialogue_dropped", "language", ""]
+    assert whole[0].verdicts == {"dialogue_dropped": "language in round 2"}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_lint_finds_no_near_duplicate_among_what_is_left(seed: int) -> None:
+    generator = random.Random(seed)
+    words = ["museum", "ferry", "library", "market", "harbour", "on weekdays", "in winter", "for children", "at night"]
+    drafts = [
+        draft(f"When does the {' '.join(generator.choices(words, k=4))} open for the {generator.choice(words)}?")
+        for _ in range(800)
+    ]
+    left = [each for each in drop_duplicates(drafts) if each.state != "dropped"]
+    assert 100 < len(left) < 780
+    instances = [Instance(each.id, each.question, gold=each.gold) for each in left]
+    assert [each for each in lint(instances) if "duplicate" in each.check] == []
+
+
+def test_a_check_is_listed_once() -> None:
+    passed = drop_duplicates([draft("When does it open?")])
+    assert drop_duplicates(passed)[0].checks == ("duplicate", "near_duplicate")
+    assert replace(passed[0], checks=()).id == passed[0].id

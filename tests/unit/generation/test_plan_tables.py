@@ -1,0 +1,154 @@
+"""Tables of a plan: CSV, JSON Lines and SQLite, rows as passages."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.projects.plan_project import TABLE, PlanProject
+
+ASK = 'table = "staff"\nask = "Where does {name}, the {job}, work?"\nanswer = "{city}"\n'
+HEADER = "name,job,city,since,boss\n"
+COLUMNS = "name, job, city, since, boss"
+
+
+def database(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"CREATE TABLE staff ({COLUMNS})")
+        rows = [("Ann Lee", "curator", "Oslo", 2011, "Bo Ek"), ("Bo Ek", "director", "Bergen", 2004, None)]
+        connection.executemany("INSERT INTO staff VALUES (?, ?, ?, ?, ?)", rows)
+        connection.commit()
+
+
+def test_a_repeated_key_gets_a_number_and_a_warning(project: PlanProject) -> None:
+    project.plan(ASK)
+    status, lines = project.run()
+    assert status == 0
+    assert lines[0] == "warning: plan.toml:1: 'staff' repeats a key in 1 row; repeated keys get #2 and so on"
+    assert project.lines("corpus.jsonl") == [
+        {"id": "staff:Ann Lee", "text": "Ann Lee works as curator in Oslo since 2011.", "title": "Ann Lee"},
+        {"id": "staff:Bo Ek", "text": "Bo Ek works as director in Bergen since 2004.", "title": "Bo Ek"},
+        {"id": "staff:Ann Lee#2", "text": "Ann Lee works as guard in Bergen since 2019.", "title": "Ann Lee"},
+    ]
+
+
+def test_csv_json_lines_and_sqlite_give_the_same_cases(project: PlanProject) -> None:
+    rows = [
+        {"name": "Ann Lee", "job": "curator", "city": "Oslo", "since": 2011, "boss": "Bo Ek"},
+        {"name": "Bo Ek", "job": "director", "city": "Bergen", "since": 2004, "boss": None},
+    ]
+    project.write("staff.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    project.write("staff.json", json.dumps(rows))
+    lines = ["\t".join(COLUMNS.split(", ")), *("\t".join(str(cell or "") for cell in row.values()) for row in rows)]
+    project.write("staff.tsv", "\ufeff" + "\r\n".join(lines) + "\r\n")
+    project.write("staff.csv", "\n".join(line.replace("\t", ",") for line in lines))
+    database(project.folder / "staff.db")
+    found = []
+    for path in ("staff.csv", "staff.tsv", "staff.jsonl", "staff.json", "sqlite:staff.db:SELECT * FROM staff"):
+        project.plan(ASK, table=TABLE.replace("staff.csv", path))
+        assert project.run("--out", "out", "--force")[0] == 0
+        found.append([{**each, "facets": {}} for each in project.lines("drafts.jsonl")])
+    assert len(found[0]) == 2
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM staff",
+        "ATTACH 'new.db' AS other",
+        "CREATE TABLE other (x)",
+        "PRAGMA user_version = 3",
+        "SELECT 1; DELETE FROM staff",
+        "SELECT nothing FROM staff",
+        "SELEC",
+        "INSERT INTO staff VALUES ('x', 'x', 'x', 1, 'x') RETURNING name",
+    ],
+)
+def test_a_query_may_only_read(project: PlanProject, query: str) -> None:
+    path = project.folder / "staff.db"
+    database(path)
+    before = path.read_bytes()
+    project.plan(ASK, table=f'[[table]]\nname = "staff"\npath = "sqlite:staff.db:{query}"\n')
+    assert project.refusal().startswith("rageval: staff.db: the query ")
+    assert path.read_bytes() == before
+    assert sorted(each.name for each in project.folder.iterdir()) == ["plan.toml", "staff.csv", "staff.db"]
+
+
+def test_a_file_that_is_no_database_is_refused(project: PlanProject) -> None:
+    project.plan(ASK, table='[[table]]\nname = "staff"\npath = "sqlite:staff.csv:SELECT * FROM staff"\n')
+    assert project.refusal().startswith("rageval: staff.csv: the query cannot be run (file is not a database)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "staff.csv:1: the file holds no row; its first row has to name the columns"),
+        ("name,city\n", "plan.toml:3: the table 'staff' has no row; it needs at least one"),
+        ("name,name\na,b\n", "staff.csv:1: two columns are named 'name'; name each column once"),
+        ("name,\na,b\n", "staff.csv:1: a column has no name; name each column once"),
+        ("name,city\na,b,c\n", "staff.csv:2: found 3 cells, wanted at most 2, as in the header"),
+        ('name,city\n"a,b\n', "staff.csv:2: the row is no CSV"),
+    ],
+)
+def test_a_broken_table_is_refused_with_its_line(project: PlanProject, text: str, message: str) -> None:
+    project.write("staff.csv", text)
+    project.plan(ASK, table='[[table]]\nname = "staff"\npath = "staff.csv"\n')
+    assert project.refusal().startswith(f"rageval: {message}")
+
+
+def test_an_ending_that_no_reader_takes_is_refused(project: PlanProject) -> None:
+    project.write("staff.xls", "x")
+    project.plan(ASK, table=TABLE.replace("staff.csv", "staff.xls"))
+    assert project.refusal().startswith("rageval: staff.xls: is no table; name a file that ends in .csv, .json, .jsonl")
+
+
+def test_rows_without_a_value_are_counted_and_an_empty_column_is_named(project: PlanProject) -> None:
+    project.write("staff.csv", HEADER + "Ann Lee,curator,,2011,\n,guard,Oslo,2000,\nBo Ek,cook,Bergen,,\n")
+    project.plan(ASK)
+    status, lines = project.run()
+    assert status == 0
+    assert lines[:3] == [
+        "warning: plan.toml:1: the column 'boss' of 'staff' is empty",
+        "warning: plan.toml:1: 1 of 3 rows of 'staff' have no value of the key 'name'; left out",
+        "left out: plan.toml:6: without a value of ask or answer: 1",
+    ]
+    texts = {each["id"]: each["text"] for each in project.lines("corpus.jsonl")}
+    assert texts["staff:Bo Ek"] == "name: Bo Ek\njob: cook\ncity: Bergen"  # without since, the passage cannot be filled
+
+
+def test_a_topic_may_have_a_parent(project: PlanProject) -> None:
+    project.plan(ASK, table=TABLE + 'topic = "Town/{city}"\n', head="[split]\nauto_test = 1.0\n")
+    assert project.run()[0] == 0
+    facets = {(each["topic_1"], each["topic"]) for each in project.lines("auto_test.jsonl")}
+    assert facets == {("Town", "Oslo"), ("Town", "Bergen")}
+    assert all(each["id"].startswith("town-") for each in project.lines("auto_test.jsonl"))
+
+
+def test_chinese_tables_make_chinese_cases(project: PlanProject) -> None:
+    project.write("staff.csv", "姓名,职务,城市\n李明,馆长,苏州\n王芳,讲解员,杭州\n")
+    project.plan(
+        'table = "staff"\nask = "{姓名}在哪个城市工作？"\nanswer = "{城市}"\nwhere = "城市 != \'杭州\'"',
+        table='[[table]]\nname = "staff"\npath = "staff.csv"\npassage = "{姓名}是{职务}，在{城市}工作。"\n',
+    )
+    assert project.run()[0] == 0
+    drafts = project.lines("drafts.jsonl")
+    assert [(each["question"], each["gold"], each["language"], each["state"]) for each in drafts] == [
+        ("李明在哪个城市工作？", [["苏州"]], "zh", "kept")
+    ]
+    assert drafts[0]["evidence"] == ["李明是馆长，在苏州工作。"]
+
+
+def test_an_id_without_a_row_is_an_error_with_its_line(project: PlanProject) -> None:
+    project.write("staff.jsonl", '{"name": "Ann", "publications": ["w1"]}\n{"name": "Bo", "publications": ["w9"]}\n')
+    project.write("works.csv", "pub_id,title\nw1,Maps\n")
+    project.plan(
+        'table = "staff"\nask = "What has {name} written?"\nanswer = "{publications.title}"',
+        table='[[table]]\nname = "staff"\npath = "staff.jsonl"\n[[table]]\nname = "publications"\npath = "works.csv"\n',
+    )
+    assert project.refusal().startswith(
+        "rageval: staff.jsonl:2: publications: no row of 'publications' has the pub_id 'w9'; correct the id or add"
+    )
