@@ -99,7 +99,7 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
     if not edits:
         return Drop("answer_not_in_passage")
     for answer, value in lie:
-        if answer.states(whole, value):
+        if _states(answer, whole, value):
             return Drop("fake_already_there", f"{answer.fakes(value)[0]} is in the passage")
     cut = len(passage.title)
     title = edited(passage.title, [edit for edit in edits if edit.end <= cut])
@@ -114,6 +114,11 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
     return replace(
         passage, id=name, text=text, title=title, role="counterfactual", page="", span=None, metadata=NOTHING
     )
+
+
+def _states(answer: Answer[Any], text: str, value: Any) -> bool:
+    """Return whether a text holds a value, as words or read by the rules of its kind."""
+    return answer.states(text, value) or any(contains(text, fake) for fake in answer.fakes(value))
 
 
 def _told(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
@@ -151,7 +156,7 @@ def _decided(question: str, slot: tuple[str, ...], answer: Answer[Any], random: 
     """Yield the other values of a slot that a rule decides, each once."""
     seen = set()
     for value in answer.others(random):
-        if value in seen or answer.states(question, value):
+        if value in seen or _states(answer, question, value):
             continue
         seen.add(value)
         if is_decided(question, slot, answer.fakes(value), answer.kind):
