@@ -86,7 +86,7 @@ def generated(folder: Path, rows: list[dict[str, Any]], out: str = "out") -> Pat
     return folder / out
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(ROW, max_size=8))
 def test_what_is_kept_passes_lint_and_has_one_answer(rows: list[dict[str, Any]]) -> None:
     rows = [row for row in rows if "\0" not in str(row["city"])]
@@ -100,10 +100,9 @@ def test_what_is_kept_passes_lint_and_has_one_answer(rows: list[dict[str, Any]])
         instances = [each for file in ("auto_test", "auto_train") for each in _loaded(out / f"{file}.jsonl")]
         assert {each.id for each in instances} == {draft.id for draft in kept}
         assert len(instances) == len(kept)
-        found = {
-            each.check for each in lint(instances, corpus=f"jsonl:{out / 'corpus.jsonl'}") if each.severity != "note"
-        }
-        assert found <= {"joined_names", "gold_in_negative"}, found
+        findings = lint(instances, corpus=f"jsonl:{out / 'corpus.jsonl'}")
+        assert {each.check for each in findings if each.severity != "note"} <= {"joined_names"}
+        assert "near_duplicate_question" not in {each.check for each in findings}
         assert generated(Path(name), rows).joinpath("drafts.jsonl").read_text(encoding="utf-8").splitlines() == lines
         cities: dict[str, set[str]] = {}
         for row in [*rows, FIRST, SECOND]:

@@ -31,6 +31,14 @@ ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
             "[[table]]\npath = 'staff.csv'\npassage = '{nmae} works.'\n",
             "plan.toml:3: passage: {nmae} is no column of 'staff'; did you mean 'name'?",
         ),
+        (
+            "[[table]]\npath = 'thin.csv'\npassage = '{name} {city}'\n",
+            "plan.toml:3: passage: {city}: this column of 'thin' is empty; leave it out",
+        ),
+        (
+            "[[table]]\npath = 'thin.csv'\n[[template]]\ntable = 'thin'\nask = '{name}?'\nanswer = '{city}'",
+            "plan.toml:6: answer: {city}: this column of 'thin' is empty; fill it",
+        ),
         ("[[table]]\npath = 'staff.csv'\n" * 2, "plan.toml:3: two tables are named 'staff'; rename one"),
         ("a = \n", "plan.toml:1: this is not valid TOML: Invalid value (at line 1, column 5)"),
         ("seed = 1\n", "plan.toml: there is nothing to generate from; add a [[table]] with a [[template]]"),
@@ -38,9 +46,10 @@ ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
 )  # fmt: skip
 def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, message: str) -> None:
     project.write("plan.toml", text)
+    project.write("thin.csv", "name,city\nAnn,\nBo, \n")
     refusal = project.refusal()
     assert refusal.startswith(f"rageval: {message}"), refusal
-    assert not (project.folder / "out").exists()
+    assert not list((project.folder / "out").glob("*"))
 
 
 @pytest.mark.parametrize(

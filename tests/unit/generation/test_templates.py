@@ -7,6 +7,8 @@ import json
 import pytest
 from support.projects.plan_project import PlanProject
 
+from pytest_rageval.cli import main
+
 COLUMNS = ("id", "name", "city", "since", "position", "interests", "publications", "unit")
 PEOPLE = [
     dict(zip(COLUMNS, values, strict=True))
@@ -86,6 +88,7 @@ def test_two_lookups_in_one_question_have_a_group_for_each_slot(people: PlanProj
         "In which cities do Dag Moe and Eli Rud work?": [["Molde"], ["Hamar"]],
     }
     assert [(each["role"], each["group"]) for each in first["passages"]] == [("positive", 0), ("positive", 1)]
+    assert main(["lint", "jsonl:out/auto_test.jsonl", "--corpus", "out/corpus.jsonl", "--strict"]) == 0
 
 
 def test_all_fields_of_a_row_are_the_slots_of_a_long_answer(people: PlanProject) -> None:

@@ -1,0 +1,72 @@
+"""The command line of `rageval generate`: what its first word may be, and what it prints."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.projects.plan_project import PlanProject
+
+from pytest_rageval.cli import main
+from pytest_rageval.commands.generation import with_subcommand
+from pytest_rageval.datasets.jsonl import load
+from pytest_rageval.errors import DataError
+
+ASK = 'table = "staff"\nask = "Where does {name}, the {job}, work?"\nanswer = "{city}"\n'
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["generate", "plan.toml", "--out", "o"], ["generate", "plan", "plan.toml", "--out", "o"]),
+        (["generate", "--dry-run", "plan.toml"], ["generate", "plan", "--dry-run", "plan.toml"]),
+        (["generate", "plan", "plan.toml"], ["generate", "plan", "plan.toml"]),
+        (["generate", "--help"], ["generate", "--help"]),
+        (["generate"], ["generate"]),
+        (["lint", "plan.toml"], ["lint", "plan.toml"]),
+        ([], []),
+    ],
+)
+def test_a_word_that_is_no_subcommand_is_a_plan(typed: list[str], meant: list[str]) -> None:
+    assert with_subcommand(typed) == meant
+
+
+def test_a_dry_run_counts_and_writes_nothing(project: PlanProject) -> None:
+    project.plan(ASK + "n = 2\n", ASK.replace("Where", "In which city"), head="per_cell = 4\n")
+    status, lines = project.run("--dry-run", "--out", "out")
+    assert status == 0
+    assert lines == [
+        "table staff: 3 rows, 1 topics",
+        "template plan.toml:7: extractive_qa from staff, 2 wanted",
+        "template plan.toml:13: extractive_qa from staff, all rows",
+        "wanted: 4 cases of each topic and task",
+        "warning: plan.toml:2: 'staff' repeats a key in 1 row; repeated keys get #2 and so on",
+        "calls: 0, tokens: 0, cost: 0 USD",
+    ]
+    assert not (project.folder / "out").exists()
+
+
+def test_the_help_names_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["generate", "--help"])
+    assert stopped.value.code == 0
+    assert "rageval generate PLAN.toml --out FOLDER" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_drafts_of_a_folder_are_written_anew_by_finish(project: PlanProject) -> None:
+    project.plan(ASK)
+    assert project.refusal("--out", "out", "--finish").startswith(
+        "rageval: --finish takes the drafts of an earlier call"
+    )
+    project.run()
+    first = {path.name: path.read_bytes() for path in (project.folder / "out").iterdir()}
+    (project.folder / "out" / "auto_test.jsonl").unlink()
+    assert project.run("--out", "out", "--finish")[0] == 0
+    again = {path.name: path.read_bytes() for path in (project.folder / "out").iterdir()}
+    assert {name for name in first if again[name] != first[name]} <= {"manifest.json", "report.md"}  # of the drafting
+
+
+def test_how_a_record_was_generated_is_an_object(project: PlanProject) -> None:
+    path = project.write("cases.jsonl", json.dumps({"id": 1, "question": "Q?", "answers": ["a"], "generated": "x"}))
+    with pytest.raises(DataError, match=r"cases.jsonl:1: generated: found 'x', wanted an object, as `rageval"):
+        load(path)
