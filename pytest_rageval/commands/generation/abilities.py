@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_rageval.generation.abilities.making import Abilities, Search, Wanted
-    from pytest_rageval.model.case import Instance, Passage
+    from pytest_rageval.model.case import Passage
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -49,13 +49,14 @@ def add_to(words: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
+    from pytest_rageval.generation.abilities.in_plans import names_in
     from pytest_rageval.generation.abilities.making import Wanted
 
     wanted = Wanted(
         arguments.negatives,
         not arguments.no_counterfactuals,
         not arguments.no_integration,
-        [_names(path) for path in arguments.names],
+        [names_in(path) for path in arguments.names],
         arguments.seed,
     )
     return generate_abilities(
@@ -82,6 +83,7 @@ def generate_abilities(
     from pytest_rageval.commands.generation.formats import formats_of, load_corpus, load_dataset
     from pytest_rageval.errors import SettingError
     from pytest_rageval.generation.abilities.making import make_abilities
+    from pytest_rageval.generation.abilities.records import record_of_made
 
     if wanted.negatives < 0:
         raise SettingError(f"--negatives is {wanted.negatives}; it must be 0 or more")
@@ -99,21 +101,11 @@ def generate_abilities(
         files["counterfactual"]: made.counterfactual,
         files["integration"]: made.integration,
     }
-    _write({path: [_record(each, made, earlier) for each in cases] for path, cases in records.items()})
+    _write({path: [record_of_made(each, made, earlier) for each in cases] for path, cases in records.items()})
     yield from _summary(made, wanted)
     for path, cases in records.items():
         yield f"{path}: {len(cases):,} cases" + ("" if cases else ", not written")
     return 0
-
-
-def _names(path: Path) -> tuple[str, ...]:
-    from pytest_rageval.corpora.files import lines_of
-    from pytest_rageval.errors import DataError
-
-    names = tuple(dict.fromkeys(text.strip() for _, text in lines_of(path)))
-    if len(names) < 2:
-        raise DataError(str(path), "a list needs at least two names, one a line")
-    return names
 
 
 def _files(out: Path) -> dict[str, Path]:
@@ -156,14 +148,6 @@ def _earlier(dataset: str) -> Mapping[str, Any]:
         return {}
     records = (values for _, values in read_records(dataset_path(dataset)))
     return {str(each["id"]): each["generated"] for each in records if isinstance(each.get("generated"), dict)}
-
-
-def _record(instance: Instance, made: Abilities, earlier: Mapping[str, Any]) -> dict[str, Any]:
-    from pytest_rageval.generation.abilities.records import record_of_instance
-
-    origin = made.origins[instance.id]
-    of = str(origin.get("of", instance.id))
-    return record_of_instance(instance, {**earlier.get(of, {}), "abilities": origin})
 
 
 def _write(files: Mapping[Path, Sequence[Mapping[str, Any]]]) -> None:

@@ -119,6 +119,8 @@ def _last_names(text: str, alias: str, value: str, spans: list[tuple[int, int, s
 
 def _is_first_name(word: str) -> bool:
     """Return whether a word before a last name makes it another person's: Bob, but not Mr and not When."""
+    if word.endswith(".") and len(word) > len("J."):  # the end of a sentence
+        return False
     return word[:1].isupper() and word.casefold() not in STOP_WORDS and _TITLE.match(word) is None
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_rageval.generation.abilities.making import Abilities
 from pytest_rageval.model.case import Gold, Instance, Passage
 from pytest_rageval.model.evidence import EvidenceUnit
 
-__all__ = ["record_of_instance"]
+__all__ = ["record_of_instance", "record_of_made"]
 
 _SET_BY_THE_LOADER = frozenset({"answerable", "dataset", "language"})
 
@@ -39,6 +40,19 @@ def record_of_instance(instance: Instance, generated: Mapping[str, Any]) -> dict
         **facets,
         "generated": dict(generated),
     }
+
+
+def record_of_made(instance: Instance, made: Abilities, earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record that was made; ``generated`` adds what was done to what ``earlier`` says of its source.
+
+    Args:
+        instance: a record of ``made``.
+        made: the records with their origins.
+        earlier: id of a source record -> its key ``generated``.
+    """
+    origin = made.origins[instance.id]
+    of = str(origin.get("of", instance.id))
+    return record_of_instance(instance, {**earlier.get(of, {}), "abilities": origin})
 
 
 def _gold(one: str, several: str, gold: Gold) -> dict[str, Any]:

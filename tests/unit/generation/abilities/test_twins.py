@@ -42,6 +42,7 @@ def reason(gold: str, text: str) -> str:
         ("Ann Lee", "Ann Lee built it. Lee Street is near.", "ambiguous_name"),
         ("Ann Lee", "Ann Lee built it. Bob Lee paid.", "ambiguous_name"),
         ("Ann Lee", "Ann Lee built it. Ann was young.", "ambiguous_name"),
+        ("Ann Lee", "Ann Lee built it with J. Lee.", "ambiguous_name"),
         ("Oslo", "It is in Oslo, not in New Oslo.", "ambiguous_name"),
         ("Bath", "It is in Bath.", "ambiguous_name"),  # two lists have it
         ("Apple", "Apple sells an apple.", "old_value_left"),
@@ -62,6 +63,7 @@ def test_why_a_passage_has_no_twin(gold: str, text: str, why: str) -> None:
     ("gold", "before", "after"),
     [
         ("Ann Lee", "ANN LEE built it; Mr Lee paid. Lee’s house.", "BO EK built it; Mr Ek paid. Ek’s house."),
+        ("Ann Lee", "Founded by Ann Lee. Lee left. When Lee left", "Founded by Bo Ek. Ek left. When Ek left"),
         ("Oslo", "In Oslo, Oslo's hall.", "In Bergen, Bergen's hall."),
         ("Apple", "Apple's shop", "Meta Works's shop"),
     ],
