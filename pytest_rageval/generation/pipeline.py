@@ -25,6 +25,7 @@ GENERATORS: dict[str, str] = {
 STAGES: dict[str, str] = {
     "checks": "pytest_rageval.generation.checks.stage:check_all",
     "model": "pytest_rageval.generation.model_drafts.stage:add_drafts",
+    "leakage": "pytest_rageval.generation.leakage.stage:drop_leaks",
     "wanted": "pytest_rageval.generation.wanted:keep_wanted",
 }
 """Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. The last one keeps
