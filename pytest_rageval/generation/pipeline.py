@@ -26,10 +26,12 @@ STAGES: dict[str, str] = {
     "checks": "pytest_rageval.generation.checks.stage:check_all",
     "model": "pytest_rageval.generation.model_drafts.stage:add_drafts",
     "leakage": "pytest_rageval.generation.leakage.stage:drop_leaks",
+    "known": "pytest_rageval.generation.leakage.closed_book:drop_known",
     "wanted": "pytest_rageval.generation.wanted:keep_wanted",
+    "knew": "pytest_rageval.generation.leakage.closed_book:mark_known",
 }
-"""Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. The last one keeps
-what still waits."""
+"""Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. ``wanted`` keeps what
+still waits."""
 
 
 def drafted(material: Material) -> list[Draft]:

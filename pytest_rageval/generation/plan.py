@@ -41,7 +41,7 @@ class Part:
 PARTS: dict[str, str] = {
     "abilities": "pytest_rageval.generation.abilities.in_plans:ABILITIES",
     "corpus": "pytest_rageval.generation.corpus:PART",
-    "leakage": "pytest_rageval.generation.leakage.stage:PART",
+    "leakage": "pytest_rageval.generation.leakage.settings:PART",
     "model": "pytest_rageval.generation.model_drafts.settings:PART",
     "names": "pytest_rageval.generation.abilities.in_plans:NAMES",
     "split": "pytest_rageval.generation.split:PART",

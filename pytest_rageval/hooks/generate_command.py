@@ -12,7 +12,6 @@ import pytest
 
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.generation.model_drafts.access import ModelAccess
-from pytest_rageval.generation.model_drafts.settings import ModelSettings
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.config.model_scripts import is_script
 from pytest_rageval.hooks.project import in_project
@@ -36,7 +35,7 @@ REPLIES = "replies"
 
 
 def with_models(
-    settings: ModelSettings, folder: Path, out: Path | None, warnings: list[str], work: Callable[[ModelAccess], T]
+    budget_usd: float | None, folder: Path, out: Path | None, warnings: list[str], work: Callable[[ModelAccess], T]
 ) -> T:
     """Return the result of ``work``, which may ask the models of a plan.
 
@@ -44,7 +43,7 @@ def with_models(
     in ``out`` before it is used, so a killed call asks nothing twice.
 
     Args:
-        settings: the ``[model]`` of the plan.
+        budget_usd: the most that all calls may cost, in US dollars; None for no limit of the plan.
         folder: the folder of the plan; scripts are also looked for there.
         out: the output folder; None stores nothing.
         warnings: receives warnings of the recordings.
@@ -55,23 +54,21 @@ def with_models(
     """
 
     def run(config: pytest.Config) -> T:
-        if settings.budget_usd is not None:
-            config.option.rag_budget_usd = settings.budget_usd
-        with _opened(collected_of(config), settings, out, warnings) as (collected, loop):
+        if budget_usd is not None:
+            config.option.rag_budget_usd = budget_usd
+        with _opened(collected_of(config), out, warnings) as (collected, loop):
             return work(_access(collected.models, loop, folder))
 
     return in_project(run)
 
 
 @contextmanager
-def _opened(
-    collected: Collected, settings: ModelSettings, out: Path | None, warnings: list[str]
-) -> Iterator[tuple[Collected, LoopThread]]:
+def _opened(collected: Collected, out: Path | None, warnings: list[str]) -> Iterator[tuple[Collected, LoopThread]]:
     """Start the loop of all calls; at the end, close connections and recordings."""
     loop, models = LoopThread(), collected.models
     models.loop = loop
     if models.cassettes is None and out is not None:
-        models.cassettes = _stored_replies(out / REPLIES, models, settings)
+        models.cassettes = _stored_replies(out / REPLIES, models)
     if models.loading is not None:
         models.loading.join()
     try:
@@ -82,7 +79,7 @@ def _opened(
         warnings += collected.faults
 
 
-def _stored_replies(folder: Path, models: Models, settings: ModelSettings) -> Cassettes:
+def _stored_replies(folder: Path, models: Models) -> Cassettes:
     """Return the replies of earlier calls; what they cost counts for the budget."""
     if models.budget is not None:
         paid = sum(_paid(path) for path in sorted(folder.glob("*.jsonl")))

@@ -86,10 +86,11 @@ def generate(
 
 def _with_models(material: Material, out: Path | None, work: Callable[[], T]) -> T:
     """Return the result of ``work``; the models of the plan, if it names any, can be asked meanwhile."""
+    from pytest_rageval.generation.leakage.settings import leakage_settings
     from pytest_rageval.generation.model_drafts.settings import model_settings
 
-    settings = model_settings(material.plan)
-    if settings is None:
+    settings, closed_book = model_settings(material.plan), leakage_settings(material.plan).closed_book
+    if settings is None and not closed_book:
         return work()
     from pytest_rageval.generation.model_drafts.access import ModelAccess
     from pytest_rageval.hooks.generate_command import with_models
@@ -98,7 +99,8 @@ def _with_models(material: Material, out: Path | None, work: Callable[[], T]) ->
         material.models = access
         return work()
 
-    return with_models(settings, material.plan.folder, out, material.warnings, asking)
+    budget_usd = None if settings is None else settings.budget_usd
+    return with_models(budget_usd, material.plan.folder, out, material.warnings, asking)
 
 
 def _drafted(material: Material) -> Sequence[Draft]:

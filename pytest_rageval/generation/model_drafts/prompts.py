@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, UnknownNameError, short_repr
-from pytest_rageval.model.case import Passage
+from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.model.chat import Message
 from pytest_rageval.text.placeholders import fill, placeholders
 from pytest_rageval.text.quoting import quoted
@@ -27,6 +27,8 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "draft_user": ("task", "documents"),
     "document": ("text",),
     "again": ("problem",),
+    "closed_book_system": (),
+    "closed_book_user": ("question",),
     "inspect_system": (),
     "inspect_user": ("task", "documents", "item"),
     "correct_system": (),
@@ -75,6 +77,19 @@ class Prompts:
             "problem": quoted(problem),
         }
         return self._messages(language, "correct", values)
+
+    def closed_book(self, language: str, question: str, history: Sequence[Turn]) -> tuple[Message, ...]:
+        """Return the request to answer a question without documents, with the earlier turns."""
+        turns = [
+            message
+            for turn in history
+            for message in (
+                {"role": "user", "content": turn.question},
+                {"role": "assistant", "content": turn.answer},
+            )
+        ]
+        first, *rest = self._messages(language, "closed_book", {"question": question})
+        return (first, *turns, *rest)
 
     def again(self, language: str, messages: Sequence[Message], reply: str, problem: str) -> tuple[Message, ...]:
         """Return a request anew, after a reply that cannot be read."""

@@ -23,6 +23,7 @@ ReportSection = Callable[[Material, Sequence[Draft], Sets], Iterable[str]]
 SECTIONS: dict[str, str] = {
     "cells": "pytest_rageval.generation.output.report:cells_section",
     "reasons": "pytest_rageval.generation.output.report:reasons_section",
+    "known": "pytest_rageval.generation.leakage.closed_book:known_section",
     "sets": "pytest_rageval.generation.output.report:sets_section",
     "topics": "pytest_rageval.generation.topics.report:without_topic_section",
     "notes": "pytest_rageval.generation.output.report:notes_section",

@@ -274,3 +274,37 @@ def test_a_bad_model_is_refused(town: Project, line: str, problem: str) -> None:
     status, text = generate(town)
     assert (status, len(text.splitlines())) == (2, 1), text
     assert problem in text
+
+
+def test_tables_without_a_drafting_model_are_asked_closed_book(project: Project) -> None:
+    project.file("staff.csv", "name,city\nAnn Lee,Oslo\nBo Ek,Bergen")
+    project.file("know.toml", '[[reply]]\nwhen = "Ann Lee"\ntext = "In Oslo."\n[[reply]]\ntext = "I do not know."')
+    project.file(
+        "plan.toml",
+        """
+        [[table]]
+        path = "staff.csv"
+        [[template]]
+        table = "staff"
+        ask = "Where does {name} work?"
+        answer = "{city}"
+        [leakage]
+        closed_book = "script:know.toml"
+        """,
+    )
+    status, text = generate(project)
+    assert status == 0, text
+    drafts = [json.loads(line) for line in (project.path / "out/drafts.jsonl").read_text().splitlines()]
+    assert {each["question"]: each["facets"]["knew"] for each in drafts} == {
+        "Where does Ann Lee work?": "true",
+        "Where does Bo Ek work?": "false",
+    }
+    report = (project.path / "out/report.md").read_text()
+    assert "| staff | extractive_qa | 2 | 1 | 50.0 % |" in report.replace("\\", "")
+    assert (
+        "closed book: one call of script:know.toml for each kept draft"
+        in project.command("generate", "plan.toml", "--dry-run").stdout
+    )
+    plan = (project.path / "plan.toml").read_text().replace('closed_book = "script:know.toml"', "drop_known = true")
+    project.file("plan.toml", plan)
+    assert "plan.toml:8: drop_known needs a model; add closed_book" in generate(project)[1]
