@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count
 
 from pytest_rageval.errors import DataError, did_you_mean, short_repr
 from pytest_rageval.generation.plan import Plan
@@ -52,31 +52,38 @@ def _table(settings: TableSettings, rows: Sequence[RawRow], warnings: list[str])
     section, columns = settings.section, tuple(dict.fromkeys(column for _, values in rows for column in values))
     if not rows:
         raise section.error("path", f"the table {settings.name!r} has no row; it needs at least one")
-    _check_columns(settings, columns)
     empty = [column for column in columns if all(is_missing(values.get(column)) for _, values in rows)]
-    warnings += [f"{section.where}: the column {short_repr(column)} of {settings.name!r} is empty" for column in empty]
+    _check_columns(settings, columns, empty)
     key = settings.key or ("id" if "id" in columns else columns[0])
     table = make_table(settings.name, rows, key, settings.passage, settings.topic)
-    keyed = Counter(value_text(values.get(key)) for _, values in rows)
-    repeated = sum(count - 1 for value, count in keyed.items() if value)
+    notes = [f"the column {short_repr(column)} of {settings.name!r} is empty" for column in empty]
+    keyed = [value_text(row.values[key]) for row in table.rows]
+    repeated = len(keyed) - len(set(keyed))
     if repeated:
-        rows_of = "1 row" if repeated == 1 else f"{repeated} rows"
-        what = f"{settings.name!r} repeats a key in {rows_of}; repeated keys get #2 and so on"
-        warnings.append(f"{section.where}: {what}")
+        notes.append(f"{settings.name!r} repeats a key in {_rows(repeated)}; repeated keys get #2 and so on")
     if len(table.rows) < len(rows):
-        without = len(rows) - len(table.rows)
-        what = f"have no value of the key {short_repr(key)}"
-        warnings.append(f"{section.where}: {without} of {len(rows)} rows of {settings.name!r} {what}; left out")
+        notes.append(f"{_rows(len(rows) - len(table.rows))} of {settings.name!r} without the key {key!r} left out")
+    listed = sum(fill_columns(settings.passage, row.values) is None for row in table.rows) if settings.passage else 0
+    if listed:
+        notes.append(f"{_rows(listed)} of {settings.name!r} without a value of passage, written as column: value")
+    warnings += [f"{section.where}: {note}" for note in notes]
     return table
 
 
-def _check_columns(settings: TableSettings, columns: Sequence[str]) -> None:
-    """Refuse a key or a placeholder that names no column."""
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def _check_columns(settings: TableSettings, columns: Sequence[str], empty: Sequence[str]) -> None:
+    """Refuse a key or a placeholder that names no column, or an empty one."""
     for name, text in (("passage", settings.passage), ("topic", settings.topic)):
         for column in columns_in(text):
+            what = f"{name}: {{{column}}}"
             if column not in columns:
                 hint = did_you_mean(column, columns)
-                raise settings.section.error(name, f"{name}: {{{column}}} is no column of {settings.name!r}; {hint}")
+                raise settings.section.error(name, f"{what} is no column of {settings.name!r}; {hint}")
+            if column in empty:
+                raise settings.section.error(name, f"{what}: this column of {settings.name!r} is empty; leave it out")
     if settings.key and settings.key not in columns:
         hint = did_you_mean(settings.key, columns)
         problem = f"key: {short_repr(settings.key)} is no column of {settings.name!r}; {hint}"
@@ -94,19 +101,26 @@ def make_table(name: str, rows: Iterable[RawRow], key: str, passage: str = "", t
             the template is written so, too.
         topic: the template of a row's topic; "" for the table's name. A row that lacks a value of it has no topic.
     """
-    made, seen, columns = [], Counter[str](), dict[str, None]()
+    made, ids, columns = [], set[str](), dict[str, None]()
     for where, values in rows:
         columns.update(dict.fromkeys(values))
         if is_missing(values.get(key)):
             continue
         keyed = value_text(values[key])
-        seen[keyed] += 1
-        row_id = f"{name}:{keyed}" + (f"#{seen[keyed]}" if seen[keyed] > 1 else "")
+        row_id = _free_id(f"{name}:{keyed}", ids)
         text = (fill_columns(passage, values) if passage else None) or _listed(values)
         row_topic = fill_columns(topic, values) if topic else name
         title = keyed if keyed in text else ""  # a number that the text does not mention is no title
         made.append(Row(row_id, values, Passage(row_id, text, title=title, page=row_id), row_topic or "", where))
     return Table(name, tuple(columns), key, tuple(made), columns_in(passage) if passage else tuple(columns))
+
+
+def _free_id(name: str, ids: set[str]) -> str:
+    """Return the id of a row, with #2, #3 and so on if it is in use, and add it to the ids."""
+    numbered = chain([name], (f"{name}#{number}" for number in count(2)))
+    free = next(each for each in numbered if each not in ids)
+    ids.add(free)
+    return free
 
 
 def _listed(values: Mapping[str, Value]) -> str:

@@ -140,6 +140,8 @@ def parse_expression(
     if name not in table.columns and name.startswith(OTHER):
         name, other = name.removeprefix(OTHER), True
     if name in table.columns:
+        if all(is_missing(row.values.get(name)) for row in table.rows):
+            raise template.section.error(key, f"{key}: {{{written}}}: this column of {table.name!r} is empty; fill it")
         return Expression(written, other, name)
     column, pipe, rest = (part.strip() for part in name.partition("|"))
     if not pipe:

@@ -31,6 +31,14 @@ ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
             "[[table]]\npath = 'staff.csv'\npassage = '{nmae} works.'\n",
             "plan.toml:3: passage: {nmae} is no column of 'staff'; did you mean 'name'?",
         ),
+        (
+            "[[table]]\npath = 'thin.csv'\npassage = '{name} {city}'\n",
+            "plan.toml:3: passage: {city}: this column of 'thin' is empty; leave it out",
+        ),
+        (
+            "[[table]]\npath = 'thin.csv'\n[[template]]\ntable = 'thin'\nask = '{name}?'\nanswer = '{city}'",
+            "plan.toml:6: answer: {city}: this column of 'thin' is empty; fill it",
+        ),
         ("[[table]]\npath = 'staff.csv'\n" * 2, "plan.toml:3: two tables are named 'staff'; rename one"),
         ("a = \n", "plan.toml:1: this is not valid TOML: Invalid value (at line 1, column 5)"),
         ("seed = 1\n", "plan.toml: there is nothing to generate from; add a [[table]] with a [[template]]"),
@@ -38,9 +46,10 @@ ASK = 'table = "staff"\nask = "Where does {name} work?"\nanswer = "{city}"\n'
 )  # fmt: skip
 def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, message: str) -> None:
     project.write("plan.toml", text)
+    project.write("thin.csv", "name,city\nAnn,\nBo, \n")
     refusal = project.refusal()
     assert refusal.startswith(f"rageval: {message}"), refusal
-    assert not (project.folder / "out").exists()
+    assert not list((project.folder / "out").glob("*"))
 
 
 @pytest.mark.parametrize(
@@ -59,6 +68,7 @@ def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, 
         (ASK + 'where = "since >"', "plan.toml:10: where: 'since >' cannot be read; write comparisons such as"),
         (ASK + 'where = "len(city) > 3"', "plan.toml:10: where: 'len(city) > 3' cannot be read (found a side of a"),
         (ASK + "where = \"__import__('os').system('touch x')\"", "plan.toml:10: where: \"__import__('os')"),
+        (ASK + f'where = "{"not " * 600}since > 3"', "plan.toml:10: where: 'not not"),
         (ASK + 'where = "sinse > 3"', "plan.toml:10: where: 'sinse' is no column of 'staff'; did you mean 'since'?"),
         (ASK + 'where = "since > 3000"', "plan.toml:8: no row of 'staff' fits the template (3 rows: 3 excluded"),
         (ASK + "where = \"city > 'Oslo'\"", "staff.csv:2: where = \"city > 'Oslo'\": 'Oslo' and 'Oslo' have no order"),

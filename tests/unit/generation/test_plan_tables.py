@@ -113,8 +113,8 @@ def test_rows_without_a_value_are_counted_and_an_empty_column_is_named(project: 
     assert status == 0
     assert lines[:3] == [
         "warning: plan.toml:1: the column 'boss' of 'staff' is empty",
-        "warning: plan.toml:1: 1 of 3 rows of 'staff' have no value of the key 'name'; left out",
-        "left out: plan.toml:6: without a value of ask or answer: 1",
+        "warning: plan.toml:1: 1 row of 'staff' without the key 'name' left out",
+        "warning: plan.toml:1: 2 rows of 'staff' without a value of passage, written as column: value",
     ]
     texts = {each["id"]: each["text"] for each in project.lines("corpus.jsonl")}
     assert texts["staff:Bo Ek"] == "name: Bo Ek\njob: cook\ncity: Bergen"  # without since, the passage cannot be filled
@@ -152,3 +152,12 @@ def test_an_id_without_a_row_is_an_error_with_its_line(project: PlanProject) -> 
     assert project.refusal().startswith(
         "rageval: staff.jsonl:2: publications: no row of 'publications' has the pub_id 'w9'; correct the id or add"
     )
+
+
+def test_a_key_that_looks_like_a_number_of_another_keeps_its_own_id(project: PlanProject) -> None:
+    project.write("staff.csv", HEADER + "".join(f"{name},cook,Oslo,2000,x\n" for name in ("Bo", "Bo#2", "Bo", "Bo")))
+    project.plan(ASK)
+    assert project.run()[0] == 0
+    assert [each["id"] for each in project.lines("corpus.jsonl")] == [
+        "staff:Bo", "staff:Bo#2", "staff:Bo#3", "staff:Bo#4",
+    ]  # fmt: skip
