@@ -12,7 +12,7 @@ from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
 from pytest_rageval.metrics.shared.matching import occurrences
 
-__all__ = ["aliases_of", "blanks", "quoted"]
+__all__ = ["aliases_of", "blanks", "is_askable", "quoted"]
 
 AMBIGUOUS = "ambiguous"
 _EVENT = re.compile(

@@ -48,10 +48,14 @@ def _rank(seed: int, name: str) -> bytes:
 def _differ(one: Draft, other: Draft) -> bool:
     pages = [draft.sources[0].page or draft.sources[0].id for draft in (one, other)]
     return pages[0] != pages[1] and not any(
-        alias in each.sources[0].text or next(occurrences(each.question, alias), None) is not None
+        _holds(each.question, alias) or _holds(each.sources[0].text, alias)
         for each, answered in ((one, other), (other, one))
         for alias in answered.gold[0]
     )
+
+
+def _holds(text: str, alias: str) -> bool:
+    return alias in text and next(occurrences(text, alias), None) is not None
 
 
 def _joined(one: Draft, other: Draft) -> Draft:
