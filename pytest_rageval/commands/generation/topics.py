@@ -73,7 +73,8 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
         raise SettingError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None
     ways = ", ".join(f"{count:,} by {way}" for way, count in sorted(built.ways.items()))
     total = sum(built.ways.values()) + len(built.without)
-    yield f"{out}: {len(built.tree):,} topics of {total:,} documents ({ways})"
+    topics = f"{len(built.tree):,} topic{'s' if len(built.tree) != 1 else ''}"
+    yield f"{out}: {topics} of {total:,} document{'s' if total != 1 else ''} ({ways})"
     if built.merged:
         yield f"{built.merged:,} topics with too few documents merged into their parents"
     if built.without:

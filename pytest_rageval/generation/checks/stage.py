@@ -9,7 +9,7 @@ from pytest_rageval.errors import short_repr
 from pytest_rageval.generation.checks.single import checked
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
-from pytest_rageval.metrics.shared.similar_questions import QuestionKey, near_pairs, question_key
+from pytest_rageval.metrics.shared.similar_questions import QuestionKey, all_near_pairs, question_key
 
 __all__ = ["DIALOGUE_DROPPED", "check_all", "drop_duplicates", "drop_with_dialogue"]
 
@@ -36,7 +36,7 @@ def drop_duplicates(drafts: Sequence[Draft]) -> list[Draft]:
         result[at] = _passed(draft, DUPLICATE) if other == at else draft.dropped(DUPLICATE, _same(drafts[other]))
     places = [at for at, draft in enumerate(result) if draft.state != "dropped" and not draft.history]
     keys = [question_key(result[at].question)[-1] for at in places]
-    for number, near in near_pairs(keys, every=True):
+    for number, near in all_near_pairs(keys):
         result[places[number]] = result[places[number]].dropped(NEAR_DUPLICATE, _same(result[places[near]]))
     return [_passed(draft, NEAR_DUPLICATE) if draft.state != "dropped" else draft for draft in result]
 

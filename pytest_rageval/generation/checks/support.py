@@ -81,7 +81,9 @@ def _is_stated(question: str, slot: Sequence[str], texts: Sequence[str]) -> bool
 
 def _wrong_result(written: str, aliases: Sequence[str]) -> str:
     try:
-        result = _calculate(ast.parse(written.strip()[:_LONGEST_SUM], mode="eval").body)
+        if len(written) > _LONGEST_SUM:
+            raise ValueError(written)
+        result = _calculate(ast.parse(written.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError, TypeError):
         return f"{short_repr(written)} is no sum of numbers"
     stated = [each for alias in aliases for each in quantities(alias)]

@@ -13,6 +13,9 @@ from pytest_rageval.generation.templates.template import Template
 
 __all__ = ["Condition", "parse_condition"]
 
+LONGEST = 2_000
+"""The most characters of a condition; nested deeper, it could not be evaluated."""
+
 GRAMMAR = "write comparisons such as num_pubs >= 3 and city in ['Oslo', 'Bergen'], with and, or, not"
 
 _ORDERS: Mapping[type[ast.cmpop], Callable[[Fraction | str, Fraction | str], bool]] = {
@@ -61,6 +64,8 @@ def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
         DataError: it is no condition, or names an unknown column; with the line of the plan.
     """
     try:
+        if len(template.where) > LONGEST:
+            raise SettingError(f"it has more than {LONGEST:,} characters")
         tree = ast.parse(template.where.strip(), mode="eval").body
         names = frozenset(_names(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError, SettingError) as error:

@@ -10,8 +10,9 @@ from pytest_rageval.generation.text_rules.drafting import drafted
 from pytest_rageval.generation.text_rules.question_patterns import question_of
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
+from pytest_rageval.metrics.shared.matching import occurrences
 
-__all__ = ["aliases_of", "blanks", "quoted"]
+__all__ = ["aliases_of", "blanks", "is_askable", "quoted"]
 
 AMBIGUOUS = "ambiguous"
 _EVENT = re.compile(
@@ -37,7 +38,7 @@ def blanks(statements: Iterable[Statement]) -> Iterator[Draft]:
     answers: dict[str, set[str]] = {}
     for statement in statements:
         for value in statement.values:
-            if is_askable(value) and not _is_loose(statement, value):
+            if is_askable(value) and not _is_loose(statement, value) and not _is_repeated(statement, value):
                 draft, key = _draft(statement, value)
                 made.append((draft, key))
                 answers.setdefault(key, set()).add(value.text.casefold())
@@ -50,6 +51,12 @@ def blanks(statements: Iterable[Statement]) -> Iterator[Draft]:
 def is_askable(value: Value) -> bool:
     """Return whether a value says something by itself: a date needs its year."""
     return value.kind != "date" or "y" in value.group[1]
+
+
+def _is_repeated(statement: Statement, value: Value) -> bool:
+    """Return whether the rest of the sentence holds the value, too."""
+    rest = statement.blanked(value)
+    return any(next(occurrences(rest, alias), None) is not None for alias in aliases_of(value))
 
 
 def _is_loose(statement: Statement, value: Value) -> bool:

@@ -112,7 +112,7 @@ def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
         return None
     found = [_Operation("difference", larger - smaller, f"{_decimal(larger)} - {_decimal(smaller)}")]
     if one[1].number is not None and _are_parallel(one, other):
-        if group[1] not in _NO_SUM:
+        if group[1] not in _NO_SUM and one[0] is other[0]:
             found.append(_Operation("sum", larger + smaller, f"{_decimal(larger)} + {_decimal(smaller)}"))
         if group[1] not in _NO_RATIO and smaller and (larger / smaller * _DECIMALS).denominator == 1:
             found.append(_Operation("ratio", larger / smaller, f"{_decimal(larger)} / {_decimal(smaller)}"))
@@ -124,9 +124,11 @@ def _are_parallel(one: Located, other: Located) -> bool:
     """Return whether two values are of things side by side: the same words stand before them, or "and" between."""
     (first, value), (second, other_value) = one, other
     heads = [statement.text[: each.start].rstrip()[-_HEAD:] for statement, each in (one, other)]
+    between = first.text[value.end : other_value.start] if first is second else ""
+    if "/" in between:
+        return False
     if heads[0] == heads[1] and heads[0]:
         return True
-    between = first.text[value.end : other_value.start] if first is second else ""
     return len(between) <= _NEAR and _AND.search(between) is not None
 
 
@@ -184,6 +186,8 @@ def _answer(value: Value, operation: _Operation, language: str) -> tuple[str, tu
         unit = "个百分点" if language == "zh" else "percentage points"
     if unit and value.text.startswith(unit):  # a currency sign
         return "", _unique(f"{unit}{grouped}{value.scale}", f"{unit}{plain}{value.scale}")
+    if operation.result == 1 and unit.isascii() and unit.endswith("s") and " " not in unit:
+        unit = unit.removesuffix("s")
     space = " " if " " in unit or (unit.isascii() and unit.isalpha()) else ""
     with_unit = _unique(*(f"{number}{value.scale}{space}{unit}" for number in (grouped, plain)))
     of_unit = f"{value.scale.strip()}{unit}" if language == "zh" else f"{value.scale.strip()} {unit}".strip()

@@ -20,7 +20,7 @@ def subject_of(statement: Statement) -> str:
     """Return the subject of a statement, as its text begins with it; "" if no rule finds it."""
     if statement.language != "zh":
         match = _ENGLISH.match(statement.text)
-        return match["x"] if match is not None else ""
+        return match["x"].rstrip() if match is not None else ""
     return _chinese(statement.text)
 
 

@@ -22,8 +22,10 @@ MONEY = frozenset({"CNY", "EUR", "GBP", "HKD", "JPY", "USD"})
 
 _SCALE = re.compile(r" ?(?:thousand|million|billion|trillion)\b|[百千万亿]+")
 _SYMBOL = re.compile(r" ?(?:%|‰|‱|°[CF]?|℃|℉|[€$£¥￥])")
+_NO_ADJECTIVE = "and|or|of|in|at|on|to|for|by|from|with|as|that|which|who|the|an?|per|is|are|was|were"
 _THINGS = re.compile(
-    r"(?:[ -][a-z]+){0,3}?[ -](?P<noun>[a-z]{2,}(?<!s)s|people|children|men|women|feet|sheep|staff)\b(?<!us)(?<!is)"
+    rf"(?:[ -](?!(?:{_NO_ADJECTIVE})\b)[a-z]+){{0,3}}?"
+    r"[ -](?P<noun>[a-z]{2,}(?<!s)s|people|children|men|women|feet|sheep|staff)\b(?<!us)(?<!is)"
 )
 """Words up to a plural: what a number counts."""
 
@@ -136,7 +138,12 @@ def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
         return None
     kind: Kind = "money" if quantity.unit in MONEY else "number"
     measured = unit if unit[:1] in _SHORT_UNITS and len(unit) > 1 else quantity.unit or quantity.noun
-    words = (unit.casefold(), prefix.casefold(), scale[0].strip() if scale else "", _rate(narrow, start, after))
+    words = (
+        _counted(narrow, after, unit),
+        prefix.casefold(),
+        scale[0].strip() if scale else "",
+        _rate(narrow, start, after),
+    )
     number = Fraction(written.plain)
     return Value(
         start=start,
@@ -158,6 +165,14 @@ def _is_joined(narrow: str, start: int, end: int, prefix: str) -> bool:
     if _PARTS.search(narrow, max(0, start - 12), start) is not None:
         return True
     return not narrow.isascii() and _IN_NAME.search(narrow, max(0, start - 12), start) is not None
+
+
+def _counted(narrow: str, after: int, unit: str) -> str:
+    """Return the unit, and after a Chinese measure word what it counts: the next word."""
+    if len(unit) > 1 or unit.isascii():
+        return unit.casefold()
+    following = tokens(narrow[after : after + _LONGEST_UNIT])
+    return unit + (following[0] if following and following[0].isalpha() else "")
 
 
 def _rate(narrow: str, start: int, after: int) -> str:

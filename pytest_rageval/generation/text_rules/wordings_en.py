@@ -43,6 +43,9 @@ _POINTERS = _one_of(
 _RELATIVE = re.compile(rf"\b(?:{_NEAR_TIMES}|{_POINTERS})\b", re.IGNORECASE)
 """Words that only the day of writing, or another sentence, makes clear."""
 
+_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b(?!,? (?:[A-Z][a-z]+\.? \d|\d))")
+"""A day of the week without its date; "on Sundays" is each of them."""
+
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|this|these|those|we|our|us|you|your|I|my)\b"
 )
@@ -96,7 +99,7 @@ def is_clear(sentence: str, context: str, common: Set[str] = frozenset()) -> boo
     if sentence.count('"') % 2 or any(sentence.count(one) != sentence.count(other) for one, other in _PAIRS):
         return False
     verb = _VERB.search(sentence)
-    if verb is None or _LOOSE.search(sentence[:-1]) or verb.start() == 0:
+    if _WEEKDAY.search(sentence) or verb is None or _LOOSE.search(sentence[:-1]) or verb.start() == 0:
         return False
     return _names_a_thing(sentence, verb.start(), context, common)
 

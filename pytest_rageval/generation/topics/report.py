@@ -18,9 +18,9 @@ def topic_lines(material: Material) -> Iterator[str]:
     if not material.corpus:
         return
     topics = Counter(topics_of_chunks(material).values())
-    yield from (f"topic {path}: {count:,} chunks" for path, count in sorted(topics.items()))
+    yield from (f"topic {path}: {_chunks(count)}" for path, count in sorted(topics.items()))
     if material.without_topic:
-        yield f"no topic: {len(material.without_topic):,} chunks"
+        yield f"no topic: {_chunks(len(material.without_topic))}"
 
 
 def without_topic_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
@@ -30,3 +30,7 @@ def without_topic_section(material: Material, drafts: Sequence[Draft], sets: Set
     if material.without_topic:
         yield from ("## Chunks without a topic", "", "They make no case. List their documents in topics.toml.", "")
         yield from (f"- {markdown_cell(chunk)}" for chunk in material.without_topic)
+
+
+def _chunks(count: int) -> str:
+    return f"{count:,} chunk{'s' if count != 1 else ''}"

@@ -92,6 +92,7 @@ def test_answer_unsupported(answer: str, evidence: tuple[str, ...], expected: st
         ("12 - x", "4 euros", "answer_unsupported"),
         ("12 / 0", "4 euros", "answer_unsupported"),
         ("2 ** 9999999", "4 euros", "answer_unsupported"),
+        ("4" + " + 0" * 60, "4 euros", "answer_unsupported"),
         ("__import__('os')", "4 euros", "answer_unsupported"),
     ],
 )

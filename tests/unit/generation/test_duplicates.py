@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from pytest_rageval.generation.checks.stage import drop_duplicates, drop_with_dialogue
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.linting.linter import lint
+from pytest_rageval.metrics.shared.similar_questions import all_near_pairs
 from pytest_rageval.model.case import Instance, Passage, Turn
 
 SOURCE = Passage("a", "text")
@@ -73,3 +75,31 @@ def test_a_check_is_listed_once() -> None:
     passed = drop_duplicates([draft("When does it open?")])
     assert drop_duplicates(passed)[0].checks == ("duplicate", "near_duplicate")
     assert replace(passed[0], checks=()).id == passed[0].id
+
+
+def test_no_near_duplicate_is_missed() -> None:
+    """Compared with every pair, by brute force."""
+    generator = random.Random(7)
+    words = ["museum", "ferry", "library", "market", "harbour", "at night", "a", "12", "博物馆", "几点"]
+    questions = ["".join(generator.choices(words, k=generator.randint(0, 5))) for _ in range(300)]
+    dropped = {at for at, _ in all_near_pairs(questions)}
+    left: list[str] = []
+    for at, question in enumerate(questions):
+        near = any(_jaccard(question, other) >= 0.8 for other in left)
+        assert near == (at in dropped), question
+        if not near:
+            left.append(question)
+    assert 50 < len(left) < 280
+
+
+def _jaccard(one: str, other: str) -> float:
+    shingles = [_parts(one), _parts(other)]
+    numbers = [sorted(re.findall(r"\d+", each)) for each in (one, other)]
+    if numbers[0] != numbers[1]:
+        return 0.0
+    return len(shingles[0] & shingles[1]) / len(shingles[0] | shingles[1])
+
+
+def _parts(question: str) -> set[str]:
+    size = 2 if re.search(r"[\u4e00-\u9fff]", question) else 3
+    return {question[at : at + size] for at in range(max(len(question) - size + 1, 1))}

@@ -7,7 +7,9 @@ import pytest
 from pytest_rageval.generation.text_rules.values import values_in
 
 FOUND = [
-    ("A single ticket costs 3 crowns and is valid for 75 minutes.", [("3", "number", "crowns"), ("75", "number", "minutes")]),
+    (
+        "A single ticket costs 3 crowns and is valid for 75 minutes.",
+        [("3", "number", "crowns"), ("75", "number", "minutes")]),
     ("The museum opens at 9:30 on weekdays.", [("9:30", "time", "")]),
     ("The Orchard Tram was opened in 1931 and climbs to Pear Hill.", [("1931", "date", "")]),
     ("Ann Lee was born on 5 March 1921.", [("5 March 1921", "date", "")]),
