@@ -24,6 +24,7 @@ GENERATORS: dict[str, str] = {
 
 STAGES: dict[str, str] = {
     "checks": "pytest_rageval.generation.checks.stage:check_all",
+    "leakage": "pytest_rageval.generation.leakage.stage:drop_leaks",
     "wanted": "pytest_rageval.generation.wanted:keep_wanted",
 }
 """Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. The last one keeps

@@ -36,7 +36,10 @@ class Part:
 
 
 PARTS: dict[str, str] = {
+    "abilities": "pytest_rageval.generation.abilities.in_plans:ABILITIES",
     "corpus": "pytest_rageval.generation.corpus:PART",
+    "leakage": "pytest_rageval.generation.leakage.stage:PART",
+    "names": "pytest_rageval.generation.abilities.in_plans:NAMES",
     "split": "pytest_rageval.generation.split:PART",
     "table": "pytest_rageval.generation.tables.table_settings:PART",
     "template": "pytest_rageval.generation.templates.template:PART",

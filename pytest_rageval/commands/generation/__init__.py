@@ -15,6 +15,7 @@ __all__ = ["SUBCOMMANDS", "add_to", "with_subcommand"]
 PLAN = "plan"
 
 SUBCOMMANDS: dict[str, str] = {
+    "abilities": "pytest_rageval.commands.generation.abilities:add_to",
     PLAN: "pytest_rageval.commands.generation.generate:add_to",
     "topics": "pytest_rageval.commands.generation.topics:add_to",
 }

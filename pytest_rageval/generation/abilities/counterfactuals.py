@@ -90,8 +90,6 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
     whole = f"{passage.title}\n{passage.text}"
     edits: list[Edit] = []
     for answer, value in lie:
-        if answer.states(whole, value):
-            return Drop("fake_already_there", f"{answer.fakes(value)[0]} is in the passage")
         more = answer.edits(whole, value)
         if isinstance(more, Drop):
             return more
@@ -100,6 +98,9 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
         return Drop("ambiguous_value", "two slots are stated by one span")
     if not edits:
         return Drop("answer_not_in_passage")
+    for answer, value in lie:
+        if _states(answer, whole, value):
+            return Drop("fake_already_there", f"{answer.fakes(value)[0]} is in the passage")
     cut = len(passage.title)
     title = edited(passage.title, [edit for edit in edits if edit.end <= cut])
     text = edited(passage.text, [Edit(e.start - cut - 1, e.end - cut - 1, e.text) for e in edits if e.start > cut])
@@ -107,7 +108,7 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
         if answer.left_in(f"{title}\n{text}"):
             return Drop("old_value_left", "the passage states the answer in another form, too")
         fakes = answer.fakes(value)
-        if _states_any(whole, answer) and not any(contains(f"{title}\n{text}", fake) for fake in fakes):
+        if answer.left_in(whole) and not any(contains(f"{title}\n{text}", fake) for fake in fakes):
             return Drop("other_form", "the passage writes the answer in another form")
     name = f"{passage.id}-counterfactual"
     return replace(
@@ -115,8 +116,9 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
     )
 
 
-def _states_any(text: str, answer: Answer[Any]) -> bool:
-    return answer.left_in(text)
+def _states(answer: Answer[Any], text: str, value: Any) -> bool:
+    """Return whether a text holds a value, as words or read by the rules of its kind."""
+    return answer.states(text, value) or any(contains(text, fake) for fake in answer.fakes(value))
 
 
 def _told(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
@@ -129,16 +131,33 @@ def _told(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
 
 
 def _lies(instance: Instance, answers: Sequence[Answer[Any]], random: Random) -> Iterator[Lie]:
-    """Yield lies that a rule decides: every slot has another value, and none is in the question."""
-    values = []
-    for slot, answer in zip(instance.gold, answers, strict=True):
-        decided = [
-            value
-            for value in dict.fromkeys(answer.others(random))
-            if not answer.states(instance.question, value)
-            and is_decided(instance.question, slot, answer.fakes(value), answer.kind)
-        ]
-        values.append(decided)
-    if all(values):
-        for at in range(min(_TRIES, max(map(len, values)))):
-            yield tuple((answer, each[at % len(each)]) for answer, each in zip(answers, values, strict=True))
+    """Yield lies that a rule decides: every slot has another value, and none is in the question.
+
+    A slot without further values keeps its last one.
+    """
+    waiting = [
+        _decided(instance.question, slot, each, random) for slot, each in zip(instance.gold, answers, strict=True)
+    ]
+    values: list[Any] = []
+    for drawn in waiting:
+        first = next(drawn, None)
+        if first is None:
+            return
+        values.append(first)
+    for _ in range(_TRIES):
+        yield tuple(zip(answers, values, strict=True))
+        further = [next(drawn, None) for drawn in waiting]
+        if not any(each is not None for each in further):
+            return
+        values = [old if new is None else new for old, new in zip(values, further, strict=True)]
+
+
+def _decided(question: str, slot: tuple[str, ...], answer: Answer[Any], random: Random) -> Iterator[Any]:
+    """Yield the other values of a slot that a rule decides, each once."""
+    seen = set()
+    for value in answer.others(random):
+        if value in seen or _states(answer, question, value):
+            continue
+        seen.add(value)
+        if is_decided(question, slot, answer.fakes(value), answer.kind):
+            yield value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from calendar import monthrange
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from functools import lru_cache
 from random import Random
 
 from pytest_rageval.generation.abilities.answer import Kind
-from pytest_rageval.generation.abilities.edit import Drop, Edit, all_edited, is_wordy, same_length
+from pytest_rageval.generation.abilities.edit import Drop, Edit, all_edited, in_name, is_wordy, same_length
 from pytest_rageval.generation.abilities.written_numbers import written_numbers
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.text.dates import located_dates
@@ -20,7 +21,9 @@ __all__ = ["DateAnswer", "date_answer"]
 Date = tuple[int, int, int]
 
 _DRAWS = 48
-_NEAREST, _FURTHEST = 5, 40
+_YEARS_AWAY = {True: (5, 40), False: (1, 10)}
+"""How many years away another date is: a bare year, or a month or a day of one."""
+
 _LATEST = 2020
 """Last year to draw for an earlier date: a later one would often be in the future of the text."""
 
@@ -29,6 +32,10 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _TOKEN = re.compile(r"(?P<name>[A-Za-z]{3,})|(?P<year>\d{4})|(?P<short>\d{1,2})(?P<nth>st|nd|rd|th)?")
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_TO = " ?(?:[-–—~～至到]|to|until|till|through|and) ?(?:the )?"
+_TO_NEXT = re.compile(rf"{_TO}(?:\d|{_MONTH})", re.IGNORECASE)
+_FROM_LAST = re.compile(rf"(?:\d(?:st|nd|rd|th)?|[年月日号]|{_MONTH}[a-z.]* \d{{1,2}}){_TO}\Z", re.IGNORECASE)
 _YEAR = re.compile(r"(?:1\d|20)\d\d")
 
 
@@ -50,17 +57,17 @@ class DateAnswer:
         return "date"
 
     def others(self, random: Random) -> Iterator[Date]:
-        """Yield dates 5 to 40 years away, with another month and day if the gold date has them."""
+        """Yield years 5 to 40 years away, or dates up to 10 years away; a whole date stays on its weekday."""
         year, month, day = self.date
         for _ in range(_DRAWS):
-            away = random.choice((-1, 1)) * random.randint(_NEAREST, _FURTHEST)
+            away = random.choice((-1, 1)) * random.randint(*_YEARS_AWAY[not month])
             other = (
                 year + away if year else 0,
                 random.choice([each for each in range(1, 13) if each != month]) if month else 0,
                 random.choice([each for each in range(1, 29) if each != day]) if day else 0,
             )
             if not year or 1000 <= other[0] <= max(_LATEST, year):
-                yield other
+                yield _on_same_weekday(self.date, other) if all(self.date) else other
 
     def value_of(self, text: str) -> Date | None:
         """Return the one date of ``text``, if it has the same parts as the gold date."""
@@ -86,6 +93,8 @@ class DateAnswer:
             written = _written(text[start:end], new)
             if written is None or not _exists(tuple(n or d for n, d in zip(new, date, strict=True))):
                 return Drop("other_form", f"no other date fits {text[start:end]}")
+            if _is_in_range(text, start, end):
+                return Drop("ambiguous_value", f"{text[start:end]} is an end of a range")
             edits += [Edit(start + each.start, start + each.end, each.text) for each in written]
         return tuple(edits)
 
@@ -113,10 +122,30 @@ def date_answer(aliases: tuple[str, ...]) -> DateAnswer | None:
     """Return the slot as a date; None if an alias states no date, another one, or much else."""
     found = [(alias, _found(alias)) for alias in aliases]
     dates = {date for _, each in found for _, _, date in each}
-    if len(dates) != 1 or any(len(each) != 1 or is_wordy(alias, [span[:2] for span in each]) for alias, each in found):
+    if len(dates) != 1 or not all(_is_plain(alias, each) for alias, each in found):
         return None
     date = dates.pop()
     return None if date is None else DateAnswer(aliases, date)
+
+
+def _is_plain(alias: str, found: tuple[tuple[int, int, Date | None], ...]) -> bool:
+    """Return whether an alias is one date and little else, and no name with a year in it."""
+    return len(found) == 1 and not is_wordy(alias, [found[0][:2]]) and not in_name(alias, found[0][0])
+
+
+def _on_same_weekday(old: Date, new: Date) -> Date:
+    """Return a date of the same week whose weekday is that of the old one: a passage may name it."""
+    try:
+        weekday, (year, month, day) = datetime.date(*old).weekday(), new
+    except ValueError:  # 31 April
+        return new
+    first = next(at for at in range(1, 8) if datetime.date(year, month, at).weekday() == weekday)
+    days = [at for at in range(first, monthrange(year, month)[1] + 1, 7) if at != old[2]]
+    return year, month, min(days, key=lambda at: abs(at - day))
+
+
+def _is_in_range(text: str, start: int, end: int) -> bool:
+    return _TO_NEXT.match(text, end) is not None or _FROM_LAST.search(text[max(0, start - 24) : start]) is not None
 
 
 @lru_cache(maxsize=512)

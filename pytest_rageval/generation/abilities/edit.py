@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from calendar import month_abbr, month_name
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-__all__ = ["Drop", "Edit", "all_edited", "edited", "is_wordy", "same_length"]
+__all__ = ["Drop", "Edit", "all_edited", "edited", "in_name", "is_wordy", "same_length"]
 
 _MOST_WORDS = 3
+
+_LAST_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*\Z")
+_BEFORE_NUMBERS = frozenset({
+    "about", "after", "almost", "approximately", "around", "at", "before", "between", "by", "circa", "during", "early",
+    "eur", "from", "gbp", "hkd", "in", "jpy", "late", "nearly", "on", "only", "over", "roughly", "since", "some", "the",
+    "total", "under", "until", "us", "usd", "year", *map(str.casefold, month_abbr), *map(str.casefold, month_name),
+})  # fmt: skip
+_HAN_BEFORE_NUMBERS = frozenset("约近超逾达共有为是至到从在于了计第每币元年月日时午晨上负午")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,15 @@ def is_wordy(text: str, spans: Iterable[tuple[int, int]]) -> bool:
     bare = edited(text, [Edit(start, end, " ") for start, end in spans])
     words = len(bare.split()) if bare.isascii() else len("".join(bare.split())) / 2
     return words > _MOST_WORDS
+
+
+def in_name(text: str, start: int) -> bool:
+    """Return whether the word before ``start`` makes a name of a number: "Windows 2000", 骁龙835."""
+    before = text[:start].rstrip(" $€£¥￥")
+    word = _LAST_WORD.search(before)
+    if word is not None:
+        return word[0][0].isupper() and word[0].casefold() not in _BEFORE_NUMBERS
+    return before[-1:].isalpha() and before[-1] not in _HAN_BEFORE_NUMBERS
 
 
 def same_length(text: str) -> str:

@@ -9,9 +9,10 @@ from functools import lru_cache
 from random import Random
 
 from pytest_rageval.generation.abilities.answer import Kind
-from pytest_rageval.generation.abilities.edit import Drop, Edit, same_length
+from pytest_rageval.generation.abilities.edit import Drop, Edit, edited, same_length
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.text.language import CJK
+from pytest_rageval.text.stems import STOP_WORDS
 
 __all__ = ["NameAnswer", "Names", "name_answer"]
 
@@ -23,7 +24,7 @@ _TITLE = re.compile(
     r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Dame|Lord|Lady|President|Chancellor|Senator|Judge|Captain|Coach|King"
     r"|Queen|Prince|Princess|Mayor|Minister|Pope|Saint)\.?\Z"
 )
-_BEFORE = re.compile(r"(?P<start>\A|[\n.!?。！？:;\"“(] ?)?(?P<word>[^\W\d_][\w.'’-]*) \Z")
+_BEFORE = re.compile(r"(?P<word>[^\W\d_][\w.'’-]*) \Z")
 _AFTER = re.compile(r" [A-Z]")
 _JOINED = re.compile("[ ·•]")
 _OF = frozenset({"and", "de", "for", "of", "the"})
@@ -63,18 +64,25 @@ class NameAnswer:
     def edits(self, text: str, value: str) -> tuple[Edit, ...] | Drop:
         """Return the edits of the aliases, and of the last name alone if a full name is in the text."""
         spans: list[tuple[int, int, str]] = []
-        for alias in sorted(self.aliases, key=len, reverse=True):
+        for alias in sorted(filter(self._is_name, self.aliases), key=len, reverse=True):
             spans += [(*span, alias) for span in _places(text, alias) if not _overlaps(span, spans)]
         longer = [name for name in self.names if any(_holds(name, alias) for alias in self.aliases)]
         if any(_overlaps(place, spans) for name in longer for place in _places(text, name)):
             return Drop("ambiguous_name", f"{longer[0]} is another name")
         edits = [Edit(start, end, _in_case(value, text[start:end])) for start, end, _ in spans]
+        if edits and self.left_in(edited(text, edits)):
+            return Drop("old_value_left", "the name is a part of another word")
         for alias in {alias for _, _, alias in spans if _JOINED.search(alias)}:
             more = _last_names(text, alias, value, spans)
             if isinstance(more, Drop):
                 return more
             edits += [edit for edit in more if edit not in edits]
         return tuple(sorted(edits))
+
+    def _is_name(self, alias: str) -> bool:
+        """Return whether an alias is a name and not a name with other words, such as "the Louvre" for Louvre."""
+        inner = [name for name in self.names if _holds(alias, name)]
+        return not any(word[0].islower() for name in inner for word in alias.replace(name, " ").split())
 
     def left_in(self, text: str) -> bool:
         """Return whether an alias is in ``text``, also as a part of a word."""
@@ -103,11 +111,17 @@ def _last_names(text: str, alias: str, value: str, spans: list[tuple[int, int, s
     edits = []
     for start, end in _outside(text, last, spans):
         before = _BEFORE.search(text[max(0, start - 40) : start])
-        other = before and before["word"][:1].isupper() and before["start"] is None
-        if (before and other and not _TITLE.match(before["word"])) or (last.isascii() and _AFTER.match(text, end)):
+        if (before and _is_first_name(before["word"])) or (last.isascii() and _AFTER.match(text, end)):
             return Drop("ambiguous_name", f"{last} may be another name")
         edits.append(Edit(start, end, _in_case(_JOINED.split(value)[-1], text[start:end])))
     return edits
+
+
+def _is_first_name(word: str) -> bool:
+    """Return whether a word before a last name makes it another person's: Bob, but not Mr and not When."""
+    if word.endswith(".") and len(word) > len("J."):  # the end of a sentence
+        return False
+    return word[:1].isupper() and word.casefold() not in STOP_WORDS and _TITLE.match(word) is None
 
 
 def _outside(text: str, word: str, spans: list[tuple[int, int, str]]) -> list[tuple[int, int]]:

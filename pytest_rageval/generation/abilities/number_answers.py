@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations
 from random import Random
 
 from pytest_rageval.generation.abilities.answer import Kind
-from pytest_rageval.generation.abilities.edit import Drop, Edit, all_edited, is_wordy
+from pytest_rageval.generation.abilities.edit import Drop, Edit, all_edited, in_name, is_wordy
 from pytest_rageval.generation.abilities.written_numbers import WrittenNumber, written_numbers
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.metrics.shared.same_quantity import relation
@@ -20,6 +21,11 @@ __all__ = ["NumberAnswer", "number_answer"]
 _MONEY = frozenset({"CNY", "USD", "HKD", "EUR", "JPY", "GBP"})
 _LOW, _HIGH = (Fraction(2, 5), Fraction(4, 5)), (Fraction(6, 5), Fraction(5, 2))
 _DRAWS = 48
+_CLOSE = 24
+"""Characters between an amount of money and the same amount in another currency."""
+
+_LONGEST_SUM = 6
+"""Most numbers in a row whose sum is compared with the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,9 @@ class NumberAnswer:
         things = {number.quantity.noun or number.quantity.unit for number in stating} - {""}
         if len(things) > 1:
             return Drop("ambiguous_value", f"it counts {' and '.join(sorted(things))}")
+        why = self._given_away(text, stating)
+        if why:
+            return Drop("ambiguous_value", why)
         edits = [number.times(value) for number in stating]
         if None in edits:
             return Drop("other_form", "the passage rounds the number in another way")
@@ -89,6 +98,20 @@ class NumberAnswer:
         gold = self.number.quantity
         other = replace(gold, low=gold.low * value, high=gold.high * value)
         return any(contains(text, fake) for fake in self.fakes(value)) or _has(text, other)
+
+    def _given_away(self, text: str, stating: Sequence[WrittenNumber]) -> str:
+        """Return how other numbers of the text state the gold one: as their sum, or in another currency; else ""."""
+        numbers = _written(text)
+        for number in stating:
+            close = [one for one in numbers if one.start < number.end + _CLOSE and number.start < one.end + _CLOSE]
+            units = {one.quantity.unit for one in close} & _MONEY - {number.quantity.unit}
+            if self.kind == "money" and units:
+                return f"it is converted to {units.pop()}"
+        others = [one.quantity.low for one in numbers if one not in stating]
+        for start, end in combinations(range(len(others) + 1), 2):
+            if 2 <= end - start <= _LONGEST_SUM and sum(others[start:end]) == self.number.quantity.low:
+                return f"{end - start} other numbers add up to it"
+        return ""
 
     @property
     def _is_share(self) -> bool:
@@ -110,6 +133,8 @@ def number_answer(aliases: tuple[str, ...]) -> NumberAnswer | None:
     if not numbers or any(len(each) > 1 for _, each in found) or numbers[0].quantity.low == 0:
         return None
     if any(relation(numbers[0].quantity, other.quantity) != "same" for other in numbers[1:]):
+        return None
+    if any(in_name(alias, one.start) for alias, each in found for one in each):
         return None
     wordy = any(is_wordy(alias, [(one.start, one.end) for one in each]) for alias, each in found)
     return None if wordy else NumberAnswer(aliases, numbers[0])

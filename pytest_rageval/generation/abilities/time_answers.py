@@ -102,7 +102,7 @@ def _written(text: str, old: int, new: int) -> list[Edit] | None:
     hour, minute = divmod(new, 60)
     if half and int(match["hour"]) <= 12:
         hour = hour % 12 or 12
-    written = str(hour).zfill(2 if match["hour"].startswith("0") else 1)
+    written = str(hour).zfill(2 if match["hour"][0] == "0" and len(match["hour"]) == 2 else 1)
     edits = [Edit(*match.span("hour"), written)]
     if match["minute"]:
         edits.append(Edit(*match.span("minute"), str(minute).zfill(2)))

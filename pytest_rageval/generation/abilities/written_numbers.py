@@ -19,7 +19,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(r"[ -]?(?:[^\W\d]|[%‰‱°℃$€£¥])[^\d\n,;:!?，。；：！？、]{0,30}")
-_WORD_END = re.compile(r"(?<=\w)(?!\w)|(?<=[^\x00-\x7f])|(?<=[%$€£¥²³])")
+_WORD_END = re.compile(r"(?<=\w)(?!\w)|(?<=[a-zA-Z])(?![a-zA-Z])|(?<=[^\x00-\x7f])|(?<=[%$€£¥²³])")
 _REACH = 30
 _WIDE = str.maketrans("0123456789,.", "０１２３４５６７８９，．")
 
@@ -75,8 +75,9 @@ class WrittenNumber:
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """Yield the numbers of a text, each with its unit; none of a name, an ordinal, a range, a date or a time."""
     narrow = same_length(text)
+    bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
     for match in _NUMBER.finditer(narrow):
-        stated = set(quantities(narrow[max(0, match.start() - _REACH) : match.end() + _REACH]))
+        stated = set(quantities(bare[max(0, match.start() - _REACH) : match.end() + _REACH]))
         found = next((each for each in _readings(narrow, match) if each[2] in stated), None)
         if found is not None:
             start, end, quantity = found
@@ -87,15 +88,16 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
 
 
 def _readings(text: str, match: re.Match[str]) -> Iterator[tuple[int, int, Quantity]]:
-    """Yield the spans that read as one quantity, the longest first."""
+    """Yield the longest span that reads as one quantity, with and without its sign or currency."""
     core = match.start("core")
     tail = _TAIL.match(text, match.end())
     ends = [match.end() + each.start() for each in _WORD_END.finditer(tail[0])] if tail else []
     for end in [*reversed(ends), match.end()]:
-        for start in dict.fromkeys((match.start(), core)):
-            quantity = whole_quantity(text[start:end])
-            if quantity is not None:
-                yield start, end, quantity
+        read = [(start, whole_quantity(text[start:end])) for start in dict.fromkeys((match.start(), core))]
+        found = [(start, end, quantity) for start, quantity in read if quantity is not None]
+        if found:
+            yield from found
+            return
 
 
 def _with_noun(quantity: Quantity, window: str) -> Quantity:

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_rageval.datasets.source import read_object, shown_path
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.folders import whole_files
+from pytest_rageval.generation.abilities.in_plans import KINDS, with_abilities
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.manifest import manifest_of
@@ -22,7 +23,8 @@ from pytest_rageval.model.case import Passage
 __all__ = ["DRAFTS", "claim_folder", "write_folder"]
 
 DRAFTS, MANIFEST, REPORT, CORPUS = "drafts.jsonl", "manifest.json", "report.md", "corpus.jsonl"
-SETS = ("auto_test", "auto_train", "human_test")
+AUTOMATIC, PEOPLE = ("auto_test", "auto_train"), "human_test"
+SETS = (*AUTOMATIC, PEOPLE, *(f"{name}.{kind}" for name in AUTOMATIC for kind in KINDS))
 OURS = (DRAFTS, MANIFEST, REPORT, CORPUS, *(f"{name}.jsonl" for name in SETS))
 
 
@@ -63,9 +65,11 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     in_order = sorted(drafts, key=lambda draft: (draft.id, draft.state != "kept", draft.origin))
     passages = [row.passage for table in material.tables.values() for row in table.rows] + [*material.corpus]
     corpus = [_corpus_line(each) for each in passages]
+    records = with_abilities({name: [*map(record_of, getattr(sets, name))] for name in AUTOMATIC}, material)
+    records[PEOPLE] = [*map(record_of, sets.human_test)]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),
-        **{f"{name}.jsonl": _lines(map(record_of, getattr(sets, name))) for name in SETS},
+        **{f"{name}.jsonl": _lines(records.get(name, ())) for name in SETS},
         CORPUS: _lines(corpus),
         MANIFEST: json.dumps(manifest_of(material, drafts, sets), ensure_ascii=False, indent=1) + "\n",
         REPORT: report_of(material, drafts, sets),
@@ -80,7 +84,7 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
                 (out / name).unlink(missing_ok=True)
     except OSError as error:
         raise SettingError(f"--out {shown_path(out)}: cannot be written ({error.strerror})") from None
-    return {CORPUS: len(corpus)} | {f"{name}.jsonl": len(getattr(sets, name)) for name in SETS}
+    return {CORPUS: len(corpus)} | {f"{name}.jsonl": len(each) for name, each in records.items()}
 
 
 def _corpus_line(passage: Passage) -> dict[str, Any]:
