@@ -20,7 +20,7 @@ from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.split import Sets
 from pytest_rageval.model.case import Passage
 
-__all__ = ["DRAFTS", "claim_folder", "write_folder"]
+__all__ = ["DRAFTS", "claim_folder", "stored_usage", "write_folder"]
 
 DRAFTS, MANIFEST, REPORT, CORPUS = "drafts.jsonl", "manifest.json", "report.md", "corpus.jsonl"
 AUTOMATIC, PEOPLE = ("auto_test", "auto_train"), "human_test"
@@ -45,6 +45,16 @@ def claim_folder(out: Path, plan: Plan, *, force: bool) -> bool:
         problem = f"--out {shown_path(out)} holds {found[0]}, which another plan or an earlier text of this plan made"
         raise SettingError(f"{problem}; name another folder, or write --force to replace its files")
     return False
+
+
+def stored_usage(out: Path) -> dict[str, float]:
+    """Return what the models of the drafts in a folder were asked, from its manifest; {} if it does not say."""
+    path = out / MANIFEST
+    try:
+        usage = read_object(path).get("usage") if path.exists() else None
+    except DataError:
+        return {}
+    return usage if isinstance(usage, dict) else {}
 
 
 def _plan_of(path: Path) -> object:
