@@ -71,12 +71,12 @@ def documents(folder: Path, n: int) -> None:
 
 def sentence(draw: random.Random) -> str:
     """Return a sentence about an invented house; every other one has a number."""
-    house, town = name(draw, 3), name(draw, 3)
+    house, town, words = name(draw, 3), name(draw, 3), " ".join(name(draw, 3).lower() for _ in range(8))
     wordings = (
-        f"{house} House was built in {draw.randint(1700, 2000)} and stands in {town}.",
-        f"The {house} Line of {town} may carry {draw.randint(10, 900)} passengers on weekdays.",
-        f"It is near the {draw.choice(POSTS)} of {town}, and nobody pays for a walk around it.",
-        f"The {draw.choice(POSTS)} of {house} House lives in {town}, and sells {draw.choice(POSTS)} hats.",
+        f"{house} House was built in {draw.randint(1700, 2000)} and {words} stands in {town}.",
+        f"The {house} Line of {town} may carry {draw.randint(10, 900)} passengers {words} on weekdays.",
+        f"It is near the {draw.choice(POSTS)} of {town}, and nobody {words} pays for it.",
+        f"The {draw.choice(POSTS)} of {house} House lives in {town}, and sells {words} hats.",
     )
     return draw.choice(wordings)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.text_rules.blanks import blanks
 from pytest_rageval.generation.text_rules.calculations import calculations
 from pytest_rageval.generation.text_rules.contrasts import contrasts
+from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.generation.text_rules.sections import sections
 from pytest_rageval.generation.text_rules.statements import statements_of
 from pytest_rageval.generation.text_rules.two_parts import TASK, two_parts
@@ -29,7 +31,9 @@ def drafts(material: Material) -> Iterator[Draft]:
     topics = topics_of_chunks(material)
     chunks = [(chunk, topics[chunk.id]) for chunk in material.corpus if chunk.id in topics]
     tasks = plan.tasks or ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa")
-    names = [row.passage.title for table in material.tables.values() for row in table.rows]
+    rows = (row.passage.title for table in material.tables.values() for row in table.rows)
+    lists = cast("tuple[tuple[str, ...], ...]", plan.parts["names"])
+    names = [*rows, *(name for names in lists for name in names)]
     yield from text_drafts(chunks, tasks, plan.language, plan.seed, names)
 
 
@@ -49,7 +53,7 @@ def text_drafts(
         seed: decides operations and pairs.
         names: names that are values, too, such as the keys of tables.
     """
-    statements = list(statements_of(chunks, language, names))
+    statements = list(statements_of(chunks, language, ListedNames(names)))
     extractive = list(blanks(statements)) if {"extractive_qa", TASK} & {*tasks} else []
     if "extractive_qa" in tasks:
         yield from extractive

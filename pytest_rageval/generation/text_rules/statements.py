@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.generation.text_rules import wordings_en, wordings_zh
+from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.generation.text_rules.values import Value, values_in
 from pytest_rageval.model.case import Passage
 from pytest_rageval.text.headings import headings
@@ -65,7 +66,7 @@ class Statement:
         return " ".join(self.blanked(*self.values).casefold().split())
 
 
-def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: Sequence[str]) -> Iterator[Statement]:
+def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: ListedNames) -> Iterator[Statement]:
     """Yield the statements of chunks, in order.
 
     Args:
@@ -79,7 +80,7 @@ def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: S
         clear = wordings_zh.is_clear if of == "zh" else wordings_en.is_clear
         for start, quote, heading in _sentences(passage.text):
             text = " ".join(quote.split()) if of == "en" else "".join(quote.split("\n"))
-            if not (_DIGIT.search(text) or any(name in text for name in names)):
+            if not (_DIGIT.search(text) or any(names.spans(text))):
                 continue
             if clear(text, f"{heading} {passage.title}", common):
                 values = values_in(text, names)

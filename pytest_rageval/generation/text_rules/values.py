@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
 from pytest_rageval.generation.abilities.edit import same_length
 from pytest_rageval.generation.abilities.written_numbers import WrittenNumber, written_numbers
+from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.text.dates import located_dates, located_times
 from pytest_rageval.text.quantities import DATE, Quantity
 from pytest_rageval.text.words import tokens
@@ -18,6 +19,7 @@ __all__ = ["MONEY", "Kind", "Value", "values_in"]
 
 Kind = Literal["date", "time", "money", "number", "name"]
 
+NO_NAMES = ListedNames()
 MONEY = frozenset({"CNY", "EUR", "GBP", "HKD", "JPY", "USD"})
 
 _SCALE = re.compile(r" ?(?:thousand|million|billion|trillion)\b|[百千万亿]+")
@@ -84,7 +86,7 @@ class Value:
     order: tuple[Fraction, ...] = field(default=(), compare=False)
 
 
-def values_in(text: str, names: Sequence[str] = ()) -> list[Value]:
+def values_in(text: str, names: ListedNames = NO_NAMES) -> list[Value]:
     """Return the values of a sentence in order; no digits of names, ordinals, ranges or unclear numbers."""
     found: list[Value] = []
     for value in _candidates(text, names):
@@ -93,7 +95,7 @@ def values_in(text: str, names: Sequence[str] = ()) -> list[Value]:
     return sorted(found, key=lambda value: value.start)
 
 
-def _candidates(text: str, names: Sequence[str]) -> Iterator[Value]:
+def _candidates(text: str, names: ListedNames) -> Iterator[Value]:
     text = text.translate(_STOPS)
     narrow = same_length(text)
     yield from _dates(text, narrow)
@@ -103,9 +105,8 @@ def _candidates(text: str, names: Sequence[str]) -> Iterator[Value]:
         value = _number(text, narrow, written)
         if value is not None:
             yield value
-    for name in names:
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name), text):
-            yield Value(*match.span(), name, "name", ("name",))
+    for start, end in names.spans(text):
+        yield Value(start, end, text[start:end], "name", ("name",))
 
 
 def _dates(text: str, narrow: str) -> Iterator[Value]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.generation.text_rules.values import values_in
 
 FOUND = [
@@ -47,7 +48,7 @@ def test_digits_that_count_nothing_are_no_values(text: str) -> None:
 
 
 def test_listed_names_are_values() -> None:
-    values = values_in("Oslo House is in Bergen, not in Bergenhus; 梨山在东边。", ["Bergen", "梨山"])
+    values = values_in("Oslo House is in Bergen, not in Bergenhus; 梨山在东边。", ListedNames(["Bergen", "梨山", "梨"]))
     assert [(value.text, value.start, value.kind) for value in values] == [("Bergen", 17, "name"), ("梨山", 43, "name")]
 
 
