@@ -19,6 +19,7 @@ from pytest_rageval.commands import (
     export,
     generation,
     import_arguments,
+    lint,
 )
 from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
@@ -47,11 +48,6 @@ INDEX = """\
 Manage the index of the ini's retriever over the ini's corpus. `build` builds it before the tests, for example before CI
 starts its workers. `info` lists the indexes in .rageval/indexes. `prune` removes the indexes that the ini does not use;
 indexes built by test fixtures are removed too; the next run rebuilds them.
-"""
-
-LINT = """\
-Check datasets before any system answers them: gold answers in the wrong passages, pools that are empty or too small for
-the settings, invalid ids, duplicate questions, and more. Exit status: 0, or 1 if there are errors.
 """
 
 MERGE = """\
@@ -165,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     import_arguments.add_to(commands)
     shrink.add_to(commands)
     _add_index(commands)
-    _add_lint(commands)
+    lint.add_to(commands)
     return parser
 
 
@@ -184,24 +180,6 @@ def _add_index(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     info.set_defaults(run_command=_index_info)
     prune = words.add_parser("prune", help="remove the indexes that the ini does not use", allow_abbrev=False)
     prune.set_defaults(run_command=_index_prune)
-
-
-def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    lint = commands.add_parser("lint", help="find problems in datasets", description=LINT, allow_abbrev=False)
-    lint.add_argument("datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case")
-    for name, kind, what in (
-        ("ability", str, "check the pools for this ability instead of the one that the passages imply"),
-        ("passages", int, "the number of passages that the pools must suffice for (default 5)"),
-        ("noise-rate", float, "the share of noise that the pools must suffice for"),
-        ("correct-rate", float, "the share of correct passages among counterfactual ones"),
-        ("assembly", str, "balanced, or rgb-compat, which also matches answers like RGB"),
-    ):
-        lint.add_argument(f"--{name}", type=kind, metavar=name.upper().replace("-", "_"), help=what)
-    lint.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus")
-    lint.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
-    lint.add_argument("--all", action="store_true", help="list all findings of a check, not only the first five")
-    lint.add_argument("--json", action="store_true", help="print JSON, with all findings")
-    lint.set_defaults(run_command=_lint)
 
 
 def _cassettes(arguments: argparse.Namespace) -> Iterator[str]:
@@ -259,21 +237,6 @@ def _index_prune(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.index import prune
 
     return prune()
-
-
-def _lint(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.lint import lint
-
-    names = ("ability", "passages", "noise_rate", "correct_rate", "assembly")
-    settings = {name: getattr(arguments, name) for name in names}
-    return lint(
-        arguments.datasets,
-        settings,
-        arguments.corpus,
-        strict=arguments.strict,
-        as_json=arguments.json,
-        show_all=arguments.all,
-    )
 
 
 class _Parser(argparse.ArgumentParser):

@@ -2,25 +2,81 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from pytest_rageval import corpora, datasets
-from pytest_rageval.linting.finding import Finding, Severity
-from pytest_rageval.linting.linter import Linter
-from pytest_rageval.registry import Registry
+from pytest_rageval.errors import SettingError
 
 if TYPE_CHECKING:
-    from pytest_rageval.corpora import Reader
-    from pytest_rageval.datasets import Loader
+    from pytest_rageval.linting.finding import Finding
+    from pytest_rageval.linting.subject import Leakage
 
-__all__ = ["lint"]
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+__all__ = ["add_to", "lint"]
 
 EXAMPLES = 5
 """Largest number of printed findings per check."""
+
+DESCRIPTION = """\
+Check datasets before any system answers them: gold answers in the wrong passages, pools that are empty or too small for
+the settings, invalid ids, duplicate questions, and more. Exit status: 0, or 1 if there are errors.
+"""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command ``lint``."""
+    parser = commands.add_parser("lint", help="find problems in datasets", description=DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case")
+    for name, kind, what in (
+        ("ability", str, "check the pools for this ability instead of the one that the passages imply"),
+        ("passages", int, "the number of passages that the pools must suffice for (default 5)"),
+        ("noise-rate", float, "the share of noise that the pools must suffice for"),
+        ("correct-rate", float, "the share of correct passages among counterfactual ones"),
+        ("assembly", str, "balanced, or rgb-compat, which also matches answers like RGB"),
+    ):
+        parser.add_argument(f"--{name}", type=kind, metavar=name.upper().replace("-", "_"), help=what)
+    parser.add_argument("--corpus", action="append", default=[], help="a line of rag_corpus")
+    parser.add_argument("--leakage", action="store_true", help="also check for questions and answers that leak")
+    for name, what in (("prompts", "prompts"), ("against", "training data")):
+        parser.add_argument(
+            f"--{name}", action="extend", nargs="+", default=[], metavar="FILE",
+            help=f"with --leakage: files or globs of {what}, which must hold no question",
+        )  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
+    parser.add_argument("--all", action="store_true", help="list all findings of a check, not only the first five")
+    parser.add_argument("--json", action="store_true", help="print JSON, with all findings")
+    parser.set_defaults(run_command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    names = ("ability", "passages", "noise_rate", "correct_rate", "assembly")
+    settings = {name: getattr(arguments, name) for name in names}
+    return lint(
+        arguments.datasets,
+        settings,
+        arguments.corpus,
+        strict=arguments.strict,
+        as_json=arguments.json,
+        show_all=arguments.all,
+        leakage=_leakage(arguments),
+    )
+
+
+def _leakage(arguments: argparse.Namespace) -> Leakage | None:
+    if not arguments.leakage:
+        if arguments.prompts or arguments.against:
+            raise SettingError("--prompts and --against belong to --leakage; add it")
+        return None
+    from pytest_rageval.generation.leakage.texts import files_of
+    from pytest_rageval.linting.subject import Leakage
+
+    return Leakage(files_of(arguments.prompts, Path.cwd()), files_of(arguments.against, Path.cwd()))
 
 
 def lint(
@@ -31,6 +87,7 @@ def lint(
     strict: bool,
     as_json: bool,
     show_all: bool = False,
+    leakage: Leakage | None = None,
 ) -> Generator[str, None, int]:
     """Yield the problems of datasets, as lines or as one JSON text; return 1 for errors, else 0.
 
@@ -41,11 +98,15 @@ def lint(
         strict: whether warnings count as errors.
         as_json: whether to yield JSON, with all findings.
         show_all: whether to print all findings of a check instead of the first five.
+        leakage: the files that must not hold a question; None leaves the checks of leakage out.
 
     Raises:
         RagEvalError: a setting is invalid, or a file is missing.
     """
-    linter = Linter(settings, tuple(corpus), *_registries(names, corpus))
+    from pytest_rageval.commands.generation.formats import formats_of
+    from pytest_rageval.linting.linter import Linter
+
+    linter = Linter(settings, tuple(corpus), *formats_of(names, corpus), leakage)
     findings = {name: linter(name) for name in dict.fromkeys(names)}
     every = [finding for each in findings.values() for finding in each]
     if as_json:
@@ -57,23 +118,6 @@ def lint(
         yield from _summary(every, linter.matcher)
     bad = ("error", "warning") if strict else ("error",)
     return int(any(finding.severity in bad for finding in every))
-
-
-def _registries(names: Sequence[str], corpus: Sequence[str]) -> tuple[Registry[Loader], Registry[Reader]]:
-    """Return the builtin formats, or those of the project if a name is not builtin."""
-    formats: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
-    readers: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
-    lines = [line for line in corpus if ":" in line]
-    if all(_head(name) in formats for name in names) and all(_head(line) in readers for line in lines):
-        return formats, readers
-    from pytest_rageval.hooks.project import project_catalog
-
-    catalog = project_catalog()
-    return catalog.datasets, catalog.corpora
-
-
-def _head(name: str) -> str:
-    return name.partition(":")[0]
 
 
 def _finding_lines(findings: Sequence[Finding], most: int) -> Iterator[str]:
@@ -100,6 +144,8 @@ def _summary(findings: Sequence[Finding], matcher: str) -> Iterator[str]:
     if not findings:
         yield f"Nothing found. Gold answers were matched by {matcher}."
         return
+    from pytest_rageval.linting.finding import Severity
+
     counts = _counts(findings)
     width = max(map(len, counts))
     severities = get_args(Severity)

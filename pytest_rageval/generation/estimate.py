@@ -16,9 +16,12 @@ Estimate = Callable[[Material], Iterable[str]]
 
 ESTIMATES: dict[str, str] = {
     "corpus": "pytest_rageval.generation.estimate:corpus_lines",
+    "topics": "pytest_rageval.generation.topics.report:topic_lines",
     "table": "pytest_rageval.generation.estimate:table_lines",
     "template": "pytest_rageval.generation.estimate:template_lines",
     "wanted": "pytest_rageval.generation.estimate:wanted_lines",
+    "known": "pytest_rageval.generation.leakage.closed_book:known_lines",
+    "model": "pytest_rageval.generation.model_drafts.estimate:model_lines",
 }
 """Part of a plan -> ``"module:function"`` of its lines, in order. Calls of models come last, as ``calls: N, ...``."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
-from pytest_rageval.generation.output.folder import DRAFTS
+from pytest_rageval.generation.output.folder import DRAFTS, stored_usage
 from pytest_rageval.generation.output.records import read_drafts
 from pytest_rageval.registry import Registry
 
@@ -28,6 +28,7 @@ def finished(material: Material, out: Path) -> list[Draft]:
     """
     deciders: Registry[Decider] = Registry("decider", DECIDERS)
     drafts = read_drafts(out / DRAFTS)
+    material.usage = stored_usage(out)
     for name in DECIDERS:
         drafts = list(deciders.get(name)(material, out, drafts))
     return drafts

@@ -10,6 +10,7 @@ from pytest_rageval.datasets.source import read_bytes
 from pytest_rageval.errors import DataError
 from pytest_rageval.generation.corpus import corpus_digests, corpus_passages
 from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.model_drafts.settings import check_corpus, prompt_digests
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.loading import load_tables
 from pytest_rageval.generation.tables.table_settings import table_settings
@@ -24,6 +25,7 @@ def load_material(plan: Plan, out: Path | None) -> Material:
         DataError: a file cannot be read, a column is unknown, or there is neither a table nor a document.
     """
     warnings: list[str] = []
+    check_corpus(plan)
     tables, corpus = load_tables(plan, warnings), tuple(corpus_passages(plan))
     if not tables and not corpus:
         what = "there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"
@@ -36,5 +38,5 @@ def load_material(plan: Plan, out: Path | None) -> Material:
         out=out or Path(),
         corpus=corpus,
         warnings=warnings,
-        digests=digests | corpus_digests(plan),
+        digests=digests | corpus_digests(plan) | prompt_digests(plan),
     )

@@ -14,19 +14,24 @@ Generator = Callable[[Material], Iterable[Draft]]
 """Yields drafts in an order that depends on nothing but the plan and its data: the earlier of two duplicates stays."""
 
 Stage = Callable[[Material, Sequence[Draft]], Iterable[Draft]]
-"""Returns every draft it receives, in the same order, with the states that it decides."""
+"""Returns every draft it receives, in the same order, with the states that it decides; its own drafts follow."""
 
 GENERATORS: dict[str, str] = {
     "template": "pytest_rageval.generation.templates.generator:drafts",
+    "text-rule": "pytest_rageval.generation.text_rules.generator:drafts",
 }
 """Name of a generator -> ``"module:function"``. One without a part in the plan yields nothing."""
 
 STAGES: dict[str, str] = {
     "checks": "pytest_rageval.generation.checks.stage:check_all",
+    "model": "pytest_rageval.generation.model_drafts.stage:add_drafts",
+    "leakage": "pytest_rageval.generation.leakage.stage:drop_leaks",
+    "known": "pytest_rageval.generation.leakage.closed_book:drop_known",
     "wanted": "pytest_rageval.generation.wanted:keep_wanted",
+    "knew": "pytest_rageval.generation.leakage.closed_book:mark_known",
 }
-"""Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. The last one keeps
-what still waits."""
+"""Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. ``wanted`` keeps what
+still waits."""
 
 
 def drafted(material: Material) -> list[Draft]:

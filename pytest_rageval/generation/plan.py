@@ -15,9 +15,12 @@ from pytest_rageval.model.facets import TASKS
 from pytest_rageval.registry import Registry
 from pytest_rageval.toml_files import read_toml
 
-__all__ = ["LANGUAGES", "PARTS", "SHIPPED", "Part", "Plan", "read_plan"]
+__all__ = ["INTEGRATION", "LANGUAGES", "PARTS", "SHIPPED", "Part", "Plan", "read_plan"]
 
 LANGUAGES = ("auto", "en", "zh")
+INTEGRATION = "information_integration"
+"""The ability of RGB that is also a task of generation."""
+
 KEYS = ("language", "per_cell", "seed", "tasks")
 
 
@@ -36,10 +39,15 @@ class Part:
 
 
 PARTS: dict[str, str] = {
+    "abilities": "pytest_rageval.generation.abilities.in_plans:ABILITIES",
     "corpus": "pytest_rageval.generation.corpus:PART",
+    "leakage": "pytest_rageval.generation.leakage.settings:PART",
+    "model": "pytest_rageval.generation.model_drafts.settings:PART",
+    "names": "pytest_rageval.generation.abilities.in_plans:NAMES",
     "split": "pytest_rageval.generation.split:PART",
     "table": "pytest_rageval.generation.tables.table_settings:PART",
     "template": "pytest_rageval.generation.templates.template:PART",
+    "topics": "pytest_rageval.generation.topics.topic_settings:PART",
     "world": "pytest_rageval.generation.scholar.world_settings:PART",
 }
 """Name of a table of the plan -> ``"module:attribute"`` of its `Part`. Its module also has a function that returns its
@@ -123,6 +131,7 @@ def _file(path: Path) -> Path:
 def _tasks(top: Section) -> tuple[str, ...]:
     names = top.texts("tasks")
     for name in names:
-        if name not in TASKS:
-            raise top.error("tasks", f"tasks: unknown task {short_repr(name)}; {did_you_mean(name, TASKS)}")
+        if name not in (*TASKS, INTEGRATION):
+            hint = did_you_mean(name, (*TASKS, INTEGRATION))
+            raise top.error("tasks", f"tasks: unknown task {short_repr(name)}; {hint}")
     return tuple(dict.fromkeys(names))

@@ -52,35 +52,38 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     """Return the sets of the kept drafts.
 
     A document is the page of a source; the pages of one case belong together, and so do pages that any case links. Each
-    such component goes to one set whole. The components of a cell (their first topic and task) go, in an order that
-    the seed decides, to the set that misses most of its share. A component larger than ``auto_train`` goes to
-    ``auto_test``, with a warning.
+    such component goes to one set whole, the largest first, in an order that the seed decides among equals: to the set
+    that misses most of its share of the component's cells (topic and task). A component larger than ``auto_train`` goes
+    to ``auto_test``, with a warning.
     """
     kept = sorted((draft for draft in drafts if draft.state == "kept"), key=lambda draft: draft.id)
-    shares = {name: share for name, share in settings.shares.items() if share > 0}
-    total = sum(shares.values()) or 1.0
-    members: dict[str, list[Draft]] = {TEST: [], TRAIN: []}
-    cells: dict[tuple[str, str], list[list[Draft]]] = {}
-    for component in _components(kept):
-        cells.setdefault((component[0].topic, component[0].task), []).append(component)
+    shares = {name: share for name, share in settings.shares.items() if share > 0} or {TEST: 1.0}
+    total = sum(shares.values())
+    wanted = {(name, cell): share / total * n for name, share in shares.items() for cell, n in _sizes(kept)}
     room = math.ceil(shares.get(TRAIN, 0.0) / total * len(kept))
-    for cell in sorted(cells):
-        filled: Counter[str] = Counter()
-        for component in sorted(cells[cell], key=lambda each: _rank(seed, each[0].id)):
-            size, whole = len(component), sum(filled.values()) + len(component)
-            name = max(
-                shares or {TEST: 1.0}, key=lambda each: (shares.get(each, 1.0) / total * whole - filled[each], each)
-            )
-            if name == TRAIN and size > room:
-                warnings.append(f"{size} cases share documents, more than {TRAIN} holds; they are all in {TEST}")
-                name = TEST
-            filled[name] += size
-            members[name] += component
-    if len(kept) > 1 and not members[TRAIN] and shares.get(TRAIN):
+    members: dict[str, list[Draft]] = {TEST: [], TRAIN: []}
+    too_large: list[int] = []
+    for component in sorted(_components(kept), key=lambda each: (-len(each), _rank(seed, each[0].id))):
+        sizes = _sizes(component)
+        name = max(sorted(shares), key=lambda each: round(sum(n * wanted[each, cell] for cell, n in sizes), 9))
+        if name == TRAIN and len(component) > room:
+            too_large.append(len(component))
+            name = TEST
+        for cell, n in sizes:
+            wanted[name, cell] = wanted.get((name, cell), 0.0) - n
+        members[name] += component
+    if too_large:
+        problem = f"{max(too_large)} cases share documents, more than the {room} of {TRAIN}; they are all in {TEST}"
+        warnings.append(problem + (f"; so are {len(too_large) - 1} smaller groups" if len(too_large) > 1 else ""))
+    elif len(kept) > 1 and not members[TRAIN] and shares.get(TRAIN):
         warnings.append(f"{TRAIN} has no case: the cases share their documents, or are too few")
-    test = sorted(members[TEST], key=lambda draft: draft.id)
-    train = sorted(members[TRAIN], key=lambda draft: draft.id)
+    test, train = (sorted(members[name], key=lambda draft: draft.id) for name in (TEST, TRAIN))
     return Sets(tuple(test), tuple(train), tuple(_sample(test, settings.human_per_cell, seed)))
+
+
+def _sizes(drafts: Iterable[Draft]) -> list[tuple[tuple[str, str], int]]:
+    """Return the number of drafts of each topic and task."""
+    return list(Counter((draft.topic, draft.task) for draft in drafts).items())
 
 
 def _components(drafts: Sequence[Draft]) -> list[list[Draft]]:
@@ -109,11 +112,19 @@ def _pages(draft: Draft) -> list[str]:
 
 
 def _sample(drafts: Sequence[Draft], per_cell: int, seed: int) -> list[Draft]:
-    """Return some drafts of each topic and task, chosen by the seed and their ids, sorted by id."""
-    cells: dict[tuple[str, str], list[Draft]] = {}
-    for draft in sorted(drafts, key=lambda each: _rank(seed, each.id)):
-        cells.setdefault((draft.topic, draft.task), []).append(draft)
-    return sorted((draft for cell in cells.values() for draft in cell[:per_cell]), key=lambda draft: draft.id)
+    """Return some drafts of each topic and task, chosen by the seed and their ids, sorted by id.
+
+    The turns of a conversation come together.
+    """
+    units: dict[str, list[Draft]] = {}
+    for draft in drafts:
+        units.setdefault(draft.facets.get("dialogue") or draft.id, []).append(draft)
+    sampled: dict[tuple[str, str], list[Draft]] = {}
+    for name in sorted(units, key=lambda each: _rank(seed, each)):
+        cell = sampled.setdefault((units[name][0].topic, units[name][0].task), [])
+        if len(cell) < per_cell:
+            cell += units[name]
+    return sorted((draft for cell in sampled.values() for draft in cell), key=lambda draft: draft.id)
 
 
 def _rank(seed: int, name: str) -> str:

@@ -33,12 +33,15 @@ def keep_wanted(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     return [draft.kept() if draft.state == "waiting" else draft for draft in result]
 
 
-def cells_of(drafts: Iterable[Draft], tasks: Sequence[str]) -> dict[Cell, list[Draft]]:
-    """Return the drafts of each topic and task, sorted; with ``tasks``, a topic has a cell for each of them."""
+def cells_of(drafts: Iterable[Draft], tasks: Sequence[str], topics: Iterable[str] = ()) -> dict[Cell, list[Draft]]:
+    """Return the drafts of each topic and task, sorted; with ``tasks``, a topic has a cell for each of them.
+
+    ``topics`` are those that count also without a draft.
+    """
     cells: dict[Cell, list[Draft]] = {}
     for draft in drafts:
         cells.setdefault((draft.topic, draft.task), []).append(draft)
-    for topic in {topic for topic, _ in cells}:
+    for topic in {*topics, *(topic for topic, _ in cells)}:
         for task in tasks:
             cells.setdefault((topic, task), [])
     return dict(sorted(cells.items()))
@@ -74,7 +77,9 @@ def _keep_of_template(template: Template, drafts: list[Draft], material: Materia
 
 def _keep_of_cells(per_cell: int, drafts: list[Draft], material: Material) -> None:
     """Drop what a cell wants no more of, in place, and report the cells that are short."""
-    units: dict[Cell, list[list[int]]] = {cell: [] for cell in cells_of(drafts, material.plan.tasks)}
+    units: dict[Cell, list[list[int]]] = {
+        cell: [] for cell in cells_of(drafts, material.plan.tasks, material.wanted_topics)
+    }
     for unit in _units(drafts):
         first = drafts[unit[0]]
         units[first.topic, first.task].append(unit)
@@ -89,7 +94,8 @@ def _keep_of_cells(per_cell: int, drafts: list[Draft], material: Material) -> No
         if kept < per_cell:
             what = f"topic={topic or '-'}, task={task}"
             own = [draft for draft in drafts if (draft.topic, draft.task) == (topic, task)]
-            material.shortages.append(Shortage(what, per_cell, kept, _reasons(own, {})))
+            errors = _errors(material.failures.get((topic, task), {}))
+            material.shortages.append(Shortage(what, per_cell, kept, ", ".join([*errors, _reasons(own, {})])))
 
 
 def _units(drafts: Sequence[Draft], origin: str = "") -> list[list[int]]:
@@ -99,6 +105,11 @@ def _units(drafts: Sequence[Draft], origin: str = "") -> list[list[int]]:
         if draft.state == "waiting" and origin in ("", draft.origin):
             units.setdefault(draft.facets.get("dialogue") or f"{at}", []).append(at)
     return list(units.values())
+
+
+def _errors(failures: Mapping[str, int]) -> list[str]:
+    """Return the failed calls of a model: ``error: 3 calls failed (rate_limited)``."""
+    return [f"error: {n} {'call' if n == 1 else 'calls'} failed ({kind})" for kind, n in sorted(failures.items())]
 
 
 def _reasons(drafts: Iterable[Draft], rows: Mapping[str, int]) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from math import inf
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_rageval.errors import short_repr
 
-__all__ = ["UnreadableReplyError", "fold_label", "read_reply"]
+if TYPE_CHECKING:
+    from json import JSONDecoder
+
+__all__ = ["UnreadableReplyError", "fold_label", "read_object", "read_reply", "strict_decoder"]
 
 _OPENING = re.compile('\\{\\s*["\u201c]')
 """Start of a JSON object with a key; does not match braces in prose, TeX or Python."""
@@ -39,25 +42,27 @@ def read_reply(text: str, choice: Collection[str] | range) -> tuple[str | int, s
         UnreadableReplyError: the reply has no such object or no such label.
     """
     try:
-        values = _object(text)
+        values = read_object(text)
     except UnreadableReplyError:
         plain = text.translate(_FULL_WIDTH)
         if plain == text:
             raise
-        values = _object(plain)
+        values = read_object(plain)
     if "label" not in values:
         raise UnreadableReplyError('the JSON object has no key "label"')
     reason = values.get("reason")
     return _label(values["label"], choice), reason if isinstance(reason, str) else ""
 
 
-def _object(text: str) -> dict[str, Any]:
-    """Return the only JSON object of a reply."""
+def read_object(text: str) -> dict[str, Any]:
+    """Return the only JSON object of a reply; a code fence, text around it and an identical copy are allowed.
+
+    Raises:
+        UnreadableReplyError: there is none, it is not valid, or there is another one.
+    """
     if not text.strip():
         raise UnreadableReplyError("the reply is empty")
-    from json import JSONDecoder
-
-    decoder = JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    decoder = strict_decoder()
     values: dict[str, Any] | None = None
     first = ""
     opening = _OPENING.search(text)
@@ -76,6 +81,13 @@ def _object(text: str) -> dict[str, Any]:
     if values is None:
         raise UnreadableReplyError("the reply holds no JSON object")
     return values
+
+
+def strict_decoder() -> JSONDecoder:
+    """Return a decoder of JSON that raises `UnreadableReplyError` for a duplicate key, NaN and infinity."""
+    from json import JSONDecoder
+
+    return JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
 
 
 def _label(label: object, choice: Collection[str] | range) -> str | int:

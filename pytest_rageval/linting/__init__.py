@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["BUILTIN"]
 
 BUILTIN: dict[str, str] = {
+    "answer_in_question": "pytest_rageval.linting.leakage:answer_in_question",
     "double_role": "pytest_rageval.linting.pools:double_role",
     "duplicate_id": "pytest_rageval.linting.ids:duplicate_id",
     "duplicate_question": "pytest_rageval.linting.questions:duplicate_question",
@@ -21,8 +22,10 @@ BUILTIN: dict[str, str] = {
     "missing_gold_id": "pytest_rageval.linting.ids:missing_gold_id",
     "near_duplicate_question": "pytest_rageval.linting.questions:near_duplicate_question",
     "positive_without_gold": "pytest_rageval.linting.gold:positive_without_gold",
+    "prompt_leak": "pytest_rageval.linting.leakage:prompt_leak",
     "short_pool": "pytest_rageval.linting.pools:short_pool",
     "stray_name": "pytest_rageval.linting.wording:stray_name",
+    "train_overlap": "pytest_rageval.linting.leakage:train_overlap",
     "yes_no_bias": "pytest_rageval.linting.wording:yes_no_bias",
 }
 """Name of a check -> ``"module:attribute"`` of its function, ``Subject -> Iterator[Finding]``."""

@@ -13,7 +13,7 @@ from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, RagEvalError, SettingError, ascii_safe, short_repr
 from pytest_rageval.linting import BUILTIN
 from pytest_rageval.linting.finding import Finding
-from pytest_rageval.linting.subject import Subject
+from pytest_rageval.linting.subject import Leakage, Subject
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.registry import Registry
 
@@ -37,6 +37,7 @@ def lint(
     correct_rate: float | Sequence[float] | None = None,
     assembly: str = "balanced",
     corpus: str | Sequence[str] = (),
+    leakage: Leakage | None = None,
 ) -> list[Finding]:
     """Return the problems of a dataset, in the order of its records; an empty list for none.
 
@@ -48,6 +49,7 @@ def lint(
         correct_rate: the share of correct passages in 0..1 among counterfactual ones.
         assembly: "balanced", or "rgb-compat", which matches gold answers like RGB instead of ``accuracy``.
         corpus: lines like those of ``rag_corpus``: the documents judged relevant.
+        leakage: the files that must not hold a question; None leaves the checks of leakage out.
 
     An unreadable record is a finding too; the checks continue with the others.
 
@@ -66,7 +68,8 @@ def lint(
         "correct_rate": correct_rate,
         "assembly": assembly,
     }
-    return Linter(settings, (corpus,) if isinstance(corpus, str) else tuple(corpus), formats, readers)(dataset)
+    lines = (corpus,) if isinstance(corpus, str) else tuple(corpus)
+    return Linter(settings, lines, formats, readers, leakage)(dataset)
 
 
 class Linter:
@@ -79,6 +82,7 @@ class Linter:
         corpus: lines like those of ``rag_corpus``.
         formats: the dataset formats.
         readers: the corpus formats.
+        leakage: the files that must not hold a question; None leaves the checks of leakage out.
 
     Attributes:
         matcher: the metric that matches gold answers.
@@ -94,6 +98,7 @@ class Linter:
         corpus: tuple[str, ...],
         formats: Registry[Loader],
         readers: Registry[Reader],
+        leakage: Leakage | None = None,
     ) -> None:
         self._settings = settings
         self._formats = formats
@@ -101,6 +106,7 @@ class Linter:
         Subject("", (), settings).check()
         self._lines = corpus
         self._readers = readers
+        self._leakage = leakage
         self._corpus = frozenset(_ids(self._passages())) if corpus else None
 
     def __call__(self, dataset: str | Sequence[Instance]) -> list[Finding]:
@@ -113,6 +119,7 @@ class Linter:
                 f"dataset {short_repr(dataset)} is not format:path; write for example jsonl:cases.jsonl", code="RAG104"
             )
         loader, path = self._formats.get(name), _existing(text)
+        self._refuse_itself(path)
         instances: tuple[Instance, ...] = ()
         left_out: tuple[tuple[str, str], ...] = ()
         with collected_faults() as faults:
@@ -133,6 +140,12 @@ class Linter:
             findings.append(Finding("unreadable", "error", "", dataset, "the dataset has no record"))
         return findings
 
+    def _refuse_itself(self, path: Path) -> None:
+        leakage = self._leakage or Leakage()
+        if path.resolve() in {each.resolve() for each in (*leakage.prompts, *leakage.against)}:
+            problem = f"{shown_path(path)} is the dataset itself; leave it out of --prompts and --against"
+            raise SettingError(problem)
+
     def _findings(
         self, name: str, instances: tuple[Instance, ...], left_out: tuple[tuple[str, str], ...] = ()
     ) -> list[Finding]:
@@ -140,7 +153,7 @@ class Linter:
         if self._lines and any(instance.evidence for instance in instances):
             locator = EvidenceLocator(instances)
             deque(self._passages(locator), maxlen=0)
-        return _findings(Subject(name, instances, self._settings, self._corpus, left_out, locator))
+        return _findings(Subject(name, instances, self._settings, self._corpus, left_out, locator, self._leakage))
 
     def _passages(self, locator: EvidenceLocator | None = None) -> Iterator[Passage]:
         from pytest_rageval.corpora.chunking import parse_chunking

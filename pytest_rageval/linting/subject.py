@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.metrics.published.rgb_compat import published_hits
@@ -11,7 +12,20 @@ from pytest_rageval.metrics.shared.matching import slot_hits
 from pytest_rageval.model.case import Gold, Instance
 from pytest_rageval.testbeds.settings import Settings, parse_settings
 
-__all__ = ["Subject"]
+__all__ = ["Leakage", "Subject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Leakage:
+    """The files where a question of the dataset must not be.
+
+    Attributes:
+        prompts: files of prompts: a system reads them.
+        against: files of training data: a system may have learned them.
+    """
+
+    prompts: tuple[Path, ...] = ()
+    against: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +38,7 @@ class Subject:
         settings: as in ``rag_case``: ability, passages, noise_rate, correct_rate, assembly; None means unset.
         corpus: the ids of the corpus's documents and pages; None without a corpus.
         locator: the located evidence of the records; None without a corpus or evidence.
+        leakage: the files of prompts and of training data; None if leakage is not checked.
         left_out: ``file:line`` and one sentence for each record that the format skips.
     """
 
@@ -33,6 +48,7 @@ class Subject:
     corpus: Collection[str] | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     locator: EvidenceLocator | None = None
+    leakage: Leakage | None = None
     _settings_cache: dict[str, Settings] = field(default_factory=dict)
 
     def contained(self, gold: Gold, text: str, language: str) -> tuple[str | None, ...]:

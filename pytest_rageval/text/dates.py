@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-__all__ = ["dates", "times"]
+__all__ = ["dates", "located_dates", "located_times", "times"]
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = (
@@ -41,17 +41,11 @@ def dates(text: str, report: Callable[[tuple[int, int, int] | None], None]) -> s
     """
 
     def replace_date(match: re.Match[str]) -> str:
-        if match["either"]:
-            report(None)
+        date = _date(match)
+        if date is not None or match["either"]:
+            report(date)
             return "\n"
-        parts = {name[0]: value for name, value in match.groupdict().items() if value and name[1:].isdecimal()}
-        month = parts.get("m", "0")
-        number = int(month) if month.isdecimal() else 1 + _MONTHS.index(month[:3].lower())
-        day = int(parts.get("d", 0))
-        if number > 12 or day > 31:
-            return match[0]
-        report((int(parts.get("y", 0)), number, day))
-        return "\n"
+        return match[0]
 
     return _DATE.sub(replace_date, text)
 
@@ -60,13 +54,48 @@ def times(text: str, report: Callable[[int], None]) -> str:
     """Call ``report`` with each time of day in minutes after midnight; return the text without these times."""
 
     def replace_time(match: re.Match[str]) -> str:
-        if not (match["part"] or match["ap"] or match["m1"] or match["m2"] or match["half"]):
+        minutes = _minutes(match)
+        if minutes is None:
             return match[0]
-        hour = int(match["h"])
-        late = (match["ap"] or "")[:1].lower() == "p" or match["part"] in ("下午", "晚上")
-        early = (match["ap"] or "")[:1].lower() == "a" or match["part"] == "凌晨"
-        hour = hour + 12 if late and hour < 12 else 0 if early and hour == 12 else hour
-        report(hour * 60 + (30 if match["half"] else int(match["m1"] or match["m2"] or 0)))
+        report(minutes)
         return "\n"
 
     return _TIME.sub(replace_time, text)
+
+
+def located_dates(text: str) -> Iterator[tuple[int, int, tuple[int, int, int] | None]]:
+    """Yield the start, the end and the date, as in `dates`, of each date of a text; "in" is no part of "in 2019"."""
+    for match in _DATE.finditer(text):
+        date = _date(match)
+        if date is not None or match["either"]:
+            yield match.start("y7") if match["y7"] else match.start(), match.end(), date
+
+
+def located_times(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the start and end of each time of day with its minutes after midnight."""
+    for match in _TIME.finditer(text):
+        minutes = _minutes(match)
+        if minutes is not None:
+            yield match.start(), match.start() + len(match[0].rstrip()), minutes
+
+
+def _date(match: re.Match[str]) -> tuple[int, int, int] | None:
+    """Return year, month and day; None if the date is ambiguous or impossible."""
+    if match["either"]:
+        return None
+    parts = {name[0]: value for name, value in match.groupdict().items() if value and name[1:].isdecimal()}
+    month = parts.get("m", "0")
+    number = int(month) if month.isdecimal() else 1 + _MONTHS.index(month[:3].lower())
+    day = int(parts.get("d", 0))
+    return None if number > 12 or day > 31 else (int(parts.get("y", 0)), number, day)
+
+
+def _minutes(match: re.Match[str]) -> int | None:
+    """Return the minutes after midnight; None for a number that only looks like an hour."""
+    if not (match["part"] or match["ap"] or match["m1"] or match["m2"] or match["half"]):
+        return None
+    hour = int(match["h"])
+    late = (match["ap"] or "")[:1].lower() == "p" or match["part"] in ("下午", "晚上")
+    early = (match["ap"] or "")[:1].lower() == "a" or match["part"] == "凌晨"
+    hour = hour + 12 if late and hour < 12 else 0 if early and hour == 12 else hour
+    return hour * 60 + (30 if match["half"] else int(match["m1"] or match["m2"] or 0))

@@ -1,15 +1,18 @@
 """What generating cases costs, in seconds of CPU of a process of its own, and how much memory it takes.
 
-    python tests/benchmarks/generation.py [--cases N]
+    python tests/benchmarks/generation.py [--cases N] [--documents N]
 
-Wanted: 10,000 table cases in at most 20 s. The table is invented: people with a town, a post and a year. The process
-runs `rageval generate` from start to end: rows, templates, checks, near duplicates, sets and files.
+Wanted: 10,000 table cases in at most 20 s; cases from 5,788 documents in at most 120 s and less than 1 GB. The table is
+invented: people with a town, a post and a year. The documents are CRUD's 5,788 news if RAGEVAL_DATA (else
+../shared/data) has them, and invented ones. The process runs `rageval generate` from start to end: rows or documents,
+topics, drafts, checks, near duplicates, sets and files.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import resource
 import subprocess
@@ -19,7 +22,7 @@ from pathlib import Path
 
 from measuring import table
 
-LIMIT = 20.0
+LIMIT, LIMIT_OF_DOCUMENTS, LIMIT_OF_MEMORY = 20.0, 120.0, 1000
 SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "na", "pe", "ri", "so", "ta", "ve", "wi", "xo", "yu")
 POSTS = ("curator", "guard", "director", "clerk", "cook", "pilot", "nurse", "baker")
 UNITS = ("Museum", "Ferry", "Parks", "Library")
@@ -37,6 +40,12 @@ answer = "{town}"
 """
 
 
+CORPUS = """\
+[[corpus]]
+path = "lines:{path}"
+"""
+
+
 def people(folder: Path, n: int) -> None:
     """Write a table of n people with names of their own, and its plan."""
     draw = random.Random(n)
@@ -50,6 +59,32 @@ def people(folder: Path, n: int) -> None:
     )
     (folder / "people.csv").write_text("name,post,town,since,unit\n" + "".join(rows), encoding="utf-8")
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+
+
+def documents(folder: Path, n: int) -> None:
+    """Write n invented documents of about 700 characters, a line each, and their plan."""
+    draw = random.Random(n)
+    lines = (" ".join(sentence(draw) for _ in range(10)) + "\n" for _ in range(n))
+    (folder / "pages.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / "plan.toml").write_text(CORPUS.format(path="pages.txt"), encoding="utf-8")
+
+
+def sentence(draw: random.Random) -> str:
+    """Return a sentence about an invented house; every other one has a number."""
+    house, town, words = name(draw, 3), name(draw, 3), " ".join(name(draw, 3).lower() for _ in range(8))
+    wordings = (
+        f"{house} House was built in {draw.randint(1700, 2000)} and {words} stands in {town}.",
+        f"The {house} Line of {town} may carry {draw.randint(10, 900)} passengers {words} on weekdays.",
+        f"It is near the {draw.choice(POSTS)} of {town}, and nobody {words} pays for it.",
+        f"The {draw.choice(POSTS)} of {house} House lives in {town}, and sells {words} hats.",
+    )
+    return draw.choice(wordings)
+
+
+def news() -> Path | None:
+    """Return the folder of CRUD's news; None without it."""
+    data = Path(os.environ.get("RAGEVAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
+    return data / "crud" if (data / "crud").is_dir() else None
 
 
 def name(draw: random.Random, syllables: int) -> str:
@@ -74,7 +109,14 @@ def measured(folder: Path) -> tuple[float, float, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10_000)
-    n = parser.parse_args().cases
+    parser.add_argument("--documents", type=int, default=5_788)
+    arguments = parser.parse_args()
+    tables(arguments.cases)
+    texts(arguments.documents)
+
+
+def tables(n: int) -> None:
+    """Print what cases from tables cost."""
     rows = [["rows", "CPU, s", f"wanted, s, for {n:,}", "memory, MB", "drafts"]]
     with tempfile.TemporaryDirectory() as name_of_folder:
         folder = Path(name_of_folder)
@@ -84,6 +126,26 @@ def main() -> None:
             kept = json.loads((folder / "out" / "manifest.json").read_text(encoding="utf-8"))["drafts"]["kept"]
             assert kept > 0.9 * size, line
             rows.append([f"{size:,}", f"{seconds:.1f}", f"{LIMIT:.0f}", f"{memory:.0f}", line])
+    print(table(rows))
+
+
+def texts(n: int) -> None:
+    """Print what cases from documents cost."""
+    rows = [["documents", "CPU, s", "wanted, s", "memory, MB", "wanted, MB", "drafts"]]
+    crud = news()
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        folder = Path(name_of_folder)
+        for label in ("CRUD's news", f"{n:,} invented"):
+            if label == "CRUD's news":
+                if crud is None:
+                    continue
+                (folder / "plan.toml").write_text(CORPUS.format(path=crud / "*.txt"), encoding="utf-8")
+            else:
+                documents(folder, n)
+            seconds, memory, line = measured(folder)
+            limits = (f"{LIMIT_OF_DOCUMENTS:.0f}", f"{LIMIT_OF_MEMORY}")
+            rows.append([label, f"{seconds:.1f}", limits[0], f"{memory:.0f}", limits[1], line])
+    print()
     print(table(rows))
 
 

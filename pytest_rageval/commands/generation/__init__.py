@@ -15,7 +15,9 @@ __all__ = ["SUBCOMMANDS", "add_to", "with_subcommand"]
 PLAN = "plan"
 
 SUBCOMMANDS: dict[str, str] = {
+    "abilities": "pytest_rageval.commands.generation.abilities:add_to",
     PLAN: "pytest_rageval.commands.generation.generate:add_to",
+    "topics": "pytest_rageval.commands.generation.topics:add_to",
 }
 """Word after ``generate`` -> ``"module:function"``, which adds its parser. Any other word is the path of a plan."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from pytest_rageval.generation.draft import Draft
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["add_to", "generate"]
+
+T = TypeVar("T")
 
 DESCRIPTION = """\
 Draft cases as a plan says, check every draft, and write the sets. The same plan and data give the same bytes. Exit
@@ -71,15 +73,34 @@ def generate(
     if dry_run or out is None:
         from pytest_rageval.generation.estimate import estimated
 
-        yield from estimated(material)
+        yield from _with_models(material, out, lambda: list(estimated(material)))
         return 0
     has_drafts = claim_folder(out, plan, material.tables.values(), force=force)
     material.previous = {draft.id: draft for draft in read_drafts(out / DRAFTS)} if has_drafts else {}
-    drafts = _finished(material, out, has_drafts) if finish else _drafted(material)
+    drafts = _finished(material, out, has_drafts) if finish else _with_models(material, out, lambda: _drafted(material))
     sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
     counts = write_folder(out, material, drafts, sets)
     yield from _summary(material, drafts, counts)
     return int(bool(material.shortages))
+
+
+def _with_models(material: Material, out: Path | None, work: Callable[[], T]) -> T:
+    """Return the result of ``work``; the models of the plan, if it names any, can be asked meanwhile."""
+    from pytest_rageval.generation.leakage.settings import leakage_settings
+    from pytest_rageval.generation.model_drafts.settings import model_settings
+
+    settings, closed_book = model_settings(material.plan), leakage_settings(material.plan).closed_book
+    if settings is None and not closed_book:
+        return work()
+    from pytest_rageval.generation.model_drafts.access import ModelAccess
+    from pytest_rageval.hooks.generate_command import with_models
+
+    def asking(access: ModelAccess) -> T:
+        material.models = access
+        return work()
+
+    budget_usd = None if settings is None else settings.budget_usd
+    return with_models(budget_usd, material.plan.folder, out, material.warnings, asking)
 
 
 def _drafted(material: Material) -> Sequence[Draft]:
@@ -101,12 +122,15 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     """Yield warnings, the counts of drafts with the reasons, the files, and what is missing."""
     yield from (f"warning: {warning}" for warning in material.warnings)
     yield from (f"left out: {what}: {count}" for what, count in sorted(material.left_out.items()))
+    from pytest_rageval.generation.model_drafts.access import usage_lines
+
     states = Counter(draft.state for draft in drafts)
     reasons = Counter(draft.reason for draft in drafts if draft.state == "dropped")
     listed = ", ".join(
         f"{count:,} {reason}" for reason, count in sorted(reasons.items(), key=lambda at: (-at[1], at[0]))
     )
     dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
+    yield from usage_lines(material.usage)
     yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}"
     kinds = {"corpus.jsonl": "passage", **{table.file: "row" for table in material.tables.values()}}
     for name, count in counts.items():

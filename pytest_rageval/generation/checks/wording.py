@@ -8,10 +8,11 @@ from pytest_rageval.errors import short_repr
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.metrics.shared.matching import fold, occurrences
+from pytest_rageval.model.case import Gold
 from pytest_rageval.text.language import main_language
 
 __all__ = [
-    "answer_in_question", "follow_up_complete", "language", "refers_to_text", "too_long", "yes_no",
+    "answer_in_question", "follow_up_complete", "gold_in_question", "language", "refers_to_text", "too_long", "yes_no",
 ]  # fmt: skip
 
 LONGEST = 300
@@ -40,18 +41,23 @@ _ACRONYM = re.compile(r"IT\b")
 
 
 def answer_in_question(draft: Draft) -> str:
-    """Find an alias that the question holds, folded.
+    """Find an alias that the question holds (`gold_in_question`)."""
+    found = gold_in_question(draft.question, draft.gold, draft.task)
+    return "" if found is None else f"{short_repr(found)} is in the question"
 
-    A contrast names the things that it compares, so only a draft whose every slot is in the question is found there.
+
+def gold_in_question(question: str, gold: Gold, task: str) -> str | None:
+    """Return the first alias that a question holds, folded; None if it holds none.
+
+    A contrast names the things that it compares, so a contrast has to hold every slot.
     """
     hits = [
-        next((alias for alias in slot if next(occurrences(draft.question, alias), None) is not None), None)
-        for slot in draft.gold
+        next((alias for alias in slot if next(occurrences(question, alias), None) is not None), None) for slot in gold
     ]
     found = [hit for hit in hits if hit is not None]
-    if draft.task == "contrast_qa" and len(found) < len(hits):
-        return ""
-    return f"{short_repr(found[0])} is in the question" if found else ""
+    if task == "contrast_qa" and len(found) < len(hits):
+        return None
+    return found[0] if found else None
 
 
 def yes_no(draft: Draft) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_rageval.datasets.source import read_object, shown_path
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.folders import whole_files
+from pytest_rageval.generation.abilities.in_plans import KINDS, with_abilities
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.manifest import manifest_of
@@ -18,11 +19,13 @@ from pytest_rageval.generation.output.report import report_of
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.split import Sets
 from pytest_rageval.generation.tables.table import Table
+from pytest_rageval.model.case import Passage
 
-__all__ = ["DRAFTS", "claim_folder", "write_folder"]
+__all__ = ["DRAFTS", "claim_folder", "stored_usage", "write_folder"]
 
 DRAFTS, MANIFEST, REPORT, CORPUS = "drafts.jsonl", "manifest.json", "report.md", "corpus.jsonl"
-SETS = ("auto_test", "auto_train", "human_test")
+AUTOMATIC, PEOPLE = ("auto_test", "auto_train"), "human_test"
+SETS = (*AUTOMATIC, PEOPLE, *(f"{name}.{kind}" for name in AUTOMATIC for kind in KINDS))
 OURS = (DRAFTS, MANIFEST, REPORT, CORPUS, *(f"{name}.jsonl" for name in SETS))
 
 
@@ -52,6 +55,16 @@ def claim_folder(out: Path, plan: Plan, tables: Iterable[Table] = (), *, force: 
     return False
 
 
+def stored_usage(out: Path) -> dict[str, float]:
+    """Return what the models of the drafts in a folder were asked, from its manifest; {} if it does not say."""
+    path = out / MANIFEST
+    try:
+        usage = read_object(path).get("usage") if path.exists() else None
+    except DataError:
+        return {}
+    return usage if isinstance(usage, dict) else {}
+
+
 def _plan_of(path: Path) -> object:
     try:
         return read_object(path).get("plan") if path.exists() else None
@@ -68,12 +81,14 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
         SettingError: a file cannot be written.
     """
     in_order = sorted(drafts, key=lambda draft: (draft.id, draft.state != "kept", draft.origin))
-    passages = [row.passage for table in material.tables.values() for row in table.rows]
-    corpus = [{"id": each.id, "text": each.text, "title": each.title} for each in passages]
+    passages = [row.passage for table in material.tables.values() for row in table.rows] + [*material.corpus]
+    corpus = [_corpus_line(each) for each in passages]
     made = [table for table in material.tables.values() if table.file]
+    records = with_abilities({name: [*map(record_of, getattr(sets, name))] for name in AUTOMATIC}, material)
+    records[PEOPLE] = [*map(record_of, sets.human_test)]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),
-        **{f"{name}.jsonl": _lines(map(record_of, getattr(sets, name))) for name in SETS},
+        **{f"{name}.jsonl": _lines(records.get(name, ())) for name in SETS},
         CORPUS: _lines(corpus),
         **{table.file: _lines(dict(row.values) for row in table.rows) for table in made},
         MANIFEST: json.dumps(manifest_of(material, drafts, sets), ensure_ascii=False, indent=1) + "\n",
@@ -90,7 +105,12 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     except OSError as error:
         raise SettingError(f"--out {shown_path(out)}: cannot be written ({error.strerror})") from None
     rows = {table.file: len(table.rows) for table in made}
-    return {CORPUS: len(corpus)} | rows | {f"{name}.jsonl": len(getattr(sets, name)) for name in SETS}
+    return {CORPUS: len(corpus)} | rows | {f"{name}.jsonl": len(each) for name, each in records.items()}
+
+
+def _corpus_line(passage: Passage) -> dict[str, Any]:
+    page = {"page": passage.page} if passage.page and passage.page != passage.id else {}
+    return {"id": passage.id, "text": passage.text, "title": passage.title, **page}
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:

@@ -23,7 +23,9 @@ ReportSection = Callable[[Material, Sequence[Draft], Sets], Iterable[str]]
 SECTIONS: dict[str, str] = {
     "cells": "pytest_rageval.generation.output.report:cells_section",
     "reasons": "pytest_rageval.generation.output.report:reasons_section",
+    "known": "pytest_rageval.generation.leakage.closed_book:known_section",
     "sets": "pytest_rageval.generation.output.report:sets_section",
+    "topics": "pytest_rageval.generation.topics.report:without_topic_section",
     "notes": "pytest_rageval.generation.output.report:notes_section",
 }
 """Name of a section of report.md -> ``"module:function"``, in order."""
@@ -50,7 +52,7 @@ def cells_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> It
     wanted = material.plan.per_cell
     rows = [
         (topic or "-", task, "-" if wanted is None else str(wanted), str(len(cell)), str(_kept(cell)))
-        for (topic, task), cell in cells_of(drafts, material.plan.tasks).items()
+        for (topic, task), cell in cells_of(drafts, material.plan.tasks, material.wanted_topics).items()
     ]
     yield from markdown_table(("topic", "task", "wanted", "drafted", "kept"), rows)
 

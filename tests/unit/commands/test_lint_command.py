@@ -168,3 +168,38 @@ def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout.splitlines()[-1]) == (1, ""), run.stderr
+
+
+def test_leakage_into_prompts_and_training_data(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = data(project, CLEAN, {"id": "d", "question": "Who built the town hall?", "answers": ["Ann Lee"]})
+    (project / "prompts").mkdir()
+    (project / "prompts" / "qa.toml").write_text('system = "For example: Who built the town hall? Ann Lee."\n')
+    data(project, {"text": "When does it open?"}, name="train.jsonl")
+    status, lines = output_of(
+        capsys, name, "--leakage", "--prompts", "prompts/*.toml", "--against", "train.jsonl", "prompts/qa.toml"
+    )
+    assert status == 1
+    assert lines[:3] == [
+        "cases.jsonl:1: error: train_overlap c: the question is in train.jsonl:1: 'when does it open'",
+        "cases.jsonl:2: error: prompt_leak d: the question is in prompts/qa.toml: 'who built the town hall'",
+        "cases.jsonl:2: error: train_overlap d: the question is in prompts/qa.toml: 'who built the town hall'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--against", "train.jsonl"), "--prompts and --against belong to --leakage; add it"),
+        (("--leakage", "--prompts", "x/*.toml"), "'x/*.toml': no such file, and no file that matches"),
+        (("--leakage", "--against", "cases.jsonl"), "cases.jsonl is the dataset itself; leave it out"),
+        (("--leakage", "--against", "wide.txt"), "wide.txt: is not UTF-8; save it as UTF-8"),
+    ],
+)
+def test_files_of_leakage_that_cannot_be_used(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    name = data(project, CLEAN)
+    (project / "wide.txt").write_bytes(b"\xff\xfe\x00")
+    status, lines = output_of(capsys, name, *arguments)
+    assert (status, len(lines)) == (2, 1)
+    assert problem in lines[0]

@@ -1,0 +1,86 @@
+"""Changes of a text: edits of spans, and the reason why there are none."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from calendar import month_abbr, month_name
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+__all__ = ["Drop", "Edit", "all_edited", "edited", "in_name", "is_wordy", "same_length"]
+
+_MOST_WORDS = 3
+
+_LAST_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*\Z")
+_BEFORE_NUMBERS = frozenset({
+    "about", "after", "almost", "approximately", "around", "at", "before", "between", "by", "circa", "during", "early",
+    "eur", "from", "gbp", "hkd", "in", "jpy", "late", "nearly", "on", "only", "over", "roughly", "since", "some", "the",
+    "total", "under", "until", "us", "usd", "year", *map(str.casefold, month_abbr), *map(str.casefold, month_name),
+})  # fmt: skip
+_HAN_BEFORE_NUMBERS = frozenset("约近超逾达共有为是至到从在于了计第每币元年月日时午晨上负午")
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Why something was not made.
+
+    Attributes:
+        reason: one word of the table in the docs, such as ``no_rule_for_answer``.
+        detail: what was found, in a few words.
+    """
+
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """A span of a text, in characters, and its new text."""
+
+    start: int
+    end: int
+    text: str
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with its edits; they must not overlap."""
+    parts, at = [], 0
+    for edit in sorted(edits):
+        parts += [text[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*parts, text[at:]])
+
+
+def all_edited(texts: Iterable[str], edits: Callable[[str], tuple[Edit, ...] | Drop]) -> tuple[str, ...]:
+    """Return the texts that have edits, edited, each once."""
+    changed = [(text, edits(text)) for text in texts]
+    return tuple(dict.fromkeys(edited(text, each) for text, each in changed if each and not isinstance(each, Drop)))
+
+
+def is_wordy(text: str, spans: Iterable[tuple[int, int]]) -> bool:
+    """Return whether a text has more than three words outside some spans."""
+    bare = edited(text, [Edit(start, end, " ") for start, end in spans])
+    words = len(bare.split()) if bare.isascii() else len("".join(bare.split())) / 2
+    return words > _MOST_WORDS
+
+
+def in_name(text: str, start: int) -> bool:
+    """Return whether the word before ``start`` makes a name of a number: "Windows 2000", 骁龙835."""
+    before = text[:start].rstrip(" $€£¥￥")
+    word = _LAST_WORD.search(before)
+    if word is not None:
+        return word[0][0].isupper() and word[0].casefold() not in _BEFORE_NUMBERS
+    return before[-1:].isalpha() and before[-1] not in _HAN_BEFORE_NUMBERS
+
+
+def same_length(text: str) -> str:
+    """Return a text in NFKC, character by character: one that would become several stays, so offsets stay valid."""
+    if text.isascii():
+        return text
+    return "".join(map(_narrow, text)).replace("\u2212", "-")
+
+
+def _narrow(character: str) -> str:
+    folded = unicodedata.normalize("NFKC", character)
+    return folded if len(folded) == 1 else character

@@ -1,0 +1,103 @@
+"""Negative passages: what a retriever finds for a question and what does not answer it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from pytest_rageval.generation.abilities.gold_passages import gold_pages, holds_slot, is_matchable
+from pytest_rageval.metrics.shared.matching import fold
+from pytest_rageval.model.case import Instance, Passage
+from pytest_rageval.model.ranking import Ranking, page_of
+
+__all__ = ["DEPTH", "SHORT_POOL", "Negatives", "find_negatives"]
+
+DEPTH = 50
+"""How many passages of the ranking are looked at."""
+
+SHORT_POOL = "short_pool"
+
+_NEAR = 0.8
+_SHINGLE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Negatives:
+    """The negative passages of a record.
+
+    Attributes:
+        passages: the passages, best first; ``metadata`` has the ``rank`` (from 1) and the ``score`` of a retrieved one.
+        excluded: ``gold_page``, ``holds_answer``, ``near_duplicate`` -> number of passages.
+        reason: ``short_pool`` if there are fewer than wanted, ``no_gold`` if nothing says what answers; else "".
+    """
+
+    passages: tuple[Passage, ...] = ()
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    reason: str = ""
+
+
+def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Passage], wanted: int) -> Negatives:
+    """Return negative passages of a record: first its own ones, then those of the ranking of its question.
+
+    Left out are passages of its gold pages, passages that state any slot of the gold (a number in any notation: 44bn is
+    44 billion), and passages that share 80 % of their text, counted in runs of five characters, with a positive or
+    with an earlier negative one. A record whose gold cannot be matched in a text (none, or yes and no) has none.
+
+    Args:
+        instance: the record.
+        ranking: the retriever's ranking for the record's question; its first 50 passages are looked at.
+        positives: the passages that state the answer.
+        wanted: the wanted number.
+    """
+    own = [replace(each, role="negative") for each in instance.passages or () if each.role == "negative"]
+    if not is_matchable(instance.gold):
+        return Negatives(reason="no_gold")
+    pages = gold_pages(instance) | {name for each in positives for name in (each.id, each.page) if name}
+    excluded: Counter[str] = Counter()
+    found: list[Passage] = []
+    for passage in (*own, *_retrieved(ranking)):
+        if len(found) >= wanted:
+            break
+        is_gold = passage not in own and not pages.isdisjoint((passage.id, passage.page, page_of(passage.id)))
+        why = "gold_page" if is_gold else _excluded(instance, passage, (*positives, *found))
+        if why:
+            excluded[why] += 1
+        else:
+            found.append(_with_free_id(passage, {each.id for each in (*positives, *found)}))
+    return Negatives(tuple(found), dict(excluded), SHORT_POOL if len(found) < wanted else "")
+
+
+def _retrieved(ranking: Ranking) -> Iterator[Passage]:
+    for rank, each in enumerate(ranking.items[:DEPTH], 1):
+        metadata = {"rank": rank, "score": each.score}
+        yield Passage(each.doc_id, each.text, each.title, "negative", page=each.page, span=each.span, metadata=metadata)
+
+
+def _excluded(instance: Instance, passage: Passage, others: Sequence[Passage]) -> str:
+    if holds_slot(instance.gold, passage):
+        return "holds_answer"
+    if any(_is_near(passage.text, other.text) for other in others):
+        return "near_duplicate"
+    return ""
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Return whether the shorter of two texts is nearly a part of the other."""
+    ours, theirs = _shingles(one), _shingles(other)
+    return len(ours & theirs) >= _NEAR * min(len(ours), len(theirs))
+
+
+@lru_cache(maxsize=1024)
+def _shingles(text: str) -> frozenset[str]:
+    folded = fold(text)
+    return frozenset(folded[at : at + _SHINGLE] for at in range(max(1, len(folded) - _SHINGLE + 1)))
+
+
+def _with_free_id(passage: Passage, taken: Collection[str]) -> Passage:
+    name, number = passage.id, 1
+    while name in taken:
+        number += 1
+        name = f"{passage.id}-{number}"
+    return passage if name == passage.id else replace(passage, id=name)

@@ -1,0 +1,105 @@
+"""Find the numbers of a text with their places and units, and write other numbers in their form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from pytest_rageval.generation.abilities.edit import Edit, same_length
+from pytest_rageval.text.notation import CURRENCY
+from pytest_rageval.text.quantities import Quantity, quantities, whole_quantity
+
+__all__ = ["WrittenNumber", "written_numbers"]
+
+_NUMBER = re.compile(
+    rf"(?P<head>[-+负]?(?:(?:{CURRENCY}) ?)?-?)(?<![\d.,/:])"
+    r"(?P<core>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?![\d/:]|[.,]\d|-\d|[eE^][-+]?\d)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(r"[ -]?(?:[^\W\d]|[%‰‱°℃$€£¥])[^\d\n,;:!?，。；：！？、]{0,30}")
+_WORD_END = re.compile(r"(?<=\w)(?!\w)|(?<=[a-zA-Z])(?![a-zA-Z])|(?<=[^\x00-\x7f])|(?<=[%$€£¥²³])")
+_REACH = 30
+_WIDE = str.maketrans("0123456789,.", "０１２３４５６７８９，．")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenNumber:
+    """A number of a text as it is written.
+
+    Attributes:
+        start: where the number starts, its currency included.
+        end: where it ends, its unit included.
+        core: where its digits start.
+        digits: its digits as written, such as ``1,577``.
+        quantity: what it states.
+    """
+
+    start: int
+    end: int
+    core: int
+    digits: str
+    quantity: Quantity
+
+    @property
+    def decimals(self) -> int:
+        """Number of digits after the decimal point."""
+        return len(self.plain.partition(".")[2])
+
+    @property
+    def plain(self) -> str:
+        """The digits without separators of thousands, in ASCII."""
+        return same_length(self.digits).replace(",", "")
+
+    @property
+    def mantissa(self) -> int:
+        """The digits as one whole number: 52 for 5.2."""
+        return int(self.plain.replace(".", ""))
+
+    def times(self, ratio: Fraction) -> Edit | None:
+        """Return the edit that multiplies the number and keeps its form; None if it has too few decimals for that."""
+        product = self.mantissa * ratio
+        return None if product.denominator != 1 else Edit(self.core, self.core + len(self.digits), self.write(product))
+
+    def write(self, mantissa: int | Fraction) -> str:
+        """Return another mantissa in the form of the number: the same decimals, separators and width."""
+        digits = str(mantissa).zfill(len(self.plain.replace(".", "")))
+        whole, decimals = digits[: len(digits) - self.decimals], digits[len(digits) - self.decimals :]
+        if "," in same_length(self.digits):
+            whole = f"{int(whole):,}"
+        written = f"{whole}.{decimals}" if self.decimals else whole
+        return written if self.digits.isascii() else written.translate(_WIDE)
+
+
+def written_numbers(text: str) -> Iterator[WrittenNumber]:
+    """Yield the numbers of a text, each with its unit; none of a name, an ordinal, a range, a date or a time."""
+    narrow = same_length(text)
+    bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
+    for match in _NUMBER.finditer(narrow):
+        stated = set(quantities(bare[max(0, match.start() - _REACH) : match.end() + _REACH]))
+        found = next((each for each in _readings(narrow, match) if each[2] in stated), None)
+        if found is not None:
+            start, end, quantity = found
+            digits = text[match.start("core") : match.end("core")]
+            yield WrittenNumber(
+                start, end, match.start("core"), digits, _with_noun(quantity, narrow[start : end + _REACH])
+            )
+
+
+def _readings(text: str, match: re.Match[str]) -> Iterator[tuple[int, int, Quantity]]:
+    """Yield the longest span that reads as one quantity, with and without its sign or currency."""
+    core = match.start("core")
+    tail = _TAIL.match(text, match.end())
+    ends = [match.end() + each.start() for each in _WORD_END.finditer(tail[0])] if tail else []
+    for end in [*reversed(ends), match.end()]:
+        read = [(start, whole_quantity(text[start:end])) for start in dict.fromkeys((match.start(), core))]
+        found = [(start, end, quantity) for start, quantity in read if quantity is not None]
+        if found:
+            yield from found
+            return
+
+
+def _with_noun(quantity: Quantity, window: str) -> Quantity:
+    """Return the quantity with the noun after it."""
+    return next((one for one in quantities(window) if one == quantity), quantity)

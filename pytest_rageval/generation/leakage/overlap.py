@@ -1,0 +1,114 @@
+"""Find questions, or long parts of them, in other texts. Time is linear in the texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_rageval.metrics.shared.matching import fold
+from pytest_rageval.text.language import has_chinese
+
+__all__ = ["CHARACTERS_IN_A_ROW", "WORDS_IN_A_ROW", "Overlap", "QuestionIndex"]
+
+WORDS_IN_A_ROW, CHARACTERS_IN_A_ROW = 13, 30
+"""So many words of a question in a row, or characters of a Chinese one, are no coincidence."""
+
+_FEWEST_WORDS, _FEWEST_CHARACTERS = 4, 8
+"""A shorter question is found only as a whole text: as a part of one it may be a coincidence."""
+
+_WORD = re.compile(r"\w+")
+
+Units = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A question in another text.
+
+    Attributes:
+        where: the place of the text.
+        shared: the words in a row, or the characters, that both have.
+        whole: whether that is the whole question.
+    """
+
+    where: str
+    shared: str
+    whole: bool
+
+
+@dataclass(slots=True)
+class _Script:
+    """The questions of one script, in its units: words, or the characters of Chinese.
+
+    Attributes:
+        run: how many units in a row are no coincidence.
+        fewest: how many units a part of a text must have.
+        joint: between units, for messages.
+        heads: the first units of a run -> the runs, each with its questions and whether it is all of them.
+        short: a question of too few units -> its names.
+    """
+
+    run: int
+    fewest: int
+    joint: str
+    heads: dict[tuple[str, ...], list[tuple[tuple[str, ...], str, bool]]] = field(default_factory=dict)
+    short: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+
+    def add(self, name: str, units: Units) -> None:
+        if len(units) < self.fewest:
+            self.short.setdefault(tuple(units), []).append(name)
+            return
+        length = min(self.run, len(units))
+        for at in range(len(units) - length + 1):
+            needle = tuple(units[at : at + length])
+            self.heads.setdefault(needle[: self.fewest], []).append((needle, name, length == len(units)))
+
+    def find(self, units: Units, where: str, found: dict[str, Overlap]) -> None:
+        for name in self.short.get(tuple(units), ()):
+            found.setdefault(name, Overlap(where, self.joint.join(units), True))
+        for at in range(len(units) - self.fewest + 1) if self.heads else ():
+            for needle, name, whole in self.heads.get(tuple(units[at : at + self.fewest]), ()):
+                if name not in found and tuple(units[at : at + len(needle)]) == needle:
+                    found[name] = Overlap(where, self.joint.join(needle), whole)
+
+
+class QuestionIndex:
+    """Questions to look for in texts.
+
+    A question is found in a text that has all of it, or 13 of its words in a row (30 characters of a Chinese question),
+    after folding and without punctuation. A question of fewer than 4 words (8 characters) has to be the whole text.
+
+    Args:
+        questions: name -> question.
+    """
+
+    def __init__(self, questions: Mapping[str, str]) -> None:
+        self._words = _Script(WORDS_IN_A_ROW, _FEWEST_WORDS, " ")
+        self._characters = _Script(CHARACTERS_IN_A_ROW, _FEWEST_CHARACTERS, "")
+        for name, question in questions.items():
+            if has_chinese(question):
+                self._characters.add(name, _characters(question))
+            else:
+                self._words.add(name, _words(question))
+
+    def find(self, texts: Iterable[tuple[str, str]]) -> dict[str, Overlap]:
+        """Return for each question that is in a text the first place.
+
+        Args:
+            texts: the place of each text, such as ``file:line``, and the text.
+        """
+        found: dict[str, Overlap] = {}
+        for where, text in texts:
+            self._words.find(_words(text), where, found)
+            if has_chinese(text):
+                self._characters.find(_characters(text), where, found)
+        return found
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(fold(text))
+
+
+def _characters(text: str) -> str:
+    return "".join(_words(text))

@@ -1,0 +1,63 @@
+"""The ``[leakage]`` of a plan: what must hold no question, and the model that is asked without passages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from pytest_rageval.errors import DataError
+from pytest_rageval.generation.leakage.texts import files_of
+from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.section import Section
+
+__all__ = ["PART", "REASONS", "LeakageSettings", "leakage_settings"]
+
+REASONS = {"prompts": "prompt_leak", "against": "train_overlap"}
+"""Key of ``[leakage]`` -> the reason of a draft whose question one of its files holds."""
+
+KEYS = (*REASONS, "closed_book", "drop_known")
+
+
+@dataclass(frozen=True, slots=True)
+class LeakageSettings:
+    """The ``[leakage]`` of a plan.
+
+    Attributes:
+        files: key of `REASONS` -> its files.
+        closed_book: the model that answers drafts without passages; "" for none.
+        drop_known: whether drafts that it answers are dropped.
+    """
+
+    files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    closed_book: str = ""
+    drop_known: bool = False
+
+
+def leakage_settings(plan: Plan) -> LeakageSettings:
+    """Return the ``[leakage]`` of a plan."""
+    return cast("LeakageSettings", plan.parts["leakage"])
+
+
+def _read(sections: tuple[Section, ...], folder: Path) -> LeakageSettings:
+    if not sections:
+        return LeakageSettings()
+    section = sections[0]
+    section.only(KEYS)
+    files = {key: _files(section, key, folder) for key in REASONS}
+    closed_book = section.text("closed_book") if "closed_book" in section else ""
+    known = section.flag("drop_known")
+    if known and not closed_book:
+        raise section.error("drop_known", "drop_known needs a model; add closed_book")
+    return LeakageSettings(files, closed_book, known)
+
+
+def _files(section: Section, key: str, folder: Path) -> tuple[Path, ...]:
+    try:
+        return files_of(section.texts(key), folder)
+    except DataError as error:
+        raise section.error(key, f"{key}: {error}") from None
+
+
+PART = Part(many=False, read=_read)

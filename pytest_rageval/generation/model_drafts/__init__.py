@@ -1,0 +1,1 @@
+"""Drafts of a model: prompts, strict reading of replies, inspection and correction."""

@@ -1,0 +1,66 @@
+"""Ask a model for drafts: one call for each job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_rageval.errors import ModelError
+from pytest_rageval.generation.model_drafts.access import ModelAccess
+from pytest_rageval.generation.model_drafts.items import Item, WrongFieldsError, item_key, read_item
+from pytest_rageval.generation.model_drafts.jobs import Job
+from pytest_rageval.generation.model_drafts.replies import read_items
+from pytest_rageval.generation.model_drafts.settings import ModelSettings
+from pytest_rageval.judges.replies import UnreadableReplyError
+
+__all__ = ["Drafted", "draft"]
+
+MOST_ITEMS = 3
+"""The most items that a reply may have; more are dropped as ``wrong_fields``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """What came of one job.
+
+    Attributes:
+        job: the job.
+        items: the items, waiting for their checks.
+        left_out: reason -> how many items, or whole replies, could not be read.
+        error: why there is no reply; None if there is one.
+    """
+
+    job: Job
+    items: tuple[Item, ...] = ()
+    left_out: Counter[str] = field(default_factory=Counter)
+    error: ModelError | None = None
+
+
+async def draft(job: Job, settings: ModelSettings, access: ModelAccess) -> Drafted:
+    """Ask the model of a plan for the drafts of a job."""
+    messages = settings.prompts.draft(job.language, job.kind, job.topic, job.sources)
+    try:
+        reply = await access.client(settings.name).complete(messages)
+    except ModelError as error:
+        return Drafted(job, error=error)
+    try:
+        read = read_items(reply.text, item_key(job.task))
+    except UnreadableReplyError as fault:
+        return Drafted(job, left_out=Counter({f"replies of {settings.name} unreadable: {fault}": 1}))
+    left_out = Counter({f"items of {settings.name} unreadable": read.broken} if read.broken else {})
+    found = [_item(values, job, settings.name) for values in read.items[:MOST_ITEMS]]
+    items = [item for item in found if not isinstance(item, str)]
+    left_out.update(f"items of {settings.name} with wrong_fields: {item}" for item in found if isinstance(item, str))
+    if len(read.items) > MOST_ITEMS:
+        left_out[f"items of {settings.name} beyond {MOST_ITEMS} in one reply"] += len(read.items) - MOST_ITEMS
+    return Drafted(job, tuple(items), left_out)
+
+
+def _item(values: Mapping[str, Any], job: Job, model: str) -> Item | str:
+    """Return the drafts of an item, or what is wrong with its fields."""
+    try:
+        return read_item(values, job, model)
+    except WrongFieldsError as fault:
+        return str(fault)

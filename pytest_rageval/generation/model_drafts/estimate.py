@@ -1,0 +1,74 @@
+"""What the models of a plan would be asked, for ``--dry-run``: nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.model_drafts.access import ModelAccess
+from pytest_rageval.generation.model_drafts.cells import A_CALL, cell_jobs
+from pytest_rageval.generation.model_drafts.chunks import chunks_of
+from pytest_rageval.generation.model_drafts.jobs import Job
+from pytest_rageval.generation.model_drafts.pairing import Pairing
+from pytest_rageval.generation.model_drafts.settings import ModelSettings, model_settings
+
+__all__ = ["model_lines"]
+
+ASSUMED_ITEM = 150
+"""Tokens of an item, in a reply and in the request to inspect it."""
+
+ASSUMED_INSPECTION = 60
+"""Tokens of the reply of an inspector."""
+
+
+@dataclass(slots=True)
+class _Sums:
+    prompt: int = 0
+    completion: int = 0
+    usd: float | None = 0.0
+    recorded: int = 0
+
+    def add(self, prompt: int, completion: int, usd: float | None) -> None:
+        self.prompt, self.completion = self.prompt + prompt, self.completion + completion
+        self.usd = None if self.usd is None or usd is None else self.usd + usd
+
+
+def model_lines(material: Material) -> Iterator[str]:
+    """Yield the chunks with topics, the wanted drafts, and the calls with their tokens and cost."""
+    settings, access = model_settings(material.plan), material.models
+    if settings is None or access is None:
+        return
+    chunks = chunks_of(material)
+    yield f"chunks with a topic: {len(chunks):,}, topics: {len({chunk.topic for chunk in chunks}):,}"
+    cells = list(cell_jobs(material.plan, chunks))
+    jobs = Pairing(chunks).completed([job for cell in cells for job in cell.next(0)])
+    drafts = A_CALL * len(jobs)
+    wanted = "all" if material.plan.per_cell is None else f"{material.plan.per_cell * len(cells):,}"
+    cell = "cell" if len(cells) == 1 else "cells"
+    yield f"drafts wanted: {wanted}, in {len(cells):,} {cell} of a topic and a task, less what rules draft"
+    sums = _sums(jobs, settings, access)
+    cost = "0 USD" if sums.usd == 0 else f"about {sums.usd:,.4f} USD" if sums.usd else "unknown, the model has no price"
+    calls = f"about {len(jobs) + drafts:,} ({len(jobs):,} for drafts, {drafts:,} to inspect them)"
+    recorded = f", {sums.recorded:,} of those for drafts are recorded" if sums.recorded else ""
+    tokens = f"about {sums.prompt:,} in prompts and {sums.completion:,} in replies"
+    yield f"calls: {calls}{recorded}, tokens: {tokens}, cost: {cost}"
+
+
+def _sums(jobs: list[Job], settings: ModelSettings, access: ModelAccess) -> _Sums:
+    """Return tokens and cost of one call for each job and of one inspection for each expected draft."""
+    from pytest_rageval.llm.backends.prices import Prices, count_tokens
+
+    sums = _Sums()
+    drafter, inspector = (Prices(name, access.params) for name in (settings.name, settings.inspector))
+    for job in jobs:
+        messages = settings.prompts.draft(job.language, job.kind, job.topic, job.sources)
+        if access.replays(settings.name, messages):
+            sums.recorded += 1
+        prompt, completion = count_tokens(settings.name, messages)[0], A_CALL * ASSUMED_ITEM
+        sums.add(prompt, completion, drafter.cost(prompt, completion))
+        request = settings.prompts.inspection(job.language, job.kind, job.topic, job.sources, {})
+        prompt = count_tokens(settings.inspector, request)[0] + ASSUMED_ITEM
+        for _ in range(A_CALL):
+            sums.add(prompt, ASSUMED_INSPECTION, inspector.cost(prompt, ASSUMED_INSPECTION))
+    return sums

@@ -1,0 +1,105 @@
+"""Statements: sentences of documents that stand for themselves and hold values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.generation.text_rules import wordings_en, wordings_zh
+from pytest_rageval.generation.text_rules.listed_names import ListedNames
+from pytest_rageval.generation.text_rules.values import Value, values_in
+from pytest_rageval.model.case import Passage
+from pytest_rageval.text.headings import headings
+from pytest_rageval.text.language import main_language
+from pytest_rageval.text.sentences import sentences
+
+__all__ = ["BLANK", "Statement", "statements_of"]
+
+BLANK = "___"
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)、])[ \t]+", re.MULTILINE)
+_SOFT = re.compile(r"(?<=[^\s.!?。！？:：;；|])\n(?=[^\s\-*+•|#>\d])")
+_SMALL = re.compile(r"(?<![^\W\d_])[a-z]{3,}")
+_DIGIT = re.compile(r"\d")
+MOST_VALUES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence with values.
+
+    Attributes:
+        passage: the chunk that holds it.
+        topic: the path of the chunk's topic.
+        language: ``en`` or ``zh``.
+        quote: the sentence as the chunk has it.
+        text: the sentence on one line.
+        values: its values, in order.
+        start: where it starts in the chunk, in characters.
+    """
+
+    passage: Passage
+    topic: str
+    language: str
+    quote: str
+    text: str
+    values: tuple[Value, ...]
+    start: int
+
+    @property
+    def document(self) -> str:
+        """The id of its document."""
+        return self.passage.page or self.passage.id
+
+    def blanked(self, *values: Value) -> str:
+        """Return the text with a blank instead of each of some values."""
+        text = self.text
+        for value in sorted(values, key=lambda each: -each.start):
+            text = text[: value.start] + BLANK + text[value.end :]
+        return text
+
+    @property
+    def frame(self) -> str:
+        """The text without its values: equal for statements that say the same of other values."""
+        return " ".join(self.blanked(*self.values).casefold().split())
+
+
+def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: ListedNames) -> Iterator[Statement]:
+    """Yield the statements of chunks, in order.
+
+    Args:
+        chunks: each chunk with its topic.
+        language: ``en``, ``zh``, or ``auto``: that of each chunk.
+        names: names that are values, too.
+    """
+    common = frozenset(word for passage, _ in chunks for word in _SMALL.findall(passage.text))
+    for passage, topic in chunks:
+        of = main_language(passage.text, "en") if language == "auto" else language
+        clear = wordings_zh.is_clear if of == "zh" else wordings_en.is_clear
+        for start, quote, heading in _sentences(passage.text):
+            text = " ".join(quote.split()) if of == "en" else "".join(quote.split("\n"))
+            if not (_DIGIT.search(text) or any(names.spans(text))):
+                continue
+            if clear(text, f"{heading} {passage.title}", common):
+                values = values_in(text, names)
+                if 0 < len(values) <= MOST_VALUES:
+                    yield Statement(passage, topic, of, quote, text, tuple(values), start)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the start, the text and the heading of each sentence; none of headings, code and tables."""
+    bare = _FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    found = list(headings(bare))
+    edges = [(0, 0, ""), *((each.start, each.end, each.title) for each in found)]
+    for at, (_, begin, heading) in enumerate(edges):
+        end = edges[at + 1][0] if at + 1 < len(edges) else len(bare)
+        body = _ITEM.sub(lambda match: " " * len(match[0]), bare[begin:end])
+        body = _SOFT.sub(" ", body)
+        place = 0
+        for sentence in sentences(body):
+            place = body.find(sentence, place)
+            start = begin + place
+            yield start, text[start : start + len(sentence)], heading
+            place += len(sentence)

@@ -1,0 +1,71 @@
+"""A topic, and the tree of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+__all__ = ["SEPARATOR", "Topic", "TopicTree"]
+
+SEPARATOR = "/"
+"""Between a topic and its parent in a path: ``Transit/Ferries``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic.
+
+    Attributes:
+        name: its name; holds no ``/``.
+        parent: the path of its parent; "" for none.
+        keywords: words and phrases that its texts use.
+        documents: the ids of the documents that belong to it, whatever their words.
+    """
+
+    name: str
+    parent: str = ""
+    keywords: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The names from the topmost topic to this one."""
+        return f"{self.parent}{SEPARATOR}{self.name}" if self.parent else self.name
+
+
+@dataclass(frozen=True)
+class TopicTree:
+    """Topics by path, parents before their children.
+
+    Attributes:
+        topics: the topics.
+    """
+
+    topics: tuple[Topic, ...]
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self.topics)
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    @cached_property
+    def by_path(self) -> Mapping[str, Topic]:
+        """Path -> topic."""
+        return {topic.path: topic for topic in self.topics}
+
+    @cached_property
+    def of_documents(self) -> Mapping[str, str]:
+        """Id of a document -> the path of the topic that lists it; the first, if several do."""
+        listed: dict[str, str] = {}
+        for topic in self.topics:
+            for document in topic.documents:
+                listed.setdefault(document, topic.path)
+        return listed
+
+    @property
+    def leaves(self) -> Iterable[Topic]:
+        """The topics without children."""
+        parents = {topic.parent for topic in self.topics}
+        return (topic for topic in self.topics if topic.path not in parents)

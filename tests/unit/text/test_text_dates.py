@@ -1,0 +1,25 @@
+"""Dates and times of day, with their places."""
+
+from __future__ import annotations
+
+from pytest_rageval.text.dates import located_dates, located_times
+
+
+def test_a_date_is_located_without_the_word_before_it() -> None:
+    text = "In 1998 the bridge opened; it closed on 5 March 2021, not on 05/06/2021. 2019年3月5日通车。"
+    found = [(text[start:end], date) for start, end, date in located_dates(text)]
+    assert found == [
+        ("1998", (1998, 0, 0)),
+        ("5 March 2021", (2021, 3, 5)),
+        ("05/06/2021", None),
+        ("2019年3月5日", (2019, 3, 5)),
+    ]
+
+
+def test_a_time_is_located_and_a_bare_hour_is_none() -> None:
+    text = "Open from 9:00 to 5 p.m., with 12 rooms. 下午3点半闭馆。"
+    assert [(text[start:end], minutes) for start, end, minutes in located_times(text)] == [
+        ("9:00", 540),
+        ("5 p.m.", 1020),
+        ("下午3点半", 930),
+    ]
