@@ -84,7 +84,8 @@ def test_a_positive_of_one_that_states_the_answer_of_the_other_is_no_pair() -> N
 
 
 def test_ids_of_passages_belong_to_their_record() -> None:
-    one = Instance("a", "How many seats?", (("70 seats",),), (Passage("p0", "It has 70 seats.", role="positive"),))
-    two = Instance("b", "How many rooms?", (("12 rooms",),), (Passage("p0", "It has 12 rooms.", role="positive"),))
+    seats, rooms = (Passage("p0", f"It has {what}.", role="positive") for what in ("70 seats", "12 rooms"))
+    one = Instance("a", "How many seats?", (("70 seats",),), (seats,), qrels={"p0": 1})
+    two = Instance("b", "How many rooms?", (("12 rooms",),), (rooms,), qrels={"p0": 1})
     (joined,) = integrate([one, two]).instances
     assert [each.id for each in joined.passages or ()] == ["p0", "p0-2"]
