@@ -108,7 +108,10 @@ def _states(one: Instance, other: Instance) -> bool:
 
 
 def _documents(instance: Instance) -> frozenset[str]:
-    return gold_pages(instance) | {fold(each.text) for each in _of_role(instance, "positive")}
+    """Return the pages and the positive texts of a record; ids of its passages are its own, as p0 is in RGB's files."""
+    positives = _of_role(instance, "positive")
+    named = gold_pages(replace(instance, passages=None)) | {each.page for each in positives if each.page}
+    return named | {fold(each.text) for each in positives}
 
 
 def _joined(one: Instance, other: Instance) -> Instance:

@@ -148,12 +148,20 @@ def _written(text: str) -> tuple[WrittenNumber, ...]:
 def _has(text: str, quantity: Quantity) -> bool:
     """Return whether a quantity is in a text, exactly or, with the same unit, rounded."""
     for one in quantities(text):
-        if one.unit in (DATE, TIME, UNKNOWN):
+        if one.unit in (DATE, TIME, UNKNOWN) or not _may_be_equal(quantity, one):
             continue
         kind = relation(quantity, one)
         if kind == "same" or (kind == "near" and one.unit == quantity.unit != ""):
             return True
     return False
+
+
+def _may_be_equal(one: Quantity, other: Quantity) -> bool:
+    """Return False for two numbers that differ by more than a half, in both units; it is cheaper than `relation`."""
+    if {one.unit, other.unit} == {"", "%"}:
+        return True
+    ours, theirs = ({float(each.low), float(each.low / each.factor)} for each in (one, other))
+    return any(abs(x) <= 2 * abs(y) and abs(y) <= 2 * abs(x) for x in ours for y in theirs)
 
 
 def _step(mantissa: int) -> int:

@@ -40,12 +40,13 @@ def model_lines(material: Material) -> Iterator[str]:
     if settings is None or access is None:
         return
     chunks = chunks_of(material)
-    yield f"chunks with a topic: {len(chunks):,}, in {len({chunk.topic for chunk in chunks}):,} topics"
+    yield f"chunks with a topic: {len(chunks):,}, topics: {len({chunk.topic for chunk in chunks}):,}"
     cells = list(cell_jobs(material.plan, chunks))
     jobs = Pairing(chunks).completed([job for cell in cells for job in cell.next(0)])
     drafts = A_CALL * len(jobs)
     wanted = "all" if material.plan.per_cell is None else f"{material.plan.per_cell * len(cells):,}"
-    yield f"drafts wanted: {wanted}, in {len(cells):,} {'cell' if len(cells) == 1 else 'cells'} of a topic and a task"
+    cell = "cell" if len(cells) == 1 else "cells"
+    yield f"drafts wanted: {wanted}, in {len(cells):,} {cell} of a topic and a task, less what rules draft"
     sums = _sums(jobs, settings, access)
     cost = "0 USD" if sums.usd == 0 else f"about {sums.usd:,.4f} USD" if sums.usd else "unknown, the model has no price"
     calls = f"about {len(jobs) + drafts:,} ({len(jobs):,} for drafts, {drafts:,} to inspect them)"

@@ -75,7 +75,8 @@ def test_a_file_that_gets_no_record_is_removed(town: Path, capsys: pytest.Captur
 
 
 def test_what_earlier_generation_said_is_kept(town: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    row = {"id": "q1", "question": "How many seats?", "answers": ["70"], "generated": {"draft": "q1"}, "level": "x"}
+    row: dict[str, Any] = {"id": "q1", "question": "How many seats?", "answers": ["70"], "level": "x"}
+    row |= {"generated": {"draft": "q1"}}
     row |= {"passages": [{"id": "a", "text": "It has 70 seats.", "role": "positive"}], "qrels": {"a": 1}}
     row |= {"evidence": [{"page": "a", "quote": "70 seats"}], "history": [{"question": "Who?", "answer": "Ann"}]}
     (town / "cases.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")

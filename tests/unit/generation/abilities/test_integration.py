@@ -81,3 +81,10 @@ def test_a_positive_of_one_that_states_the_answer_of_the_other_is_no_pair() -> N
     gold: Gold = (("12 rooms",),)
     both = Instance("b", "How many rooms?", gold, (Passage("inn", "12 rooms and 70 seats", role="positive"),))
     assert integrate([SEATS, both]).left_out == {"no_partner": 2}
+
+
+def test_ids_of_passages_belong_to_their_record() -> None:
+    one = Instance("a", "How many seats?", (("70 seats",),), (Passage("p0", "It has 70 seats.", role="positive"),))
+    two = Instance("b", "How many rooms?", (("12 rooms",),), (Passage("p0", "It has 12 rooms.", role="positive"),))
+    (joined,) = integrate([one, two]).instances
+    assert [each.id for each in joined.passages or ()] == ["p0", "p0-2"]
