@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.corpora import BUILTIN
+from pytest_rageval.corpora import BUILTIN, Reader
 from pytest_rageval.corpora.chunking import Chunking
 from pytest_rageval.corpora.places import places
 from pytest_rageval.corpora.reading import passages
@@ -23,7 +23,7 @@ TASKS = ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa", "inform
 
 @pytest.fixture(name="drafts", scope="module", params=sorted(FILES))
 def real_drafts(request: pytest.FixtureRequest, rageval_data: Path) -> list[Draft]:
-    formats = Registry("corpus format", BUILTIN)
+    formats: Registry[Reader] = Registry("corpus format", BUILTIN)
     found = passages(places((FILES[request.param],), rageval_data, formats), formats, Chunking())
     chunks = [(passage, "All") for _, passage in zip(range(DOCUMENTS), found, strict=False)]
     return list(text_drafts(chunks, TASKS))

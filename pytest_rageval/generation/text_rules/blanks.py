@@ -21,7 +21,7 @@ _EVENT = re.compile(
 )
 _DATED = re.compile(
     r"(?:\b(?:on|in|since|by|from|until|till|to|of|after|before|through|between|and|at|was|is|born|died|dated|for|the"
-    r"|than)|[(–—,;-]|\A) *\Z"
+    r"|than)|[(–—,;-]) *\Z"
 )
 """What stands before a date that belongs to an English sentence."""
 
@@ -63,6 +63,8 @@ def _is_loose(statement: Statement, value: Value) -> bool:
     """Return whether a date or time is no part of what a sentence says, or only the day of writing makes it clear."""
     if statement.language != "zh":
         exact = value.kind == "date" and "d" in value.group[1]
+        if not value.start:
+            return exact and statement.text[value.end : value.end + 1] != ","
         return exact and _DATED.search(statement.text, 0, value.start) is None
     if value.kind == "time":
         return _REGULAR.search(statement.text) is None

@@ -78,7 +78,7 @@ _VERBS = _one_of(
 )
 _VERB = re.compile(rf"\b(?:{_VERBS})\b")
 _LOOSE = re.compile(r"\b(?:and|or|but|which|who|that|of|in|at|to|for|by|with|from|the|a|an)\W*\Z", re.IGNORECASE)
-_PAIRS = ("()", "“”")
+_PAIRS = (("(", ")"), ("“", "”"))
 
 
 def is_clear(sentence: str, context: str, common: Set[str] = frozenset()) -> bool:

@@ -142,3 +142,20 @@ def test_keys_of_a_table_are_names_that_texts_are_asked_for(project: PlanProject
     project.run()
     rules = [line for line in project.lines("drafts.jsonl") if line["generator"] == "text-rule"]
     assert [(line["question"], line["gold"]) for line in rules] == [("Who built Salt Pier?", [["Bo Ek"]])]
+
+
+def test_a_plan_may_want_questions_of_two_parts(texts: PlanProject) -> None:
+    texts.write("docs/piers.md", "# Piers\n\nSalt Pier was built in 1702.\n")
+    texts.write("topics.toml", '[[topic]]\nname = "Town"\ndocuments = ["docs/ferries.md", "docs/piers.md"]\n')
+    texts.write("plan.toml", f'tasks = ["information_integration"]\n{CORPUS}[topics]\nfile = "topics.toml"\n')
+    texts.run()
+    (draft,) = texts.lines("drafts.jsonl")
+    assert (draft["task"], draft["reason"], len(draft["gold"])) == ("information_integration", "", 2)
+    assert [source["group"] for source in draft["sources"]] == [0, 1]
+
+
+def test_names_of_the_plan_are_asked_for(texts: PlanProject) -> None:
+    texts.write("docs/house.md", "# Houses\n\nHeron House is in Bergen.\n")
+    texts.write("plan.toml", CORPUS + '[[names]]\nvalues = ["Oslo", "Bergen"]\n')
+    texts.run()
+    assert ("", "Where is Heron House?", [["Bergen"]]) in texts.drafts()
