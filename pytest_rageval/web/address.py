@@ -1,0 +1,107 @@
+"""One server a project and page: a lock held while it runs, and the address at which it answers."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from filelock import FileLock, Timeout
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.folders import make_ignored, whole_files
+from pytest_rageval.web.guard import Key
+from pytest_rageval.web.site import Site
+
+__all__ = ["Address", "claimed", "token_of"]
+
+PATIENCE_S = 3.0
+"""How long a second server waits until the first one answers."""
+
+
+class Address:
+    """The files of a site under ``.rageval/servers``: the lock, and the address with its token.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        folder = make_ignored(site.project / ".rageval") / "servers"
+        folder.mkdir(exist_ok=True)
+        stem = f"{site.name}-{sha256(site.subject.encode('utf-8', 'replace')).hexdigest()[:12]}"
+        self.lock = FileLock(folder / f"{stem}.lock")
+        self.file = folder / f"{stem}.json"
+
+    def write(self, url: str) -> None:
+        """Store the address; only the person who runs the server may read it."""
+        with whole_files(self.file) as (part,):
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as stream:
+                json.dump({"url": url, "pid": os.getpid()}, stream)
+
+    def read(self) -> str:
+        """Return the stored address; empty if there is none, or it is malformed."""
+        try:
+            value = json.loads(self.file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return ""
+        url = value.get("url") if isinstance(value, dict) else None
+        return url if isinstance(url, str) else ""
+
+    def running(self) -> str:
+        """Return the address of the server that holds the lock, once it answers.
+
+        Raises:
+            SettingError: it does not answer.
+        """
+        end = time.monotonic() + PATIENCE_S
+        while not (_answers(url := self.read())):
+            if time.monotonic() > end:
+                raise SettingError(
+                    f"another rageval {self.site.name} of this project runs and does not answer; end it first"
+                )
+            time.sleep(0.1)
+        return url
+
+
+@contextmanager
+def claimed(address: Address) -> Iterator[bool]:
+    """Yield whether this process may serve the site; the lock ends with the block, or with the process."""
+    try:
+        address.lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        address.file.unlink(missing_ok=True)
+        address.lock.release()
+
+
+def token_of(url: str) -> str:
+    """Return the token of an address."""
+    return urlsplit(url).query.partition("=")[2]
+
+
+def _answers(url: str) -> bool:
+    """Return whether our server answers at an address: it alone turns the token into its cookie."""
+    parts = urlsplit(url)
+    if not parts.hostname:
+        return False
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=1)
+    try:
+        connection.request("GET", f"{parts.path}?{parts.query}")
+        cookie = connection.getresponse().getheader("set-cookie", "")
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+    return cookie.startswith(f"{Key(token_of(url)).cookie}=")

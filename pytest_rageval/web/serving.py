@@ -1,0 +1,140 @@
+"""Run a local page until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+
+import uvicorn
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.web.address import Address, claimed
+from pytest_rageval.web.application import application
+from pytest_rageval.web.guard import LOCAL, Guard, Key
+from pytest_rageval.web.site import Site
+
+__all__ = ["serve"]
+
+GRACE_S = 0.3
+"""How long requests in flight may take once the server ends; then their connections are closed."""
+
+PRINT = partial(print, flush=True)
+
+ANY = ("", "0.0.0.0", "::")  # noqa: S104
+
+
+def serve(
+    site: Site,
+    *,
+    port: int = 0,
+    host: str = "127.0.0.1",
+    know: bool = False,
+    open_browser: bool = True,
+    out: Callable[[str], object] = PRINT,
+) -> int:
+    """Run a site until Ctrl-C or SIGTERM, or open the page of the server that already runs; return 0.
+
+    Args:
+        site: the page.
+        port: the port; 0 takes a free one.
+        host: the address to listen on; another than 127.0.0.1 needs ``know``.
+        know: whether the person accepts that others reach the page (``--i-know``).
+        open_browser: whether to open the page; its address is printed anyway.
+        out: prints one line.
+
+    Raises:
+        SettingError: the port is taken or invalid, the host is refused, or another server does not answer.
+        OSError: the project's ``.rageval`` cannot be written.
+    """
+    if host not in LOCAL and not know:
+        raise SettingError(
+            f"--host {host} lets other machines reach the page, which shows and writes your files; "
+            "leave it out, or add --i-know"
+        )
+    address = Address(site)
+    with claimed(address) as first:
+        if not first:
+            url = address.running()
+            out(f"rageval {site.name} already runs: {url}")
+            _show(url, open_browser)
+            return 0
+        with _listening(host, port) as listener:
+            key = Key(secrets.token_urlsafe(24))
+            url = f"http://{_name(host)}:{listener.getsockname()[1]}/?token={key.token}"
+            address.write(url)
+            out(f"rageval {site.name}: {url} (Ctrl-C ends it)")
+            _show(url, open_browser)
+            hosts = () if host in LOCAL else (host,)
+            _run(Guard(application(site), key, site.max_body, hosts), listener)
+    return 0
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Yield a socket that listens."""
+    if not 0 <= port <= 65_535:
+        raise SettingError(f"--port {port} is outside 0..65535; 0 takes a free port")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port whose server has just ended
+        try:
+            listener.bind((host, port))
+            listener.listen(128)
+        except OSError as error:
+            cause = error.strerror or str(error)
+            raise SettingError(f"cannot listen on {host}, port {port}: {cause}; --port 0 takes a free port") from error
+        yield listener
+
+
+def _name(host: str) -> str:
+    if host in ANY:
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _run(app: Guard, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        app, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
+        server_header=False, proxy_headers=False,
+    )  # fmt: skip
+    asyncio.run(_Server(config).serve(sockets=[listener]))
+
+
+class _Server(uvicorn.Server):
+    """Ends within `GRACE_S`, and raises no signal again: to end is what the person wants."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:  # type: ignore[override]
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self._end) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _end(self, *_: object) -> None:
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        with suppress(asyncio.TimeoutError):  # an open stream of events
+            await asyncio.wait_for(super().shutdown(sockets), GRACE_S)
+
+
+def _show(url: str, wanted: bool) -> None:
+    """Open the page in a browser with windows; never in one that takes the terminal."""
+    screen = sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if wanted and (screen or os.environ.get("BROWSER")):
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
