@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
+from pytest_rageval.metrics.shared.proportion import LEVEL, Interval, wilson_interval
+
 __all__ = [
     "LEVEL",
     "Interval",
@@ -22,9 +24,6 @@ __all__ = [
     "wilson_interval",
 ]
 
-Interval = tuple[float, float]
-
-LEVEL = 0.95
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 _ALIKE = 1e-9  # values closer than this differ only by rounding
 
@@ -128,18 +127,6 @@ def changes_interval(changes: Sequence[float], mean: float, low: float = -1.0) -
     centre = math.fsum(changes) / n
     half = _Z * math.sqrt(((squares + 2 * (squares / sizes) ** 2) / n - centre**2) / n)
     return (max(low, min(mean, centre - half)), min(1.0, max(mean, centre + half)))
-
-
-def wilson_interval(successes: float, n: int) -> Interval:
-    """Return Wilson's 95 % score interval for ``successes`` out of ``n`` > 0.
-
-    Source: E. B. Wilson, "Probable inference", JASA 22 (1927).
-    """
-    p = successes / n
-    z2 = _Z * _Z
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p stays inside despite rounding
 
 
 def bonett_price_interval(up: float, down: float, n: int) -> Interval:

@@ -1,0 +1,25 @@
+"""A share of cases with its 95 % interval."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+__all__ = ["LEVEL", "Interval", "wilson_interval"]
+
+Interval = tuple[float, float]
+
+LEVEL = 0.95
+_Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+
+
+def wilson_interval(successes: float, n: int) -> Interval:
+    """Return Wilson's 95 % score interval for ``successes`` out of ``n`` > 0.
+
+    Source: E. B. Wilson, "Probable inference", JASA 22 (1927).
+    """
+    p = successes / n
+    z2 = _Z * _Z
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    return (min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)))  # p stays inside despite rounding
