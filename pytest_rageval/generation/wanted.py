@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material, Shortage
 from pytest_rageval.generation.templates.template import Template, templates_of
 
-__all__ = ["cells_of", "keep_wanted"]
+__all__ = ["cells_of", "keep_wanted", "shortages_of"]
 
 SURPLUS = "surplus"
 
@@ -45,6 +46,13 @@ def cells_of(drafts: Iterable[Draft], tasks: Sequence[str], topics: Iterable[str
         for task in tasks:
             cells.setdefault((topic, task), [])
     return dict(sorted(cells.items()))
+
+
+def shortages_of(material: Material, drafts: Iterable[Draft]) -> list[Shortage]:
+    """Return the wanted numbers that decided drafts do not reach, counting those that are kept."""
+    counted = replace(material, shortages=[])
+    keep_wanted(counted, [replace(each, state="waiting" if each.state == "kept" else "dropped") for each in drafts])
+    return counted.shortages
 
 
 def _keep_of_template(template: Template, drafts: list[Draft], material: Material) -> None:

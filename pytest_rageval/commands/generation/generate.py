@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from pytest_rageval.generation.draft import Draft
     from pytest_rageval.generation.material import Material
+    from pytest_rageval.generation.split import Sets
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -77,8 +78,11 @@ def generate(
         return 0
     has_drafts = claim_folder(out, plan, material.tables.values(), force=force)
     material.previous = {draft.id: draft for draft in read_drafts(out / DRAFTS)} if has_drafts else {}
-    drafts = _finished(material, out, has_drafts) if finish else _with_models(material, out, lambda: _drafted(material))
-    sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
+    if finish:
+        drafts, sets = _finished(material, out, has_drafts)
+    else:
+        drafts = _with_models(material, out, lambda: _drafted(material))
+        sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
     counts = write_folder(out, material, drafts, sets)
     yield from _summary(material, drafts, counts)
     return int(bool(material.shortages))
@@ -109,7 +113,7 @@ def _drafted(material: Material) -> Sequence[Draft]:
     return drafted(material)
 
 
-def _finished(material: Material, out: Path, has_drafts: bool) -> Sequence[Draft]:
+def _finished(material: Material, out: Path, has_drafts: bool) -> tuple[Sequence[Draft], Sets]:
     from pytest_rageval.errors import SettingError
     from pytest_rageval.generation.finish import finished
 
@@ -123,6 +127,7 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     yield from (f"warning: {warning}" for warning in material.warnings)
     yield from (f"left out: {what}: {count}" for what, count in sorted(material.left_out.items()))
     from pytest_rageval.generation.model_drafts.access import usage_lines
+    from pytest_rageval.generation.review.acceptance import acceptance_lines
 
     states = Counter(draft.state for draft in drafts)
     reasons = Counter(draft.reason for draft in drafts if draft.state == "dropped")
@@ -130,8 +135,10 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
         f"{count:,} {reason}" for reason, count in sorted(reasons.items(), key=lambda at: (-at[1], at[0]))
     )
     dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
+    waiting = f", {states['waiting']:,} waiting for a correction" if states["waiting"] else ""
     yield from usage_lines(material.usage)
-    yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}"
+    yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}{waiting}"
+    yield from acceptance_lines(drafts)
     kinds = {"corpus.jsonl": "passage", **{table.file: "row" for table in material.tables.values()}}
     for name, count in counts.items():
         what = kinds.get(name, "case")

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.datasets.source import read_object, shown_path
-from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.folders import whole_files
 from pytest_rageval.generation.abilities.in_plans import KINDS, with_abilities
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
-from pytest_rageval.generation.output.manifest import manifest_of
+from pytest_rageval.generation.output.manifest import SCHEMA, manifest_of
 from pytest_rageval.generation.output.records import draft_line, json_line, record_of
 from pytest_rageval.generation.output.report import report_of
 from pytest_rageval.generation.plan import Plan
-from pytest_rageval.generation.split import Sets
+from pytest_rageval.generation.split import Sets, SplitSettings
 from pytest_rageval.generation.tables.table import Table
 from pytest_rageval.model.case import Passage
 
-__all__ = ["DRAFTS", "claim_folder", "stored_usage", "write_folder"]
+__all__ = ["DRAFTS", "claim_folder", "stored_split", "stored_usage", "write_folder"]
 
 DRAFTS, MANIFEST, REPORT, CORPUS = "drafts.jsonl", "manifest.json", "report.md", "corpus.jsonl"
 AUTOMATIC, PEOPLE = ("auto_test", "auto_train"), "human_test"
@@ -63,6 +63,30 @@ def stored_usage(out: Path) -> dict[str, float]:
     except DataError:
         return {}
     return usage if isinstance(usage, dict) else {}
+
+
+def stored_split(out: Path) -> tuple[SplitSettings, int]:
+    """Return how the drafts of a folder were split, and the seed of their plan, from its manifest.
+
+    Raises:
+        SettingError: the manifest is missing, or of another version.
+        DataError: the manifest is malformed.
+    """
+    path = out / MANIFEST
+    again = "run rageval generate PLAN.toml --out FOLDER again"
+    if not path.exists():
+        raise SettingError(f"{shown_path(path)} is missing; {again}")
+    values = read_object(path)
+    schema, split, seed = (values.get(key) for key in ("schema", "split", "seed"))
+    if schema != SCHEMA:
+        found = f"found schema {short_repr(schema)}, wanted {SCHEMA}"
+        raise SettingError(f"{shown_path(path)} is of another version of pytest-rageval: {found}; {again}")
+    shares = {name: split.get(name) for name in AUTOMATIC} if isinstance(split, dict) else {}
+    n = split.get("human_per_cell") if isinstance(split, dict) else None
+    given = {name: share for name, share in shares.items() if isinstance(share, float)}
+    if not isinstance(seed, int) or not isinstance(n, int) or len(given) != len(AUTOMATIC):
+        raise SettingError(f"{shown_path(path)} is of another version of pytest-rageval: it has no split; {again}")
+    return SplitSettings(given, n), seed
 
 
 def _plan_of(path: Path) -> object:

@@ -9,21 +9,22 @@ from typing import Any
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
-from pytest_rageval.generation.split import Sets
+from pytest_rageval.generation.split import Sets, split_settings
 
-__all__ = ["manifest_of"]
+__all__ = ["SCHEMA", "manifest_of"]
 
 SCHEMA = 1
 
 
 def manifest_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> dict[str, Any]:
     """Return the content of manifest.json."""
-    plan = material.plan
+    plan, settings = material.plan, split_settings(material.plan)
     return {
         "schema": SCHEMA,
         "version": version("pytest-rageval"),
         "plan": plan.digest,
         "seed": plan.seed,
+        "split": {**settings.shares, "human_per_cell": settings.human_per_cell},
         "inputs": dict(sorted(material.digests.items())),
         "tables": {name: len(table.rows) for name, table in sorted(material.tables.items())},
         "drafts": dict(sorted(Counter(draft.state for draft in drafts).items())),

@@ -24,6 +24,7 @@ SECTIONS: dict[str, str] = {
     "cells": "pytest_rageval.generation.output.report:cells_section",
     "reasons": "pytest_rageval.generation.output.report:reasons_section",
     "known": "pytest_rageval.generation.leakage.closed_book:known_section",
+    "review": "pytest_rageval.generation.review.acceptance:review_section",
     "sets": "pytest_rageval.generation.output.report:sets_section",
     "topics": "pytest_rageval.generation.topics.report:without_topic_section",
     "notes": "pytest_rageval.generation.output.report:notes_section",
@@ -35,10 +36,11 @@ def report_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> str:
     """Return the text of report.md."""
     sections: Registry[ReportSection] = Registry("section of the report", SECTIONS)
     counts = Counter(draft.state for draft in drafts)
+    waiting = f", {counts['waiting']:,} waiting" if counts["waiting"] else ""
     lines = [
         "# Generated cases",
         "",
-        f"{len(drafts):,} drafts: {counts['kept']:,} kept, {counts['dropped']:,} dropped.",
+        f"{len(drafts):,} drafts: {counts['kept']:,} kept, {counts['dropped']:,} dropped{waiting}.",
     ]
     for name in SECTIONS:
         section = list(sections.get(name)(material, drafts, sets))

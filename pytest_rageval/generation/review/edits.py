@@ -1,0 +1,101 @@
+"""Apply a person's correction to a draft, check it, and show what it changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from pytest_rageval.generation.checks.single import first_failure
+from pytest_rageval.generation.checks.stage import drop_duplicates
+from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.review.decision import Edit
+from pytest_rageval.generation.review.shown import Stretch
+from pytest_rageval.model.case import Gold, Turn
+
+__all__ = ["changed_words", "edit_of", "edited", "fault_of_edit"]
+
+_PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)
+_LONGEST_DIFF = 20_000
+_JOINTS = ("; ", ", ")
+"""What joins the slots of an earlier answer in the history, by generator."""
+
+
+def edit_of(draft: Draft) -> Edit:
+    """Return the edit that changes nothing."""
+    return Edit(draft.question, draft.gold, draft.evidence)
+
+
+def edited(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draft]:
+    """Return drafts with the edits of their ids. The later turns of a conversation get them in their history."""
+    drafts = list(drafts)
+    turns: dict[tuple[str, int], Turn] = {}
+    for draft in drafts:
+        if draft.id in edits and draft.facets.get("dialogue"):
+            turns[draft.facets["dialogue"], len(draft.history)] = _turn(draft, edits[draft.id], drafts)
+    result = []
+    for draft in drafts:
+        dialogue = draft.facets.get("dialogue", "")
+        history = tuple(turns.get((dialogue, at), turn) for at, turn in enumerate(draft.history))
+        edit = edits.get(draft.id, edit_of(draft))
+        result.append(replace(draft, question=edit.question, gold=edit.gold, evidence=edit.evidence, history=history))
+    return result
+
+
+def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
+    """Return why a corrected case fails a check of drafts: ``reason: finding``; "" if it passes all.
+
+    The later turns of its conversation are checked with it, and duplicates over all kept drafts.
+
+    Args:
+        draft: the draft.
+        edit: its correction.
+        drafts: all drafts, with the corrections of others.
+    """
+    if edit == edit_of(draft):
+        return "no_change: the case is what it was"
+    kept = [each for each in drafts if each.state == "kept"]
+    changed = edited(kept, {draft.id: edit})
+    for before, after in zip(kept, changed, strict=True):
+        failure = first_failure(after) if before != after else None
+        if failure is not None:
+            turn = f" (round {after.facets.get('round', '?')} of the conversation)" if before.id != draft.id else ""
+            return f"{failure[0]}: {failure[1]}{turn}"
+    own = [after for before, after in zip(kept, changed, strict=True) if before.id == draft.id]
+    others = [after for before, after in zip(kept, changed, strict=True) if before.id != draft.id]
+    last = drop_duplicates([*others, *own])[-1]
+    return f"{last.reason}: {last.verdicts[last.reason]}" if own and last.state == "dropped" else ""
+
+
+def changed_words(before: str, after: str) -> list[Stretch]:
+    """Return a text in pieces of the kinds ``""``, ``removed`` and ``added``; long texts are not compared in words."""
+    if len(before) + len(after) > _LONGEST_DIFF:
+        return [(before, "removed"), (after, "added")] if before != after else [(before, "")]
+    old, new = _PIECES.findall(before), _PIECES.findall(after)
+    pieces: list[Stretch] = []
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pieces.append(("".join(old[start:end]), ""))
+            continue
+        pieces += [("".join(old[start:end]), "removed"), ("".join(new[new_start:new_end]), "added")]
+    return [piece for piece in pieces if piece[0]]
+
+
+def _turn(draft: Draft, edit: Edit, drafts: Iterable[Draft]) -> Turn:
+    """Return a corrected turn as the history of the later ones has it."""
+    answer = _answer_in_history(draft, drafts)
+    if edit.gold == draft.gold and answer is not None:
+        return Turn(edit.question, answer)
+    joint = next((each for each in _JOINTS if _joined(draft.gold, each) == answer), _JOINTS[-1])
+    return Turn(edit.question, _joined(edit.gold, joint))
+
+
+def _answer_in_history(draft: Draft, drafts: Iterable[Draft]) -> str | None:
+    dialogue, at = draft.facets.get("dialogue"), len(draft.history)
+    later = (each for each in drafts if each.facets.get("dialogue") == dialogue and len(each.history) > at)
+    return next((each.history[at].answer for each in later), None)
+
+
+def _joined(gold: Gold, joint: str) -> str:
+    return joint.join(slot[0] for slot in gold)
