@@ -20,6 +20,7 @@ from pytest_rageval.commands import (
     generation,
     import_arguments,
     lint,
+    reviewing,
 )
 from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
@@ -162,6 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     shrink.add_to(commands)
     _add_index(commands)
     lint.add_to(commands)
+    reviewing.add_to(commands)
     return parser
 
 

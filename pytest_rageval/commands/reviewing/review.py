@@ -1,0 +1,78 @@
+"""Run ``rageval review``: the page, or a sheet written or read."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_rageval.commands.reviewing.reviewers import agreement_lines
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.review.acceptance import acceptance_lines
+from pytest_rageval.generation.review.folder import parse_cell
+from pytest_rageval.generation.review.session import ReviewSession
+from pytest_rageval.generation.review.sheet import import_sheet, write_sheet
+
+__all__ = ["review", "status_lines"]
+
+
+def review(arguments: argparse.Namespace) -> Iterator[str]:
+    """Review a folder as the arguments say; yield lines for the terminal.
+
+    Raises:
+        RagEvalError: the folder, the sheet or an argument is invalid.
+    """
+    name = _account() if arguments.reviewer is None else arguments.reviewer
+    session = ReviewSession(arguments.folder, name, parse_cell(arguments.cell), arguments.second)
+    if arguments.sheet is not None:
+        yield from _write(session, arguments.sheet)
+    elif arguments.filled is not None:
+        yield from _import(session, arguments.filled)
+    else:
+        from pytest_rageval.commands.reviewing.serving import run_page
+
+        yield from run_page(session, arguments)
+        session.refresh()
+    yield from status_lines(session)
+
+
+def status_lines(session: ReviewSession) -> Iterator[str]:
+    """Yield how far the person is, the acceptance, the agreement of reviewers, and what to do next."""
+    progress = session.progress
+    yield f"{session.reviewer}: {progress.done:,} of {progress.total:,} cases of the sample decided"
+    yield from acceptance_lines(session.decided())
+    yield from agreement_lines(session.folder, session.decisions)
+    if progress.done == progress.total:
+        yield f"next: rageval generate PLAN.toml --out {shown_path(session.folder.path)} --finish"
+
+
+def _write(session: ReviewSession, path: Path) -> Iterator[str]:
+    if path.suffix.lower() != ".csv":
+        raise SettingError(f"--sheet {shown_path(path)}: wanted a name that ends in .csv")
+    try:
+        n = write_sheet(session, path)
+    except FileExistsError:
+        problem = f"{shown_path(path)} already exists and may contain people's work; name another file"
+        raise SettingError(problem) from None
+    except OSError as error:
+        raise SettingError(f"{shown_path(path)} cannot be written: {error.strerror or error}", code="RAG212") from None
+    yield f"{shown_path(path)}: {n:,} case{'' if n == 1 else 's'} to grade"
+    folder = shown_path(session.folder.path)
+    yield f"Fill in the columns from grade on, then: rageval review {folder} --from {shown_path(path)}"
+
+
+def _import(session: ReviewSession, path: Path) -> Iterator[str]:
+    found = import_sheet(session, path)
+    yield f"{shown_path(path)}: {found.stored:,} new decisions, {found.known:,} known, {found.blank:,} without a grade"
+    for name in found.changed:
+        yield f"changed since the sheet was written, not stored: {name}; write the sheet anew"
+
+
+def _account() -> str:
+    """Return the name of the person's account."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # an account without a name
+        raise SettingError("your account has no name; write --reviewer NAME") from None

@@ -1,0 +1,49 @@
+"""Agreement of two or more reviewers about the same cases, by kappa and alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rageval.analysis.people.agreement import Agreement, Estimate, Rating, agreement
+from pytest_rageval.generation.review.applying import in_force
+from pytest_rageval.generation.review.decision import GRADES
+from pytest_rageval.generation.review.decisions_file import Decisions
+from pytest_rageval.generation.review.folder import ReviewFolder
+
+__all__ = ["agreement_lines", "agreement_of_reviewers"]
+
+_LEVELS = tuple((grade - 1) / (len(GRADES) - 1) for grade in GRADES)
+"""The grades 1..5 on the scale 0..1 of `analysis`."""
+
+
+def agreement_of_reviewers(folder: ReviewFolder, decisions: Decisions) -> Agreement | None:
+    """Return the agreement on the cases that several people graded; None if there is no such case.
+
+    The first person's grade of a case, by name, is compared with each other one.
+    """
+    ratings = []
+    for draft in folder.sample:
+        by_name = sorted(in_force(draft, decisions), key=lambda each: each.reviewer)
+        if len(by_name) > 1:
+            first, *others = (_LEVELS[each.grade - 1] for each in by_name)
+            ratings.append(Rating(draft.id, first, tuple(others)))
+    return agreement(ratings, _LEVELS) if ratings else None
+
+
+def agreement_lines(folder: ReviewFolder, decisions: Decisions) -> Iterator[str]:
+    """Yield the agreement of reviewers as a line; nothing if no case has two grades."""
+    found = agreement_of_reviewers(folder, decisions)
+    if found is None:
+        return
+    cases = f"{found.n_cases:,} case{'' if found.n_cases == 1 else 's'} with two grades"
+    kappa, alpha = _text(found.kappa_quadratic), _text(found.alpha)
+    yield f"agreement of reviewers, {cases}: quadratic kappa {kappa}, alpha {alpha}"
+
+
+def _text(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "undefined (all grades are the same)"
+    if estimate.ci95 is None:
+        return f"{estimate.value:.2f}"
+    low, high = estimate.ci95
+    return f"{estimate.value:.2f} [{low:.2f}, {high:.2f}]"

@@ -1,0 +1,174 @@
+"""A review in progress: which cases, which is next, corrections, two people, and folders that cannot be reviewed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.projects.review_project import ReviewProject, grade, of_task
+
+from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.generation.review.applying import deciding
+from pytest_rageval.generation.review.decision import Decision
+from pytest_rageval.generation.review.edits import changed_words, edit_of
+from pytest_rageval.generation.review.folder import Cell, parse_cell
+from pytest_rageval.generation.review.session import ChangedError
+from pytest_rageval.generation.review.shown import seen_sha, shown_passages
+
+
+def test_the_sample_is_that_of_human_test_turns_in_their_order(generated: ReviewProject) -> None:
+    sample = generated.session().folder.sample
+    assert {draft.id for draft in sample} == generated.records("human_test.jsonl").keys()
+    assert [draft.task for draft in sample] == ["conversational_qa"] * 4 + ["extractive_qa"] * 4
+    assert sample == generated.session().folder.sample
+
+
+def test_the_next_case_comes_after_the_one_shown_and_then_from_the_start(generated: ReviewProject) -> None:
+    session = generated.session()
+    sample = session.folder.sample
+    assert session.following() == sample[0]
+    assert session.following(sample[2].id) == sample[3]
+    assert session.following(sample[-1].id) == sample[0]
+    for draft in sample:
+        grade(session, draft, 4)
+    assert session.following() is None
+    assert (session.progress.done, session.progress.total) == (8, 8)
+    assert session.undo() == sample[-1].id
+    assert session.following() == sample[-1]
+
+
+def test_a_second_person_is_asked_a_share_of_the_sample(generated: ReviewProject) -> None:
+    ann, bo = generated.session("Ann", second=0.25), generated.session("Bo", second=0.25)
+    for draft in ann.folder.sample:
+        grade(ann, draft, 4)
+    bo.refresh()
+    asked = [draft for draft in bo.folder.sample if bo.asks(draft)]
+    assert len(asked) == 2  # a quarter of 8
+    for draft in asked:
+        grade(bo, draft, 5)
+    third = generated.session("Cy", second=0.25)
+    assert third.progress.done == 8
+    assert generated.session("Cy").following() is None
+
+
+def test_a_correction_passes_the_checks_of_drafts_or_is_refused(generated: ReviewProject) -> None:
+    session = generated.session()
+    draft, other = of_task(session, "extractive_qa")[:2]
+    edit = edit_of(draft)
+    faults = {
+        session.fault(draft, replace(edit, question=f"Is it {draft.gold[0][0]}?")).partition(":")[0],
+        session.fault(draft, replace(edit, gold=(("Atlantis",),))).partition(":")[0],
+        session.fault(draft, replace(edit, evidence=("Nobody wrote this.",))).partition(":")[0],
+        session.fault(draft, replace(edit, question=other.question)).partition(":")[0],
+        session.fault(draft, replace(edit, question="馆长在哪里工作？")).partition(":")[0],
+        session.fault(draft, edit).partition(":")[0],
+    }
+    assert faults == {
+        "answer_in_question", "answer_unsupported", "evidence_not_verbatim", "duplicate", "language", "no_change",
+    }  # fmt: skip
+    assert session.fault(draft, replace(edit, question=draft.question.replace("Where", "In what city"))) == ""
+    with pytest.raises(DataError, match="the correction fails a check: answer_unsupported"):
+        grade(session, draft, 3, replace(edit, gold=(("Atlantis",),)))
+    assert not generated.decisions.exists()
+
+
+def test_a_correction_is_checked_against_those_of_others_and_earlier_turns(generated: ReviewProject) -> None:
+    session = generated.session()
+    one, other = of_task(session, "extractive_qa")[:2]
+    question = one.question.replace("Where does", "In what city does")
+    grade(session, one, 3, replace(edit_of(one), question=question))
+    assert session.fault(other, replace(edit_of(other), question=question)).startswith("duplicate: the question of")
+    first, later = of_task(session, "conversational_qa")[:2]
+    name = first.sources[0].title
+    named_again = replace(edit_of(later), question=f"And since which year does {name}?")
+    assert session.fault(later, named_again) == f"follow_up_complete: '{name}' is named again"
+
+
+def test_a_case_that_changed_while_it_was_shown_is_not_decided(generated: ReviewProject) -> None:
+    session = generated.session()
+    draft = of_task(session, "extractive_qa")[0]
+    seen = seen_sha(draft)
+    data = (generated.folder / "staff.csv").read_text(encoding="utf-8")
+    (generated.folder / "staff.csv").write_text(data.replace(draft.gold[0][0], "Alta"), encoding="utf-8")
+    generated.generate()
+    with pytest.raises(ChangedError, match="changed since it was shown; nothing was stored"):
+        session.decide(draft.id, seen, 5)
+    assert not generated.decisions.exists()
+
+
+def test_the_evidence_is_marked_in_the_whole_passage(generated: ReviewProject) -> None:
+    draft = of_task(generated.session(), "extractive_qa")[0]
+    source = replace(draft.sources[0], text=f"Before. {draft.sources[0].text} After.")
+    (shown,) = shown_passages(replace(draft, sources=(source,)))
+    assert "".join(text for text, _ in shown.stretches) == source.text
+    assert [kind for _, kind in shown.stretches] == ["", "evidence", ""]
+    (bare,) = shown_passages(replace(draft, evidence=()))
+    assert [text for text, kind in bare.stretches if kind == "answer"] == [draft.gold[0][0]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wanted"),
+    [
+        ("Where is it?", "Where was it?", [("Where ", ""), ("is", "removed"), ("was", "added"), (" it?", "")]),
+        ("开馆时间", "闭馆时间", [("开", "removed"), ("闭", "added"), ("馆时间", "")]),
+        ("same", "same", [("same", "")]),
+        ("", "new", [("new", "added")]),
+    ],
+)
+def test_words_that_changed(before: str, after: str, wanted: list[tuple[str, str]]) -> None:
+    assert changed_words(before, after) == wanted
+
+
+def test_of_two_grades_of_3_the_one_with_a_correction_decides(generated: ReviewProject) -> None:
+    draft = of_task(generated.session(), "extractive_qa")[0]
+    bare, mended = Decision("d", "s", 3, "Ann"), Decision("d", "s", 3, "Bo", (), edit_of(draft))
+    assert deciding([mended, bare]) == deciding([bare, mended]) == mended
+    assert deciding([Decision("d", "s", 5, "Ann"), bare]) == bare
+    assert deciding([]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        (None, Cell()),
+        ("topic=Transit/Ferries,task=extractive_qa", Cell("Transit/Ferries", "extractive_qa")),
+        ("task=extractive_qa", Cell(task="extractive_qa")),
+        ("topic=Sun, sea and sand, task=long_form_qa", Cell("Sun, sea and sand", "long_form_qa")),
+    ],
+)
+def test_cells(text: str | None, cell: Cell) -> None:
+    assert parse_cell(text) == cell
+
+
+@pytest.mark.parametrize("text", ["", "topics=a", "task", "task=a,task=b"])
+def test_malformed_cells(text: str) -> None:
+    with pytest.raises(SettingError, match="wanted topic=NAME,task=NAME"):
+        parse_cell(text)
+
+
+def test_what_cannot_be_reviewed_is_refused_in_a_sentence(generated: ReviewProject) -> None:
+    sheet = ("--sheet", "new.csv")
+    (generated.folder / "empty").mkdir()
+    assert "empty holds no drafts.jsonl; name the folder that rageval generate" in generated.refusal("empty", *sheet)
+    assert "--cell: no case of the sample is in it; unknown task 'extractiv_qa'; did you mean" in generated.refusal(
+        "cases", "--cell", "task=extractiv_qa", *sheet
+    )
+    assert "unknown topic 'x'; known: staff" in generated.refusal("cases", "--cell", "topic=x", *sheet)
+    assert "--second 2: wanted a share" in generated.refusal("cases", "--second", "2", *sheet)
+    assert "--reviewer ' ': wanted a name" in generated.refusal("cases", "--reviewer", " ", *sheet)
+    assert r"--reviewer 'a\u202eb': wanted a name" in generated.refusal("cases", "--reviewer", "a\u202eb", *sheet)
+    manifest = generated.folder / "cases" / "manifest.json"
+    values = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps({**values, "schema": 9}), encoding="utf-8")
+    assert "is of another version of pytest-rageval: found schema 9, wanted 1" in generated.refusal("cases", *sheet)
+    manifest.write_text(json.dumps({**values, "split": {}}), encoding="utf-8")
+    assert "another version of pytest-rageval: it has no split" in generated.refusal("cases", *sheet)
+    manifest.unlink()
+    assert "manifest.json is missing" in generated.refusal("cases", *sheet)
+    generated.decisions.write_text("{}\n{}\n", encoding="utf-8")
+    manifest.write_text(json.dumps(values), encoding="utf-8")
+    assert generated.refusal("cases", *sheet).startswith("rageval: cases/decisions.jsonl:1: draft: found nothing")
+    drafts = generated.folder / "cases" / "drafts.jsonl"
+    drafts.write_text('{"id": 1}\n', encoding="utf-8")
+    assert "cases/drafts.jsonl:1: is no draft of rageval generate" in generated.refusal("cases", *sheet)
