@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -67,6 +67,10 @@ class Decision:
     ticks: tuple[str, ...] = ()
     edit: Edit | None = None
     time: str = ""
+
+    def repeats(self, other: Decision | None) -> bool:
+        """Return whether another decision of this person says the same about the same text."""
+        return other is not None and replace(other, time=self.time) == self
 
 
 @dataclass(frozen=True, slots=True)

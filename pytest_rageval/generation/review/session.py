@@ -137,7 +137,7 @@ class ReviewSession:
     def decide(
         self, name: str, seen: str, grade: int, ticks: Iterable[str] = (), edit: Edit | None = None, reviewer: str = ""
     ) -> Decision:
-        """Store a decision; return when the disk has it.
+        """Store a decision, unless the last one says the same; return when the disk has it.
 
         Args:
             name: the id of the draft.
@@ -159,7 +159,8 @@ class ReviewSession:
         if fault:
             raise DataError(name, f"the correction fails a check: {fault}")
         decision = Decision(name, seen, grade, reviewer or self.reviewer, tuple(ticks), edit, now())
-        self._append(decision)
+        if not decision.repeats(self.decisions.standing.get(name, {}).get(decision.reviewer)):
+            self._append(decision)
         return decision
 
     def undo(self) -> str:

@@ -91,7 +91,7 @@ def import_sheet(session: ReviewSession, path: Path) -> Imported:
         else:
             row = _Row(f"{name}:{line}", draft, _decision(f"{name}:{line}", texts, draft, session))
             stored = session.decisions.standing.get(draft.id, {}).get(row.decision.reviewer)
-            if stored is not None and _said(stored) == _said(row.decision):
+            if row.decision.repeats(stored):
                 known += 1
             else:
                 rows.append(row)
@@ -176,7 +176,3 @@ def _gold(text: str) -> Gold:
 
 def _lines(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
-
-
-def _said(decision: Decision) -> tuple[object, ...]:
-    return decision.seen, decision.grade, decision.ticks, decision.edit

@@ -1,0 +1,42 @@
+"""Run the page of the review."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_rageval.commands.reviewing.page import ReviewPage
+from pytest_rageval.commands.runs import rootdir
+from pytest_rageval.generation.review.session import ReviewSession
+from pytest_rageval.web.serving import serve
+from pytest_rageval.web.site import Site
+
+__all__ = ["review_site", "run_page"]
+
+
+def run_page(session: ReviewSession, arguments: argparse.Namespace) -> Iterator[str]:
+    """Serve the page until Ctrl-C; yield nothing, as the server prints its address itself.
+
+    Raises:
+        MissingDependencyError: the extra ``ui`` is not installed.
+        SettingError: the port is taken, or the host is refused.
+    """
+    serve(
+        review_site(session),
+        port=arguments.port,
+        host=arguments.host,
+        know=arguments.i_know,
+        open_browser=not arguments.no_browser,
+    )
+    yield from ()
+
+
+def review_site(session: ReviewSession) -> Site:
+    """Return the site of a session; another person on this machine gets a server of their own."""
+    folder = Path(os.path.realpath(session.folder.path))
+    root = rootdir(Path.cwd())
+    project = root if folder.is_relative_to(os.path.realpath(root)) else folder
+    subject = f"{folder}\n{session.reviewer}"
+    return Site("review", project, ReviewPage(session).routes(), package=__package__, subject=subject)
