@@ -34,7 +34,7 @@ class ReviewPage:
 
     def __init__(self, session: ReviewSession) -> None:
         self.session = session
-        self._reread = False
+        self._notes: list[str] = []  # for the next screen
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -102,6 +102,8 @@ class ReviewPage:
         """Take back the person's last decision, and show its case."""
         await form_of(request)
         name = self.session.undo()
+        if not name:
+            self._notes.append("There is nothing to undo.")
         known = {draft.id for draft in self.session.folder.sample}
         return _to("/case", id=name) if name in known else _to("/")
 
@@ -120,7 +122,8 @@ class ReviewPage:
         )
 
     def _refresh(self) -> None:
-        self._reread = self.session.refresh() or self._reread
+        if self.session.refresh():
+            self._notes.append(REREAD)
 
     def _waits(self, draft: Draft) -> bool:
         decision = deciding(in_force(draft, self.session.decisions))
@@ -154,8 +157,7 @@ class ReviewPage:
         )
 
     def _page(self, template: str, status: int = 200, **values: object) -> Response:
-        notes = [REREAD] if self._reread else []
-        self._reread = False
+        notes, self._notes = self._notes, []
         return PAGES.page(
             template, status=status, notes=notes, reviewer=self.session.reviewer, done=self.session.progress, **values
         )
