@@ -20,7 +20,7 @@ from pytest_rageval.web.site import Site
 
 __all__ = ["Address", "claimed", "token_of"]
 
-PATIENCE_S = 3.0
+PATIENCE_S = 2.0
 """How long a second server waits until the first one answers."""
 
 
@@ -46,14 +46,15 @@ class Address:
             with open(descriptor, "w", encoding="utf-8") as stream:
                 json.dump({"url": url, "pid": os.getpid()}, stream)
 
-    def read(self) -> str:
-        """Return the stored address; empty if there is none, or it is malformed."""
+    def read(self) -> tuple[str, object]:
+        """Return the stored address and the id of its process; empty and None if the file is missing or malformed."""
         try:
             value = json.loads(self.file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return ""
-        url = value.get("url") if isinstance(value, dict) else None
-        return url if isinstance(url, str) else ""
+            return "", None
+        if not isinstance(value, dict) or not isinstance(value.get("url"), str):
+            return "", None
+        return value["url"], value.get("pid")
 
     def running(self) -> str:
         """Return the address of the server that holds the lock, once it answers.
@@ -62,13 +63,16 @@ class Address:
             SettingError: it does not answer.
         """
         end = time.monotonic() + PATIENCE_S
-        while not (_answers(url := self.read())):
+        while True:
+            url, pid = self.read()
+            if _answers(url):
+                return url
             if time.monotonic() > end:
                 raise SettingError(
-                    f"another rageval {self.site.name} of this project runs and does not answer; end it first"
+                    f"another rageval {self.site.name} of this project runs and does not answer; "
+                    f"end it first (process {pid or 'unknown'})"
                 )
             time.sleep(0.1)
-        return url
 
 
 @contextmanager

@@ -2,61 +2,98 @@
 
 from __future__ import annotations
 
-import mimetypes
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from functools import cache, partial
 from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.importing import cause_text
+from pytest_rageval.threads import Threads
+from pytest_rageval.web.files import FileChangedError
 from pytest_rageval.web.pages import Pages
 from pytest_rageval.web.site import Site
 
 __all__ = ["application"]
 
-STYLE = ("pytest_rageval.report.html", "page.css")
-PAGES = Pages(__package__)
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+REPORT = "pytest_rageval.report.html"
+LAYOUT = "pytest_rageval.web"
+PARTS = {
+    "page.css": ((REPORT, "page.css"),),
+    "site.css": ((LAYOUT, "assets/site.css"),),
+    "site.js": ((REPORT, "script/texts.js"), (LAYOUT, "assets/site.js")),
+}
+"""The assets of all sites: each is the text of these files, one after the other."""
+
+
+MEDIA = {"css": "text/css", "js": "text/javascript"}
 
 
 def application(site: Site) -> Starlette:
     """Return the application of a site."""
 
     async def asset(request: Request) -> Response:
-        return _asset(site, request.path_params["name"])
+        return _asset(site.package, request.path_params["name"])
 
-    return Starlette(
-        routes=[Route("/assets/{name}", asset), *site.routes],
-        exception_handlers={
-            RagEvalError: _failed,
-            OSError: _failed,
-            HTTPException: _failed,
-            Exception: _failed,
-        },
-    )
+    handlers = dict.fromkeys((RagEvalError, OSError, HTTPException, Exception), _failed)
+    return Starlette(routes=[Route("/assets/{name}", asset), *_routes(site)], exception_handlers=handlers)
 
 
-def _asset(site: Site, name: str) -> Response:
+def _routes(site: Site) -> Iterator[BaseRoute]:
+    """Yield the routes; a sync endpoint runs in a thread that does not hold up the end of the process."""
+    threads = Threads()
+    for route in site.routes:
+        if isinstance(route, Route) and not inspect.iscoroutinefunction(route.endpoint):
+            run = _in_thread(threads, route.endpoint)
+            route = Route(route.path, run, methods=list(route.methods or ()), name=route.name)
+        yield route
+
+
+def _in_thread(threads: Threads, endpoint: Callable[[Request], Response]) -> Endpoint:
+    async def run(request: Request) -> Response:
+        return await threads.run(partial(endpoint, request))
+
+    return run
+
+
+def _asset(package: str, name: str) -> Response:
     """Return a file of the layout or of the page's package."""
-    places = [STYLE, (__package__, f"assets/{name}"), (site.package, f"assets/{name}")]
-    for package, path in places[:1] if name == "page.css" else places[1:]:
-        if package and (found := files(package).joinpath(path)).is_file():
-            return Response(found.read_bytes(), media_type=mimetypes.guess_type(name)[0])
-    raise HTTPException(404)
+    own = ((package, f"assets/{name}"),) if package and re.fullmatch(r"\w+\.(?:css|js)", name) else ()
+    text = _text(PARTS.get(name, own))
+    if not text:
+        raise HTTPException(404)
+    return Response(text, media_type=MEDIA[name.rpartition(".")[2]])
+
+
+@cache
+def _text(parts: tuple[tuple[str, str], ...]) -> str:
+    """Return the text of these files; empty if one is missing."""
+    places = [files(package).joinpath(path) for package, path in parts]
+    return "\n".join(each.read_text(encoding="utf-8") for each in places) if all(p.is_file() for p in places) else ""
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    sentence, status = _said(request, error)
+    """Return the sentence of an error, as JSON or as a page."""
+    sentence, status = _sentence(request, error)
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": sentence, "hint": ""}, status)
-    return PAGES.page("failed.html", status=status, sentence=sentence)
+        problem, _, hint = sentence.partition("; ")
+        return JSONResponse({"error": problem, "hint": hint}, status)
+    return Pages(LAYOUT).page("failed.html", status=status, sentence=sentence)
 
 
-def _said(request: Request, error: Exception) -> tuple[str, int]:
+def _sentence(request: Request, error: Exception) -> tuple[str, int]:
     """Return the sentence and the status of an error."""
+    if isinstance(error, FileChangedError):
+        return coded(error), 409
     if isinstance(error, RagEvalError):
         return coded(error), 400
     if isinstance(error, HTTPException):

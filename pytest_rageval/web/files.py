@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.errors import DataError, SettingError, ascii_safe
 from pytest_rageval.folders import regular, whole_files
+from pytest_rageval.llm.recordings.line_file import locked
 
-__all__ = ["FileChangedError", "Seen", "append_line", "digest_of", "inside", "read_seen", "write_file"]
+__all__ = ["FileChangedError", "Seen", "inside", "read_seen", "write_file"]
 
 
 class FileChangedError(DataError):
-    """A file changed on disk since it was read; nothing was written."""
+    """A file changed on disk since the page read it; nothing was written, nothing is merged."""
 
     code = "RAG212"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The content of a file when it was read; ``digest`` is empty if the file was missing."""
+    """The content of a file when it was read, with its SHA-256 as hex digits; a missing file has an empty digest."""
 
     content: bytes
     digest: str
@@ -31,29 +33,23 @@ def inside(project: Path, path: str | Path) -> Path:
     """Return a path of the project, absolute and without symbolic links.
 
     Raises:
-        SettingError: the path leads out of the project.
+        SettingError: the path leads out of the project, or no file can have it.
     """
     root = Path(os.path.realpath(project))
-    found = Path(os.path.realpath(root / path))
-    if not found.is_relative_to(root) or found == root:
-        raise SettingError(f"{path}: a page writes only inside the project {root}")
-    return found
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file as hex digits; empty if the file is missing.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    return read_seen(path).digest
+    try:
+        place = Path(os.path.realpath(root / path))
+    except ValueError as error:  # a NUL character
+        raise SettingError(f"{ascii_safe(str(path))}: this is no path of a file") from error
+    if place == root or not place.is_relative_to(root):
+        raise SettingError(f"{ascii_safe(str(path))} is outside the project; a page writes only inside {root}")
+    return place
 
 
 def read_seen(path: Path) -> Seen:
-    """Return a file's content with its digest.
+    """Return the content of a file, as `write_file` wants to find it again.
 
     Raises:
-        OSError: the file exists and cannot be read.
+        OSError: the file exists and cannot be read, or is no regular file.
     """
     try:
         content = regular(path).read_bytes()
@@ -63,38 +59,36 @@ def read_seen(path: Path) -> Seen:
 
 
 def write_file(project: Path, path: str | Path, content: bytes, *, seen: str) -> str:
-    """Write a whole file of the project, and return its new digest.
+    """Write a whole file of the project, and return its new digest. A kill leaves the old file or the new one.
 
     Args:
         project: the folder of the project.
-        path: the file, relative to the project; missing folders are created.
+        path: the file, absolute or relative to the project; missing folders are created.
         content: the new content.
-        seen: the digest of what the person saw before the click; empty for a file that must not exist yet.
+        seen: the digest of what the person saw before the click that says "write"; empty if the file must be missing.
 
     Raises:
-        FileChangedError: the file on disk is not what the person saw; nothing is written.
+        FileChangedError: the file on disk is not what the person saw.
         SettingError: the path leads out of the project.
         OSError: the file cannot be written.
     """
     target = inside(project, path)
-    if digest_of(target) != seen:
-        raise FileChangedError(str(path), "it changed on disk since the page read it; reload the page")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_files(target) as (part,):
-        part.write_bytes(content)
+    with locked(target):
+        now = read_seen(target).digest
+        if now != seen:
+            raise FileChangedError(ascii_safe(str(path)), _change(now, seen))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with whole_files(target) as (part,), part.open("wb") as stream:
+            if now:
+                shutil.copymode(target, part)
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
     return sha256(content).hexdigest()
 
 
-def append_line(project: Path, path: str | Path, line: str) -> None:
-    """Append a line to a log of the project, and wait until it is on disk.
-
-    Raises:
-        SettingError: the path leads out of the project.
-        OSError: the file cannot be written.
-    """
-    target = inside(project, path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    data = f"{line}\n".encode()
-    with target.open("ab", buffering=0) as stream:
-        stream.write(data)
-        os.fsync(stream.fileno())
+def _change(now: str, seen: str) -> str:
+    if not seen:
+        return "the file exists already; nothing was written"
+    fate = "changed on disk" if now else "was removed"
+    return f"the file {fate} since the page read it, and nothing was written; reload the page"

@@ -7,11 +7,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pytest_rageval.web.pages import Pages
 
 __all__ = ["HEADERS", "Guard", "Key"]
 
@@ -31,6 +33,7 @@ HEADERS: Mapping[str, str] = {
 SAFE = ("GET", "HEAD")
 LOCAL = ("127.0.0.1", "localhost")
 TOKEN = "token"  # noqa: S105
+_PAGES = Pages("pytest_rageval.web")
 
 
 @dataclass(frozen=True)
@@ -98,10 +101,9 @@ class Guard:
         if not self._is_known(host):
             return _refused("the request names another host than this machine")
         if scope["method"] in SAFE:
-            return None
-        origin = headers.get("origin")
-        site = headers.get("sec-fetch-site", "same-origin")
-        if origin != f"{scope['scheme']}://{host}" or site != "same-origin":
+            leads_here = headers.get("sec-fetch-mode") == "navigate"
+            return _refused("another page asks for this") if _comes_from_elsewhere(headers) and not leads_here else None
+        if headers.get("origin") != f"{scope['scheme']}://{host}" or _comes_from_elsewhere(headers):
             return _refused("the request does not come from this page")
         return None
 
@@ -118,15 +120,21 @@ class Guard:
         if scope["method"] not in SAFE or not any(name == TOKEN and self.key.opens(value) for name, value in pairs):
             return None
         rest = urlencode([(name, value) for name, value in pairs if name != TOKEN])
-        path = "/" + scope["path"].lstrip("/")
-        target = f"{path}?{rest}" if rest else path
+        target = quote("/" + scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
         response: Response = RedirectResponse(target, 303)
+        if _comes_from_elsewhere(headers):  # browsers would follow the redirect without the cookie
+            response = _PAGES.page("enter.html", target=target)
         response.set_cookie(self.key.cookie, self.key.token, path="/", httponly=True, samesite="strict")
         return response
 
 
 def _refused(sentence: str, status: int = 403) -> Response:
     return PlainTextResponse(f"{sentence}\n", status)
+
+
+def _comes_from_elsewhere(headers: Headers) -> bool:
+    """Return whether the browser says that another page made the request; a typed address is from nowhere."""
+    return headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
 
 
 def _is_address(name: str) -> bool:

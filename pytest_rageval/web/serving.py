@@ -16,7 +16,8 @@ from functools import partial
 
 import uvicorn
 
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.importing import cause_text
 from pytest_rageval.web.address import Address, claimed
 from pytest_rageval.web.application import application
 from pytest_rageval.web.guard import LOCAL, Guard, Key
@@ -28,6 +29,9 @@ GRACE_S = 0.3
 """How long requests in flight may take once the server ends; then their connections are closed."""
 
 PRINT = partial(print, flush=True)
+
+OPENING_S = 5.0
+"""How long a second server waits until the browser has taken the address."""
 
 ANY = ("", "0.0.0.0", "::")  # noqa: S104
 
@@ -57,7 +61,7 @@ def serve(
     """
     if host not in LOCAL and not know:
         raise SettingError(
-            f"--host {host} lets other machines reach the page, which shows and writes your files; "
+            f"--host {short_repr(host)} lets other machines reach the page, which shows and writes your files; "
             "leave it out, or add --i-know"
         )
     address = Address(site)
@@ -65,7 +69,7 @@ def serve(
         if not first:
             url = address.running()
             out(f"rageval {site.name} already runs: {url}")
-            _show(url, open_browser)
+            _show(url, open_browser).join(OPENING_S)  # this process ends at once, and the thread with it
             return 0
         with _listening(host, port) as listener:
             key = Key(secrets.token_urlsafe(24))
@@ -82,18 +86,25 @@ def serve(
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
     """Yield a socket that listens."""
     if not 0 <= port <= 65_535:
-        raise SettingError(f"--port {port} is outside 0..65535; 0 takes a free port")
+        raise SettingError(f"--port {port} is outside 0..65535; leave it out for a free one")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port whose server has just ended
         try:
             listener.bind((host, port))
-            listener.listen(128)
-        except OSError as error:
-            cause = error.strerror or str(error)
-            raise SettingError(f"cannot listen on {host}, port {port}: {cause}; --port 0 takes a free port") from error
+            listener.listen()
+        except (OSError, TypeError, ValueError) as error:  # the latter two for what is no name of a host
+            raise SettingError(_problem(host, port, error)) from error
         yield listener
+
+
+def _problem(host: str, port: int, error: Exception) -> str:
+    """Return why a socket cannot listen: because of the port if the host is this machine."""
+    cause = getattr(error, "strerror", None) or cause_text(error)
+    if host in LOCAL:
+        return f"--port {port}: {cause}; choose another, or leave it out for a free one"
+    return f"--host {short_repr(host)}, port {port}: {cause}; name an address of this machine and a free port"
 
 
 def _name(host: str) -> str:
@@ -114,7 +125,7 @@ class _Server(uvicorn.Server):
     """Ends within `GRACE_S`, and raises no signal again: to end is what the person wants."""
 
     @contextmanager
-    def capture_signals(self) -> Iterator[None]:  # type: ignore[override]
+    def capture_signals(self) -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -133,8 +144,10 @@ class _Server(uvicorn.Server):
             await asyncio.wait_for(super().shutdown(sockets), GRACE_S)
 
 
-def _show(url: str, wanted: bool) -> None:
-    """Open the page in a browser with windows; never in one that takes the terminal."""
+def _show(url: str, wanted: bool) -> threading.Thread:
+    """Open the page in a browser with windows, on a thread; never in one that takes the terminal."""
     screen = sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
-    if wanted and (screen or os.environ.get("BROWSER")):
-        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    opens = wanted and (screen or bool(os.environ.get("BROWSER")))
+    thread = threading.Thread(target=webbrowser.open if opens else str, args=(url,), daemon=True)
+    thread.start()
+    return thread

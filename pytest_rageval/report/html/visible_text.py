@@ -9,7 +9,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["UNSEEN", "in_address", "shown"]
+__all__ = ["INVISIBLE", "UNSEEN", "in_address", "shown"]
 
 UNSEEN = (
     r"\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -18,7 +18,8 @@ UNSEEN = (
 """Controls, direction marks and zero-width characters, as a character class for Python and JavaScript; both add the
 tags from U+E0000 on and halves of surrogate pairs."""
 
-_UNSEEN = re.compile(rf"[{UNSEEN}\ud800-\udfff\U000e0000-\U000e0fff]")
+INVISIBLE = re.compile(rf"[{UNSEEN}\ud800-\udfff\U000e0000-\U000e0fff]")
+"""One such character."""
 
 
 def shown(text: object) -> Markup:
@@ -27,7 +28,7 @@ def shown(text: object) -> Markup:
 
     parts, end = [Markup('<bdi class="data">')], 0
     whole = str(text)
-    for match in _UNSEEN.finditer(whole):
+    for match in INVISIBLE.finditer(whole):
         name = f"U+{ord(match[0]):04X}"
         parts += [escape(whole[end : match.start()]), Markup('<span class="unseen">{}</span>').format(name)]
         end = match.end()

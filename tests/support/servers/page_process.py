@@ -1,0 +1,73 @@
+"""The page of `support.local_page` in a process of its own, as a person starts it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+import httpx
+from typing_extensions import Self
+
+__all__ = ["PageProcess", "start_page"]
+
+TESTS = Path(__file__).parents[2]
+
+
+def start_page(project: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    """Start the command with its output in pipes."""
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    display = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"), "")
+    command = [sys.executable, "-m", "support.local_page", str(project), *arguments]
+    pipe = subprocess.PIPE
+    settings = {**os.environ, **display, "PYTHONPATH": paths, **environment}
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings)
+
+
+class PageProcess:
+    """A running server: its process, the address that it printed, and a client that has entered.
+
+    Attributes:
+        url: the printed address, with the token.
+        base: the address of the page, without the token.
+        origin: the origin of the page.
+        client: an HTTP client with the cookie, and the ``Origin`` of the page.
+    """
+
+    def __init__(self, project: Path, *arguments: str) -> None:
+        self.process = start_page(project, *arguments)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line + self.process.communicate()[1]
+        self.url = found[0]
+        self.base, _, self.token = self.url.partition("?token=")
+        self.origin = self.base.rstrip("/")
+        self.port = httpx.URL(self.base).port
+        self.client = httpx.Client(base_url=self.base, headers={"Origin": self.origin}, timeout=10)
+        assert self.client.get(f"/?token={self.token}").status_code == 303
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end(signal.SIGKILL)
+
+    def end(self, sign: signal.Signals) -> float:
+        """Send a signal and return the seconds until the process has ended."""
+        self.client.close()
+        start = time.monotonic()
+        self.process.send_signal(sign)
+        self.process.wait(20)
+        seconds = time.monotonic() - start
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        return seconds

@@ -1,0 +1,79 @@
+"""What a local page answers, over HTTP: its assets, its errors, the values of a request."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.servers.page_process import PageProcess
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "error", "hint"),
+    [
+        ("setting", 400, "rag_model 'x' is unknown", "name a model [RAG101]"),
+        ("changed", 409, "cases.jsonl: it changed [RAG212]", ""),
+        ("missing", 500, "FileNotFoundError: [Errno 2] No such file or directory: 'gone.jsonl'", ""),
+        ("fault", 500, "KeyError: 'fault\\u202e'", ""),
+    ],
+)
+def test_an_error_is_one_sentence(served: PageProcess, how: str, status: int, error: str, hint: str) -> None:
+    answer = served.client.get(f"/api/fail/{how}")
+    assert (answer.status_code, answer.json()) == (status, {"error": error, "hint": hint})
+    page = served.client.get(f"/fail/{how}")
+    assert (page.status_code, page.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert "It did not work" in page.text
+    assert "Traceback" not in page.text
+    assert served.client.get("/").status_code == 200
+
+
+def test_an_unknown_path_and_method_are_said(served: PageProcess) -> None:
+    assert served.client.get("/api/nowhere").json() == {"error": "GET /api/nowhere: Not Found", "hint": ""}
+    assert served.client.get("/api/echo").json()["error"] == "GET /api/echo: Method Not Allowed"
+    assert "&lt;b&gt;" in served.client.get("/<b>").text
+
+
+@pytest.mark.parametrize(
+    ("media", "body", "error"),
+    [
+        ("text/plain", b"{}", "the request: its Content-Type is text/plain"),
+        ("application/json", b"{", "the request: its body is malformed JSON"),
+        ("application/json", b"\xff", "the request: its body is malformed JSON"),
+        ("application/json", b"[" * 1_900, "the request: its body is malformed JSON"),
+        ("application/json", b"[1]", "the request: its body is a JSON list, not an object"),
+    ],
+)
+def test_a_malformed_body_is_said(served: PageProcess, media: str, body: bytes, error: str) -> None:
+    answer = served.client.post("/api/echo", content=body, headers={"Content-Type": media})
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(error)
+
+
+def test_a_malformed_form_is_said(served: PageProcess) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for body in (b"text=%ff", b"text=\xff"):
+        answer = served.client.post("/keep", content=body, headers=form)
+        assert answer.status_code == 400
+        assert "its form is malformed" in answer.text
+
+
+def test_the_assets_of_all_sites_and_of_the_page_are_served(served: PageProcess) -> None:
+    style = served.client.get("/assets/page.css")
+    assert style.headers["content-type"].startswith("text/css")
+    assert "light-dark(" in style.text
+    for name, part in (("site.js", "export {"), ("site.css", "#message"), ("sample.js", "import {")):
+        assert part in served.client.get(f"/assets/{name}").text
+
+
+@pytest.mark.parametrize("name", ["other.js", "..%2froutes.py", "%2e%2e", "%2e%2e%2f__init__.py", "a%00b", "%2fx", ""])
+def test_nothing_else_is_an_asset(served: PageProcess, name: str) -> None:
+    assert served.client.get(f"/assets/{name}").status_code == 404
+
+
+def test_a_page_holds_no_invisible_character(served: PageProcess) -> None:
+    page = served.client.get("/").text
+    assert not [each for each in page if not each.isprintable() and each != "\n"]
+    assert "&lt;script&gt;document.title" in page
+    assert '<span class="unseen">U+202E</span>' in page
+    assert json.dumps("U+0000") not in page  # by name, not as a value
+    assert "\\u{0}" in page
