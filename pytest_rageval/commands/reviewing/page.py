@@ -67,6 +67,7 @@ class ReviewPage:
         if grade not in map(str, GRADES):
             raise DataError("the request", f"grade: found {short_repr(grade)}, wanted 1, 2, 3, 4 or 5")
         name = _one(form, "id")
+        self._refresh()
         try:
             self.session.decide(name, _one(form, "seen"), int(grade), _ticks(form))
         except ChangedError as error:
@@ -100,7 +101,7 @@ class ReviewPage:
 
     async def undo(self, request: Request) -> Response:
         """Take back the person's last decision, and show its case."""
-        await form_of(request)
+        self._refresh()
         name = self.session.undo()
         if not name:
             self._notes.append("There is nothing to undo.")

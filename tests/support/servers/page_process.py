@@ -1,4 +1,4 @@
-"""The page of `support.local_page` in a process of its own, as a person starts it."""
+"""A local page in a process of its own, as a person starts it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,30 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 import httpx
 from typing_extensions import Self
 
-__all__ = ["PageProcess", "start_page"]
+__all__ = ["REVIEW", "PageProcess", "start_page"]
 
 TESTS = Path(__file__).parents[2]
 
 
-def start_page(project: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    """Start the command with its output in pipes."""
+SAMPLE = ("-m", "support.local_page")
+REVIEW = ("-c", "from pytest_rageval.cli import main; raise SystemExit(main())", "review", "--no-browser")
+"""What Python runs: the sample page, and `rageval review`."""
+
+
+def start_page(
+    project: Path, *arguments: str, program: Sequence[str] = SAMPLE, **environment: str
+) -> subprocess.Popen[str]:
+    """Start a program with its output in pipes."""
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
     display = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"), "")
-    command = [sys.executable, "-m", "support.local_page", str(project), *arguments]
+    command = [sys.executable, *program, str(project), *arguments]
     pipe = subprocess.PIPE
     settings = {**os.environ, **display, "PYTHONPATH": paths, **environment}
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings)
@@ -39,8 +47,8 @@ class PageProcess:
         client: an HTTP client with the cookie, and the ``Origin`` of the page.
     """
 
-    def __init__(self, project: Path, *arguments: str) -> None:
-        self.process = start_page(project, *arguments)
+    def __init__(self, project: Path, *arguments: str, program: Sequence[str] = SAMPLE) -> None:
+        self.process = start_page(project, *arguments, program=program)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = re.search(r"http://\S+", line)

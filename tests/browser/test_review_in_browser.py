@@ -1,0 +1,124 @@
+"""The page of `rageval review` in Chromium: by keys alone, two people, a phone in the dark, a kill."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.browser.opened_pages import violations
+from support.projects.review_project import ReviewProject, of_task
+from support.servers.page_process import REVIEW, PageProcess
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+Opener = Callable[..., "Page"]
+
+
+@pytest.fixture
+def review(chromium: Browser, generated: ReviewProject) -> Iterator[Opener]:
+    """Return what starts a server for a person and opens its page; the page asks nothing else and reports no fault."""
+    servers: list[PageProcess] = []
+    faults: list[str] = []
+    asked: list[str] = []
+
+    def open_page(reviewer: str, *, width: int = 1280, scheme: Any = "light") -> Page:
+        server = PageProcess(generated.folder / "cases", "--reviewer", reviewer, program=REVIEW)
+        servers.append(server)
+        context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text))
+        page.goto(server.url)
+        return page
+
+    yield open_page
+    for context in list(chromium.contexts):
+        context.close()
+    for server in servers:
+        server.end(signal.SIGKILL)
+    bases = tuple(server.base for server in servers)
+    assert [url for url in asked if not url.startswith(bases)] == []
+    assert faults == []
+
+
+def question(page: Page) -> str:
+    return page.locator("h1").inner_text()
+
+
+def test_by_keys_alone_accept_mend_drop_undo_and_a_second_person(generated: ReviewProject, review: Opener) -> None:
+    sample = generated.session().folder.sample
+    questions = [draft.question for draft in sample]
+    page = review("Ann")
+    assert question(page) == questions[0]
+    assert page.locator("mark.gold").all_inner_texts() == [sample[0].evidence[0]]
+    page.get_by_label("fits the task").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")  # must grade nothing
+    page.keyboard.press("4")
+    page.wait_for_url(f"**/case?id={sample[1].id}")
+    page.keyboard.press("1")
+    page.wait_for_url(f"**/case?id={sample[2].id}")
+    page.keyboard.press("u")
+    page.wait_for_url(f"**/case?id={sample[1].id}")
+    page.keyboard.press("5")
+    page.wait_for_url(f"**/case?id={sample[2].id}")
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/case?id={sample[3].id}")
+
+    draft = of_task(generated.session(), "extractive_qa")[0]
+    at = sample.index(draft)
+    page.goto(page.url.replace(sample[3].id, draft.id))
+    page.keyboard.press("e")
+    page.wait_for_url("**/edit?id=*")
+    assert page.locator(":focus").get_attribute("name") == "question"
+    page.keyboard.press("Control+a")
+    page.keyboard.type(f"Is it {draft.gold[0][0]}?")
+    page.get_by_role("button", name="Save with grade 3").press("Enter")
+    assert "answer_in_question" in page.get_by_role("alert").filter(has_text="fails a check").inner_text()
+    page.locator("#question").fill(draft.question.replace("Where does", "In what city does"))
+    page.get_by_role("button", name="Check").press("Enter")
+    assert page.locator("ins").all_inner_texts() == ["In what city"]
+    page.get_by_role("button", name="Save with grade 3").press("Enter")
+    page.wait_for_url(f"**/case?id={sample[at + 1].id}")
+    page.keyboard.press("2")
+    page.wait_for_url(f"**/case?id={sample[at + 2].id}")
+    page.keyboard.press("?")
+    assert "Next" in page.get_by_role("dialog").inner_text()
+
+    other = review("Bo")
+    other.wait_for_url(f"**/case?id={sample[2].id}")
+    other.keyboard.press("3")
+    other.wait_for_url(f"**/case?id={sample[3].id}")
+    standing = generated.session().decisions.standing
+    assert {name: {who: each.grade for who, each in people.items()} for name, people in standing.items()} == {
+        sample[0].id: {"Ann": 4},
+        sample[1].id: {"Ann": 5},
+        draft.id: {"Ann": 3},
+        sample[at + 1].id: {"Ann": 2},
+        sample[2].id: {"Bo": 3},
+    }
+    assert standing[sample[0].id]["Ann"].ticks == ("task",)
+    other.keyboard.press("p")
+    other.get_by_role("link", name=sample[2].question).wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing(
+    generated: ReviewProject, review: Opener, scheme: str
+) -> None:
+    page = review("Ann", width=390, scheme=scheme)
+    base = page.url.partition("/case")[0]
+    page.keyboard.press("3")
+    page.wait_for_url(f"**/case?id={generated.session().folder.sample[1].id}")
+    draft = of_task(generated.session(), "extractive_qa")[0]
+    for path in (f"/case?id={draft.id}", f"/edit?id={draft.id}", "/progress"):
+        page.goto(base + path)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert violations(page) == [], path
+    page.goto(f"{base}/case?id={draft.id}")
+    assert page.get_by_role("button", name="5 accept").bounding_box()["y"] < 800  # type: ignore[index]
