@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.analysis.statistics import LEVEL, Interval
+from pytest_rageval.analysis.statistics import Interval
+from pytest_rageval.metrics.shared.proportion import LEVEL
 
 if TYPE_CHECKING:
     import numpy as np

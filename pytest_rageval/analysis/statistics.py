@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
-from pytest_rageval.metrics.shared.proportion import LEVEL, Interval, wilson_interval
+from pytest_rageval.metrics.shared.proportion import LEVEL, wilson_interval
 
 __all__ = [
-    "LEVEL",
     "Interval",
     "Mean",
     "bonett_price_interval",
@@ -21,8 +20,9 @@ __all__ = [
     "mean_of_cases",
     "quantile",
     "t_quantile",
-    "wilson_interval",
 ]
+
+Interval = tuple[float, float]
 
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 _ALIKE = 1e-9  # values closer than this differ only by rounding

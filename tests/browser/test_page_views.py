@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from support.browser.opened_pages import Opener, violations
 from support.browser.written_reports import gate, instance, outcome, results
 
-from pytest_rageval.analysis.statistics import wilson_interval
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 from pytest_rageval.report.files.results_json import schema
 
 if TYPE_CHECKING:

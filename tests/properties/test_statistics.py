@@ -5,14 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.analysis.statistics import (
-    Interval,
-    bootstrap_interval,
-    clustered_interval,
-    mean_of,
-    quantile,
-    wilson_interval,
-)
+from pytest_rageval.analysis.statistics import Interval, bootstrap_interval, clustered_interval, mean_of, quantile
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 
 SHARES = st.floats(0, 1)
 HITS = st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rageval.analysis.people.reliability import alpha_of, coincidences, distances
-from pytest_rageval.analysis.statistics import LEVEL, Interval
+from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.errors import SettingError
+from pytest_rageval.metrics.shared.proportion import LEVEL
 
 if TYPE_CHECKING:
     import numpy as np

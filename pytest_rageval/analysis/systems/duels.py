@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired import ROUNDING, paired
-from pytest_rageval.analysis.statistics import LEVEL, Interval
+from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.systems.board import Board
 from pytest_rageval.analysis.systems.separable import Contrast
+from pytest_rageval.metrics.shared.proportion import LEVEL
 
 if TYPE_CHECKING:
     import numpy as np

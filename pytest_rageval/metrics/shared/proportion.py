@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-__all__ = ["LEVEL", "Interval", "wilson_interval"]
-
-Interval = tuple[float, float]
+__all__ = ["LEVEL", "wilson_interval"]
 
 LEVEL = 0.95
+"""The level of all intervals."""
+
 _Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
 
-def wilson_interval(successes: float, n: int) -> Interval:
+def wilson_interval(successes: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % score interval for ``successes`` out of ``n`` > 0.
 
     Source: E. B. Wilson, "Probable inference", JASA 22 (1927).

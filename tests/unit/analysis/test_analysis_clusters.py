@@ -21,8 +21,8 @@ from pytest_rageval.analysis.statistics import (
     clustered_interval,
     mean_of,
     mean_of_cases,
-    wilson_interval,
 )
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 
 
 def test_a_mean_is_of_the_cases_means_with_the_bootstraps_interval_over_them() -> None:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from support.samples.outcome_samples import failed, outcome
 
 from pytest_rageval.analysis.error_types import Average, analyze, without_type
-from pytest_rageval.analysis.statistics import wilson_interval
 from pytest_rageval.analysis.type_shares import Diagnosed, level_macro, micro, percents, task_macro
 from pytest_rageval.errors import SettingError
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.outcome import DiagnosisType, Score
 

@@ -8,7 +8,8 @@ from support.samples.outcome_samples import failed, outcome, repeats, skipped
 
 from pytest_rageval.analysis.cells import GAIN, WITH, WITHOUT, Cell, cell_of, difference_of
 from pytest_rageval.analysis.matrix import distinct, matrix_of, present
-from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
+from pytest_rageval.analysis.statistics import bootstrap_interval
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 from pytest_rageval.model.outcome import Outcome, Score
 
 OUTCOMES = [

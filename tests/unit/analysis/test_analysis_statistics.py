@@ -16,8 +16,8 @@ from pytest_rageval.analysis.statistics import (
     mean_of,
     quantile,
     t_quantile,
-    wilson_interval,
 )
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 
 # scipy 1.17.1: python -c "from scipy.stats import t; print(*(f'{t.ppf(.975, df):.6g}' for df in range(1, 201)))"
 T_975 = (

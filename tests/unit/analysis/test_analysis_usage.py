@@ -12,8 +12,9 @@ from pytest_rageval.analysis.decisions.decide import evaluate
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.analysis.matrix import matrix_of
-from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
+from pytest_rageval.analysis.statistics import bootstrap_interval
 from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Outcome, Score

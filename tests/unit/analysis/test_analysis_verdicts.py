@@ -8,7 +8,8 @@ from pytest_rageval.analysis.decisions.unscored import NOT_ASKED
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.analysis.statistics import bootstrap_interval, wilson_interval
+from pytest_rageval.analysis.statistics import bootstrap_interval
+from pytest_rageval.metrics.shared.proportion import wilson_interval
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome
 

@@ -28,7 +28,7 @@ def decision(draft: str = "d1", reviewer: str = "Ann", grade: int = 4, seen: str
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
-    entries = [decision(), decision("d2", "Bö 李", 3), Undo("d1", "Ann", "2026-01-02T00:00Z")]
+    entries: list[Decision | Undo] = [decision(), decision("d2", "Bö 李", 3), Undo("d1", "Ann", "2026-01-02T00:00Z")]
     for entry in entries:
         append_decision(path, entry)
     assert list(read_decisions(path).entries) == entries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -172,3 +173,14 @@ def test_what_cannot_be_reviewed_is_refused_in_a_sentence(generated: ReviewProje
     drafts = generated.folder / "cases" / "drafts.jsonl"
     drafts.write_text('{"id": 1}\n', encoding="utf-8")
     assert "cases/drafts.jsonl:1: is no draft of rageval generate" in generated.refusal("cases", *sheet)
+
+
+def test_without_the_extra_the_page_names_it_and_the_sheet_works(
+    generated: ReviewProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = ("pytest_rageval.web", "pytest_rageval.commands.reviewing.", "starlette")
+    for name in [each for each in sys.modules if each.startswith(ours)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    assert "pip install 'pytest-rageval[ui]'" in generated.refusal("cases")
+    assert generated.run("review", "cases", "--sheet", "sheet.csv")[0] == 0
