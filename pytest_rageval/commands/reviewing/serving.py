@@ -16,6 +16,9 @@ from pytest_rageval.web.site import Site
 
 __all__ = ["review_site", "run_page"]
 
+LARGEST_FORM = 20_000_000
+"""The most bytes of a form: answer and evidence may be whole sections, and a form writes a character in nine bytes."""
+
 
 def run_page(session: ReviewSession, arguments: argparse.Namespace) -> Iterator[str]:
     """Serve the page until Ctrl-C; yield nothing, as the server prints its address itself.
@@ -40,4 +43,6 @@ def review_site(session: ReviewSession) -> Site:
     root = rootdir(Path.cwd())
     project = root if folder.is_relative_to(os.path.realpath(root)) else folder
     subject = f"{folder}\n{session.reviewer}"
-    return Site("review", project, ReviewPage(session).routes(), package=__package__, subject=subject)
+    return Site(
+        "review", project, ReviewPage(session).routes(), package=__package__, subject=subject, max_body=LARGEST_FORM
+    )

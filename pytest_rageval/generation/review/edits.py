@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from pytest_rageval.generation.checks.single import first_failure
 from pytest_rageval.generation.checks.stage import drop_duplicates
@@ -17,7 +18,7 @@ from pytest_rageval.model.case import Gold, Turn
 __all__ = ["changed_words", "edit_of", "edited", "fault_of_edit"]
 
 _PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)
-_LONGEST_DIFF = 20_000
+_LONGEST_DIFF = 8_000
 _JOINTS = ("; ", ", ")
 """What joins the slots of an earlier answer in the history, by generator."""
 
@@ -69,17 +70,29 @@ def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
 
 
 def changed_words(before: str, after: str) -> list[Stretch]:
-    """Return a text in pieces of the kinds ``""``, ``removed`` and ``added``; long texts are not compared in words."""
-    if len(before) + len(after) > _LONGEST_DIFF:
-        return [(before, "removed"), (after, "added")] if before != after else [(before, "")]
+    """Return a text in pieces of the kinds ``""``, ``removed`` and ``added``.
+
+    Between the first and the last change, more than 8,000 words and spaces are not compared one by one.
+    """
     old, new = _PIECES.findall(before), _PIECES.findall(after)
-    pieces: list[Stretch] = []
-    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            pieces.append(("".join(old[start:end]), ""))
-            continue
-        pieces += [("".join(old[start:end]), "removed"), ("".join(new[new_start:new_end]), "added")]
-    return [piece for piece in pieces if piece[0]]
+    start = _same_words(old, new)
+    end = _same_words(old[start:][::-1], new[start:][::-1])
+    old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
+    pieces: list[Stretch] = [("".join(old[:start]), "")]
+    if len(old_middle) + len(new_middle) > _LONGEST_DIFF:
+        pieces += [("".join(old_middle), "removed"), ("".join(new_middle), "added")]
+    else:
+        for kind, at, to, new_at, new_to in SequenceMatcher(None, old_middle, new_middle, autojunk=False).get_opcodes():
+            if kind == "equal":
+                pieces.append(("".join(old_middle[at:to]), ""))
+                continue
+            pieces += [("".join(old_middle[at:to]), "removed"), ("".join(new_middle[new_at:new_to]), "added")]
+    return [piece for piece in [*pieces, ("".join(old[len(old) - end :]), "")] if piece[0]]
+
+
+def _same_words(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many words two texts begin with in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def _turn(draft: Draft, edit: Edit, drafts: Iterable[Draft]) -> Turn:

@@ -115,6 +115,12 @@ def test_the_evidence_is_marked_in_the_whole_passage(generated: ReviewProject) -
         ("开馆时间", "闭馆时间", [("开", "removed"), ("闭", "added"), ("馆时间", "")]),
         ("same", "same", [("same", "")]),
         ("", "new", [("new", "added")]),
+        (
+            "a b " * 5000,
+            "a b " * 4999 + "a c ",
+            [("a b " * 4999 + "a ", ""), ("b", "removed"), ("c", "added"), (" ", "")],
+        ),
+        ("新" * 9000, "旧" * 9000, [("新" * 9000, "removed"), ("旧" * 9000, "added")]),
     ],
 )
 def test_words_that_changed(before: str, after: str, wanted: list[tuple[str, str]]) -> None:
