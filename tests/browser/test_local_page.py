@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Request
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageProcess]:
-    with PageProcess(tmp_path_factory.mktemp("project")) as page:
-        yield page
-
-
 @pytest.fixture
 def asked() -> list[str]:
     """Return the addresses that the browser asked for."""

@@ -8,13 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
 import httpx
+import pytest
 from typing_extensions import Self
 
-__all__ = ["PageProcess", "start_page"]
+__all__ = ["PageProcess", "served", "start_page"]
 
 TESTS = Path(__file__).parents[2]
 
@@ -71,3 +73,10 @@ class PageProcess:
             assert stream is not None
             stream.close()
         return seconds
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageProcess]:
+    """Return a running page, shared by the tests of a module."""
+    with PageProcess(tmp_path_factory.mktemp("project")) as page:
+        yield page
