@@ -52,7 +52,8 @@ def _routes(site: Site) -> Iterator[BaseRoute]:
     """Yield the routes; a sync endpoint runs in a thread that does not hold up the end of the process."""
     threads = Threads()
     for route in site.routes:
-        if isinstance(route, Route) and not inspect.iscoroutinefunction(route.endpoint):
+        endpoint = route.endpoint if isinstance(route, Route) else None
+        if isinstance(route, Route) and inspect.isroutine(endpoint) and not inspect.iscoroutinefunction(endpoint):
             run = _in_thread(threads, route.endpoint)
             route = Route(route.path, run, methods=list(route.methods or ()), name=route.name)
         yield route

@@ -1,4 +1,3 @@
-"""Fixtures of the tests of pages; `support` defines them."""
+"""Fixtures of the tests of pages; `support.browser` defines them."""
 
 from support.browser.opened_pages import chromium, golden, opened  # noqa: F401
-from support.servers.page_process import served  # noqa: F401

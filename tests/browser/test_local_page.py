@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.browser.opened_pages import violations
 from support.local_page.routes import HOSTILE
+from support.servers import served_page
 from support.servers.page_process import PageProcess
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Request
+
+
+served = served_page.served
 
 
 @pytest.fixture

@@ -8,15 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
 import httpx
-import pytest
 from typing_extensions import Self
 
-__all__ = ["PageProcess", "served", "start_page"]
+__all__ = ["PageProcess", "start_page"]
 
 TESTS = Path(__file__).parents[2]
 
@@ -50,7 +48,7 @@ class PageProcess:
         self.url = found[0]
         self.base, _, self.token = self.url.partition("?token=")
         self.origin = self.base.rstrip("/")
-        self.port = httpx.URL(self.base).port
+        self.port = httpx.URL(self.base).port or 0
         self.client = httpx.Client(base_url=self.base, headers={"Origin": self.origin}, timeout=10)
         assert self.client.get(f"/?token={self.token}").status_code == 303
 
@@ -73,10 +71,3 @@ class PageProcess:
             assert stream is not None
             stream.close()
         return seconds
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageProcess]:
-    """Return a running page, shared by the tests of a module."""
-    with PageProcess(tmp_path_factory.mktemp("project")) as page:
-        yield page

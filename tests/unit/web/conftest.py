@@ -1,3 +1,3 @@
-"""Fixtures of the tests of local pages; `support.servers.page_process` defines them."""
+"""Fixtures of the tests of local pages; `support.servers` defines them."""
 
-from support.servers.page_process import served  # noqa: F401
+from support.servers.served_page import served  # noqa: F401
