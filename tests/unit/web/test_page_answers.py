@@ -42,6 +42,7 @@ def test_an_unknown_path_and_method_are_said(served: PageProcess) -> None:
         ("application/json", b"{", "the request: its body is malformed JSON"),
         ("application/json", b"\xff", "the request: its body is malformed JSON"),
         ("application/json", b"[" * 1_900, "the request: its body is malformed JSON"),
+        ("application/json", b'{"a": NaN}', "the request: its body is malformed JSON"),
         ("application/json", b"[1]", "the request: its body is a JSON list, not an object"),
     ],
 )
