@@ -28,13 +28,19 @@ class Address:
     """The files of a site under ``.rageval/servers``: the lock, and the address with its token.
 
     Raises:
-        OSError: the folder cannot be written.
+        SettingError: the folder cannot be written.
     """
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        folder = make_ignored(site.project / ".rageval") / "servers"
-        folder.mkdir(exist_ok=True)
+        folder = site.project / ".rageval" / "servers"
+        try:
+            make_ignored(folder.parent)
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            problem = f"{folder}: the address of the page cannot be written here ({reason}); correct the rights"
+            raise SettingError(problem, code="RAG212") from error
         stem = f"{site.name}-{sha256(site.subject.encode('utf-8', 'replace')).hexdigest()[:12]}"
         self.lock = FileLock(folder / f"{stem}.lock")
         self.file = folder / f"{stem}.json"

@@ -52,10 +52,11 @@ def _routes(site: Site) -> Iterator[BaseRoute]:
     """Yield the routes; a sync endpoint runs in a thread that does not hold up the end of the process."""
     threads = Threads()
     for route in site.routes:
-        if isinstance(route, Route) and not inspect.iscoroutinefunction(route.endpoint):
-            run = _in_thread(threads, route.endpoint)
-            route = Route(route.path, run, methods=list(route.methods or ()), name=route.name)
-        yield route
+        if isinstance(route, Route) and inspect.isroutine(endpoint := route.endpoint):
+            run = endpoint if inspect.iscoroutinefunction(endpoint) else _in_thread(threads, endpoint)
+            yield Route(route.path, run, methods=list(route.methods or ()), name=route.name)
+        else:
+            yield route
 
 
 def _in_thread(threads: Threads, endpoint: Callable[[Request], Response]) -> Endpoint:

@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -85,16 +86,23 @@ class Guard:
         refusal = self._refusal(scope, headers) or self._entry(scope, headers)
         if refusal is None and not self.key.held_by(headers):
             refusal = _refused("open the address that the command printed; it ends with a token")
-        body = b""
-        if refusal is None and scope["method"] not in SAFE:
-            whole = await _body_of(headers, receive, self.max_body)
-            body = whole or b""
-            if whole is None:
-                refusal = _refused(f"the request is larger than {self.max_body:,} bytes", 413)
         if refusal is not None:
             await refusal(scope, receive, answer)
+        elif scope["method"] in SAFE:
+            await self.app(scope, _again(b"", receive), answer)
+        else:
+            await self._act(scope, receive, answer)
+
+    async def _act(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request that may change something, once its whole body is here."""
+        try:
+            body = await _body_of(Headers(scope=scope), receive, self.max_body)
+        except ClientDisconnect:  # half of a text must not pass for a whole one
             return
-        await self.app(scope, _again(body, receive), answer)
+        if body is None:
+            await _refused(f"the request is larger than {self.max_body:,} bytes", 413)(scope, receive, send)
+        else:
+            await self.app(scope, _again(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.get("host", "")
@@ -146,7 +154,11 @@ def _is_address(name: str) -> bool:
 
 
 async def _body_of(headers: Headers, receive: Receive, limit: int) -> bytes | None:
-    """Return the body of a request; None if it is larger than the limit."""
+    """Return the body of a request; None if it is larger than the limit.
+
+    Raises:
+        ClientDisconnect: the connection ended before the body.
+    """
     declared = headers.get("content-length", "0")
     if declared.isdigit() and int(declared) > limit:
         return None
@@ -155,7 +167,7 @@ async def _body_of(headers: Headers, receive: Receive, limit: int) -> bytes | No
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            break
+            raise ClientDisconnect
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         more = message.get("more_body", False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
 from pytest_rageval.errors import DataError
+from pytest_rageval.model.stored_json import parse_json
 
 __all__ = ["form_of", "json_of"]
 
@@ -21,8 +21,8 @@ async def json_of(request: Request) -> dict[str, Any]:
     """
     body = await _body(request, "application/json")
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        value = parse_json(body, finite=True)
+    except ValueError as error:
         raise DataError("the request", f"its body is malformed JSON: {error}") from error
     if not isinstance(value, dict):
         raise DataError("the request", f"its body is a JSON {type(value).__name__}, not an object")

@@ -56,8 +56,8 @@ def serve(
         out: prints one line.
 
     Raises:
-        SettingError: the port is taken or invalid, the host is refused, or another server does not answer.
-        OSError: the project's ``.rageval`` cannot be written.
+        SettingError: the port is taken or invalid, the host is refused, another server does not answer, or the
+            project's ``.rageval`` cannot be written.
     """
     if host not in LOCAL and not know:
         raise SettingError(

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support.browser.opened_pages import violations
 from support.local_page.routes import HOSTILE
+from support.servers import served_page
 from support.servers.page_process import PageProcess
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Request
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageProcess]:
-    with PageProcess(tmp_path_factory.mktemp("project")) as page:
-        yield page
+served = served_page.served
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ class PageProcess:
         self.url = found[0]
         self.base, _, self.token = self.url.partition("?token=")
         self.origin = self.base.rstrip("/")
-        self.port = httpx.URL(self.base).port
+        self.port = httpx.URL(self.base).port or 0
         self.client = httpx.Client(base_url=self.base, headers={"Origin": self.origin}, timeout=10)
         assert self.client.get(f"/?token={self.token}").status_code == 303
 

@@ -1,15 +1,3 @@
-"""Fixtures of the tests of local pages."""
+"""Fixtures of the tests of local pages; `support.servers` defines them."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import pytest
-from support.servers.page_process import PageProcess
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageProcess]:
-    """Return a running page, shared by the tests of a module."""
-    with PageProcess(tmp_path_factory.mktemp("project")) as page:
-        yield page
+from support.servers.served_page import served  # noqa: F401

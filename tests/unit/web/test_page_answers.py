@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+from contextlib import suppress
 
 import pytest
 from support.servers.page_process import PageProcess
@@ -40,6 +42,7 @@ def test_an_unknown_path_and_method_are_said(served: PageProcess) -> None:
         ("application/json", b"{", "the request: its body is malformed JSON"),
         ("application/json", b"\xff", "the request: its body is malformed JSON"),
         ("application/json", b"[" * 1_900, "the request: its body is malformed JSON"),
+        ("application/json", b'{"a": NaN}', "the request: its body is malformed JSON"),
         ("application/json", b"[1]", "the request: its body is a JSON list, not an object"),
     ],
 )
@@ -55,6 +58,25 @@ def test_a_malformed_form_is_said(served: PageProcess) -> None:
         answer = served.client.post("/keep", content=body, headers=form)
         assert answer.status_code == 400
         assert "its form is malformed" in answer.text
+
+
+def test_a_body_that_is_cut_short_does_nothing(served: PageProcess) -> None:
+    (cookie,) = served.client.cookies.items()
+    head = {
+        "Host": f"127.0.0.1:{served.port}",
+        "Origin": served.origin,
+        "Cookie": "=".join(cookie),
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Content-Length": "40",
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+    with socket.create_connection(("127.0.0.1", served.port)) as connection:
+        connection.sendall(f"POST /keep HTTP/1.1\r\n{lines}\r\ntext=half+of+a+text".encode())
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(2)
+        with suppress(OSError):
+            connection.recv(1_000)
+    assert "half of a text" not in served.client.get("/").text
 
 
 def test_the_assets_of_all_sites_and_of_the_page_are_served(served: PageProcess) -> None:

@@ -166,6 +166,14 @@ def test_an_address_of_another_machine_is_said(site: Site, host: str) -> None:
     assert refusal(site, host=host, know=True).startswith("--host ")
 
 
+def test_a_project_that_cannot_be_written_is_said(site: Site) -> None:
+    (site.project / ".rageval").write_text("a file")
+    assert refusal(site) == (
+        f"{site.project / '.rageval' / 'servers'}: the address of the page cannot be written here (File exists); "
+        "correct the rights"
+    )
+
+
 def test_whoever_knows_may_let_other_machines_in(tmp_path: Path) -> None:
     with PageProcess(tmp_path, "--host", EVERYWHERE, "--i-know") as page:
         assert page.base.startswith("http://127.0.0.1:")

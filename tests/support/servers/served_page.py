@@ -1,0 +1,18 @@
+"""The fixture of the tests of the server of local pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from support.servers.page_process import PageProcess
+
+__all__ = ["served"]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageProcess]:
+    """Return a running page, shared by the tests of a module."""
+    with PageProcess(tmp_path_factory.mktemp("project")) as page:
+        yield page
