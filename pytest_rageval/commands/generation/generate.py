@@ -65,6 +65,7 @@ def generate(
     from pytest_rageval.generation.output.folder import DRAFTS, claim_folder, write_folder
     from pytest_rageval.generation.output.records import read_drafts
     from pytest_rageval.generation.plan import read_plan
+    from pytest_rageval.generation.review.decisions_file import DECISIONS
     from pytest_rageval.generation.split import split, split_settings
 
     plan = read_plan(plan_path)
@@ -82,6 +83,8 @@ def generate(
         drafts, sets = _finished(material, out, has_drafts)
     else:
         drafts = _with_models(material, out, lambda: _drafted(material))
+        if (out / DECISIONS).exists():
+            material.warnings.append(f"the decisions in {DECISIONS} are not applied; run again with --finish")
         sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
     counts = write_folder(out, material, drafts, sets)
     yield from _summary(material, drafts, counts)

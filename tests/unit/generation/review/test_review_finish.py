@@ -138,7 +138,8 @@ def test_finish_again_and_after_an_undo(generated: ReviewProject) -> None:
     restored = generated.files()
     del restored["decisions.jsonl"]
     assert restored == clean
-    generated.generate("--force")
+    lines = generated.generate("--force")
+    assert "warning: the decisions in decisions.jsonl are not applied; run again with --finish" in lines
     assert len(generated.decisions.read_bytes().splitlines()) == 4  # decisions are never removed
 
 
