@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_rageval import web  # noqa: F401 - first, because it names the extra that is missing
+import pytest_rageval.web  # noqa: F401 - first, because it names the extra that is missing
 from pytest_rageval.commands.reviewing.page import ReviewPage
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.generation.review.session import ReviewSession

@@ -140,7 +140,7 @@ def _refuse_ungraded(where: str, texts: Mapping[str, str]) -> None:
 
 def _decision(where: str, texts: Mapping[str, str], draft: Draft, session: ReviewSession) -> Decision:
     grade = texts["grade"].removesuffix(".0")  # as spreadsheets write numbers
-    if not (grade.isascii() and grade.isdecimal() and int(grade) in GRADES):
+    if grade not in map(str, GRADES):
         raise DataError(where, f"grade: found {short_repr(texts['grade'])}, wanted 1, 2, 3, 4 or 5")
     ticks = tuple(name for name, column in TICKS.items() if _is_ticked(where, column, texts.get(column, "")))
     edit = _edit(texts, draft)

@@ -93,6 +93,7 @@ def test_a_changed_case_of_a_sheet_is_reported_and_not_stored(generated: ReviewP
     [
         ({"id": "staff-extractive_qa-000000000000"}, "sheet.csv:4: id: 'staff-extractive_qa-000000000000' is no case"),
         ({"grade": "6"}, "sheet.csv:4: grade: found '6', wanted 1, 2, 3, 4 or 5"),
+        ({"grade": "9" * 5000}, "sheet.csv:4: grade: found '99999"),
         ({"grade": "good"}, "sheet.csv:4: grade: found 'good', wanted 1, 2, 3, 4 or 5"),
         ({"grade": "", "on topic": "x"}, "sheet.csv:4: on topic is filled in, but grade is empty"),
         ({"on topic": "maybe"}, "sheet.csv:4: on topic: found 'maybe', wanted x or nothing"),
