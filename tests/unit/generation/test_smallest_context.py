@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
@@ -77,6 +80,29 @@ def test_two_passages_that_only_break_together() -> None:
     assert [each.passage for each in result.kept] == [N0, N2]
     assert "5 passages -> 2: n0 " in lines(result)[0]
     assert lines(result)[1].startswith("without n0 or n2 right in all ")
+
+
+@given(st.lists(st.integers(1, 3), min_size=2, max_size=3), st.integers(0, 2**32))
+def test_no_sentence_and_no_passage_can_be_left_out(sizes: list[int], seed: int) -> None:
+    """Also of a system in which more passages may help and fewer may break."""
+    whole = tuple(
+        Passage(f"n{at}", " ".join(f"Line {at} {number}." for number in range(size)), role="negative")
+        for at, size in enumerate(sizes)
+    )
+
+    def breaks(context: Context) -> bool:
+        lines = re.findall(r"Line \d \d", " ".join(each.text for each in context))
+        return lines and (context == whole or Random(f"{seed} {lines}").random() < 0.5)
+
+    result = shrunk(lambda context: "10:00" if breaks(context) else "9:00", whole, most=500)
+    kept = tuple(each.passage for each in result.kept)
+    assert result.is_minimal
+    assert breaks(kept)
+    for at, passage in enumerate(kept):
+        others = passage.text.split(". ")
+        fewer = [". ".join(others[:n] + others[n + 1 :]) for n in range(len(others))] if len(others) > 1 else []
+        for rest in ((), *((replace(passage, text=text),) for text in fewer)):
+            assert not breaks((*kept[:at], *rest, *kept[at + 1 :]))
 
 
 def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
