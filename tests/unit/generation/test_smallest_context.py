@@ -105,6 +105,18 @@ def test_no_sentence_and_no_passage_can_be_left_out(sizes: list[int], seed: int)
             assert not breaks((*kept[:at], *rest, *kept[at + 1 :]))
 
 
+def test_a_passage_that_became_needless_with_the_sentences_is_left_out() -> None:
+    """No single sentence can be left out of 13, 46: only the two of the second passage together."""
+    whole = (Passage("n0", "Line 1. Line 2. Line 3."), Passage("n1", "Line 4. Line 5. Line 6."))
+    broken = ("123456", "13456", "1346", "13")
+
+    def system(context: Context) -> str:
+        return "10:00" if "".join(re.findall(r"\d", " ".join(each.text for each in context))) in broken else "9:00"
+
+    (kept,) = shrunk(system, whole).kept
+    assert kept.passage.text == "Line 1. Line 3."
+
+
 def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
     result = shrunk(last_time, (N0, N1, N2))
     assert (result.kept, result.gold, result.added) == ((), ("p0",), ("p0",))
