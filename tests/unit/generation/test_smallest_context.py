@@ -92,7 +92,7 @@ def test_no_sentence_and_no_passage_can_be_left_out(sizes: list[int], seed: int)
 
     def breaks(context: Context) -> bool:
         lines = re.findall(r"Line \d \d", " ".join(each.text for each in context))
-        return lines and (context == whole or Random(f"{seed} {lines}").random() < 0.5)
+        return bool(lines) and (context == whole or Random(f"{seed} {lines}").random() < 0.5)
 
     result = shrunk(lambda context: "10:00" if breaks(context) else "9:00", whole, most=500)
     kept = tuple(each.passage for each in result.kept)
