@@ -173,10 +173,10 @@ def test_a_dataset_is_found_beside_the_calling_file(tmp_path: Path) -> None:
         (lambda: rag.cases(["q1"]), SettingError, "rag.cases takes format:path, or a list of Case or Instance"),  # type: ignore[list-item]
         (lambda: rag.cases(3), SettingError, "rag.cases takes format:path, or a list of Case or Instance, found 3"),  # type: ignore[arg-type]
         (
-            lambda: rag.cases(TOWN, where="Food"),
+            lambda: rag.cases(TOWN, where="Food"),  # type: ignore[arg-type]
             SettingError,
             "rag.cases: where: found 'Food', wanted a dict of facets",
-        ),  # type: ignore[arg-type]
+        ),
         (lambda: rag.contexts("q1"), SettingError, "found 'q1', wanted a Case or an Instance"),  # type: ignore[arg-type]
         (lambda: rag.answers("q1"), SettingError, "found 'q1', wanted a Case or an Instance"),  # type: ignore[arg-type]
         (lambda: rag.cases([]), SettingError, "rag.cases: the dataset has no record"),

@@ -96,7 +96,8 @@ def _check(asking: _Asking, whole: Context, *, retrieves: bool) -> Reply:
         raise SettingError(f"it is right {again}, so there is nothing to shrink")
     reported = [reply.ranking for reply in (first, empty) if reply.ranking is not None]
     foreign = bool(empty.ranking) or not set(first.ranking or ()) <= {passage.id for passage in whole}
-    if whole and first.text == empty.text and (foreign if reported else retrieves):
+    ignores = foreign if reported else retrieves and not first.rejected  # the same rejection twice says nothing
+    if whole and first.text == empty.text and ignores:
         raise SettingError(
             "its system ignores the passages it is given: it answers the same without them, and its ranking is not "
             "from them; let it use query.passages if there are any"

@@ -224,6 +224,11 @@ def test_a_retriever_that_reports_nothing_and_says_the_same_ignores_its_passages
     assert [each.passage.id for each in used.kept] == ["w0"]
 
 
+def test_a_retriever_that_rejects_with_and_without_passages_may_use_them() -> None:
+    lacks = smallest_context(MUSEUM, (N0, N1), asking(last_time), retrieves=True, most=60, confirm=3)
+    assert lines(lacks)[1] == "right with p0: evidence is missing"
+
+
 def test_what_is_not_shrunk_says_why() -> None:
     assert lines("its fixtures failed") == ["museum[q17]   not shrunk: its fixtures failed"]
 
