@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pytest_rageval.analysis.cells import cell_of, value_of
+from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.metrics.answers.stable import BY_RULE
-from pytest_rageval.model.facets import RELATION, VARIANT, is_variant
+from pytest_rageval.model.facets import KNEW, RELATION, VARIANT, is_variant
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.stored import Bounds, Share
 
@@ -31,7 +32,7 @@ class RelationResult:
         relation: the relation.
         metric: the testbed's primary metric.
         n: number of variants.
-        n_cases: number of originals that they are made of.
+        n_cases: number of cases that they are made of; repeats of a case count once.
         before: mean of the primary metric over these originals.
         after: mean of the primary metric over the variants.
         stable: mean of ``stable``.
@@ -96,9 +97,10 @@ def relation_results(
         before = [by_original[key] for key in keys if key in by_original]
         is_binary = binary.get(metric, False)
         stable = cell_of(STABLE, False, variants)
+        n_cases = len(set(map(_case, variants)))
         results.append(
             RelationResult(
-                testbed, system, relation, metric, len(variants), len(keys),
+                testbed, system, relation, metric, len(variants), n_cases,
                 cell_of(metric, is_binary, before).mean, cell_of(metric, is_binary, variants).mean,
                 stable.mean, stable.ci95, stable.n_unscored, _unstable(variants),
             )
@@ -119,6 +121,12 @@ def _stable(variant: Outcome, original: Outcome | None, metric: str) -> Score:
         missing = (original if before is None else variant).scores.get(metric)
         return Score(reason=(missing.reason if missing is not None else None) or f"unscored: it has no {metric}")
     return Score(1 - abs(after - before))
+
+
+def _case(variant: Outcome) -> tuple[str, frozenset[tuple[str, str]]]:
+    """Return what the variants of a case share under one testbed and system, also over repeats."""
+    facets = variant.facets.items()
+    return variant.case_id, frozenset(each for each in facets if each[0] not in (RELATION, VARIANT, REPEAT, KNEW))
 
 
 def _unstable(variants: Iterable[Outcome]) -> tuple[str, ...]:

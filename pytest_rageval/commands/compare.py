@@ -79,7 +79,7 @@ def _head(snapshot: Snapshot) -> dict[str, Any]:
         "fingerprint": snapshot.fingerprint,
         "versions": dict(snapshot.versions),
         "systems": list(snapshot.systems),
-        "n_cases": len(snapshot.cases),
+        "n_cases": len(snapshot.originals),
     }
 
 

@@ -46,6 +46,10 @@ def cases_of(dataset: Dataset, where: Mapping[str, object] | None, beside: Path,
         SettingError: the format is unknown, or no case is left.
         DataError: the file is missing, or a record is invalid.
     """
+    if not isinstance(dataset, Sequence):  # a user's test may not be typed
+        raise SettingError(f"{user} takes format:path, or a list of Case or Instance, found {short_repr(dataset)}")
+    if where is not None and not isinstance(where, Mapping):
+        raise SettingError(f"{user}: where: found {short_repr(where)}, wanted a dict of facets")
     records = _records(dataset, beside, user) if isinstance(dataset, str) else tuple(dataset)
     for each in records:
         if not isinstance(each, (Instance, Case)):

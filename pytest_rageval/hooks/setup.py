@@ -60,7 +60,7 @@ def _register_wanted(config: pytest.Config) -> None:
         from pytest_rageval.hooks.run.dry_run import DryRun
 
         config.pluginmanager.register(DryRun(), "rageval-dry-run")
-    if config.option.rag_shrink is not None and runs_tests(config):
+    if config.option.rag_shrink is not None and runs_tests(config) and not config.option.collectonly:
         from pytest_rageval.hooks.reporting.shrinking import Shrinking, refuse_workers
 
         refuse_workers(config)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +14,6 @@ from typing import TypeVar
 import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
-from hypothesis.errors import InvalidArgument
 from hypothesis.strategies import SearchStrategy
 
 from pytest_rageval import strategies as rag
@@ -168,6 +171,14 @@ def test_a_dataset_is_found_beside_the_calling_file(tmp_path: Path) -> None:
             "unknown dataset format 'jsnl'; did you mean 'jsonl'",
         ),
         (lambda: rag.cases(["q1"]), SettingError, "rag.cases takes format:path, or a list of Case or Instance"),  # type: ignore[list-item]
+        (lambda: rag.cases(3), SettingError, "rag.cases takes format:path, or a list of Case or Instance, found 3"),  # type: ignore[arg-type]
+        (
+            lambda: rag.cases(TOWN, where="Food"),  # type: ignore[arg-type]
+            SettingError,
+            "rag.cases: where: found 'Food', wanted a dict of facets",
+        ),
+        (lambda: rag.contexts("q1"), SettingError, "found 'q1', wanted a Case or an Instance"),  # type: ignore[arg-type]
+        (lambda: rag.answers("q1"), SettingError, "found 'q1', wanted a Case or an Instance"),  # type: ignore[arg-type]
         (lambda: rag.cases([]), SettingError, "rag.cases: the dataset has no record"),
         (lambda: rag.cases(TOWN, where={"topic": "Food"}), SettingError, "rag.cases: where matches no case"),
         (
@@ -192,10 +203,19 @@ def test_what_cannot_be_generated_is_said_at_once(
     assert sentence in str(said.value)
 
 
-def test_the_profile_is_registered_and_not_loaded() -> None:
-    profile = settings.get_profile("rag")
-    assert (profile.max_examples, profile.deadline) == (25, None)
-    assert settings.default is not None
-    assert settings.default.max_examples != 25
-    with pytest.raises(InvalidArgument):
-        settings.get_profile("rageval")
+@pytest.mark.parametrize("variables", [{}, {"CI": "1"}])
+def test_the_profile_is_registered_and_not_loaded(variables: dict[str, str]) -> None:
+    """In a process of its own: another test of this process may have loaded a profile."""
+    code = """
+        from hypothesis import settings
+        before = settings.default
+        import pytest_rageval.strategies
+        assert settings.default is before
+        profile = settings.get_profile("rag")
+        print(profile.max_examples, profile.deadline, profile.derandomize)
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | variables
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout, ran.stderr) == (f"25 None {bool(variables)}\n", "")

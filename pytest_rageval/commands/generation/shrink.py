@@ -56,27 +56,38 @@ def shrink_case(case: str, run: str | None, out: Path | None, *, most: int, conf
     Raises:
         SettingError: the case is unknown, or its test cannot be collected.
     """
-    from pytest_rageval.commands.runs import rootdir, stored_run
-    from pytest_rageval.commands.show_case import outcomes_of_case
-    from pytest_rageval.generation.shrinking.minimal_record import append_record, minimal_record
+    from pytest_rageval.errors import SettingError
+    from pytest_rageval.generation.shrinking.minimal_record import append_record, check_target, minimal_records
     from pytest_rageval.hooks.shrink_command import shrink_tests
     from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
 
-    nodeids = [case]
-    if run is not None or "::" not in case:
-        stored = stored_run(rootdir(Path.cwd()), run)
-        nodeids = [outcome.nodeid for outcome in outcomes_of_case(stored, case)]
-    cases = shrink_tests(nodeids, most=most, confirm=confirm)
+    if most <= confirm:
+        problem = f"--most {most} leaves no request to search with, since --confirm asks {confirm} times"
+        raise SettingError(f"{problem}; give --most {confirm + 1} or more")
+    if out is not None:
+        check_target(out)
+    cases = shrink_tests(_nodeids(case, run), most=most, confirm=confirm)
     yield from shrunk_lines({each.name: each.result for each in cases}, texts=all(each.texts for each in cases))
     if out is not None:
-        records = [minimal_record(each.case, each.result) for each in cases if not isinstance(each.result, str)]
-        unique = list({record["id"]: record for record in records}.values())
-        new = append_record(out, unique)
-        kept = [record["id"] for record in unique if record["id"] not in new]
+        records = minimal_records((each.case, each.result) for each in cases if not isinstance(each.result, str))
+        new = append_record(out, records)
+        kept = [record["id"] for record in records if record["id"] not in new]
         yield f"written: {', '.join(new)} to {out}" if new else f"nothing new for {out}"
         if kept:
             yield f"already in {out}: {', '.join(kept)}"
     return int(any(isinstance(each.result, str) for each in cases))
+
+
+def _nodeids(case: str, run: str | None) -> list[str]:
+    """Return the node ids of a case's tests; a variant has its own node id, and is not meant by the id of its case."""
+    if run is None and "::" in case:
+        return [case]
+    from pytest_rageval.analysis.variants import originals
+    from pytest_rageval.commands.runs import rootdir, stored_run
+    from pytest_rageval.commands.show_case import outcomes_of_case
+
+    found = outcomes_of_case(stored_run(rootdir(Path.cwd()), run), case)
+    return [outcome.nodeid for outcome in originals(found) or found]
 
 
 def _positive(text: str) -> int:

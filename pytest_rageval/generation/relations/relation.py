@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal
 
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.generation.relations import BUILTIN
 from pytest_rageval.generation.relations.records import NO_RECORDS, Records
 from pytest_rageval.generation.relations.unchanged import changes_of
@@ -150,7 +151,13 @@ def of_question(
 
 
 def as_case(case: Case | Instance) -> Case:
-    """Return a case; an instance stands for the case with all its passages, in their order."""
+    """Return a case; an instance stands for the case with all its passages, in their order.
+
+    Raises:
+        SettingError: it is neither.
+    """
+    if not isinstance(case, (Case, Instance)):  # a user's test may not be typed
+        raise SettingError(f"found {short_repr(case)}, wanted a Case or an Instance")
     return case if isinstance(case, Case) else Case(case.id, case, case.passages, case.facets)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +11,61 @@ from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.generation.shrinking.shrunk import Shrunk
 from pytest_rageval.model.case import Case, Gold, Passage
+from pytest_rageval.model.facets import RELATION, VARIANT, is_variant
 
-__all__ = ["append_record", "minimal_record"]
+__all__ = ["append_record", "check_target", "minimal_record", "minimal_records"]
 
 SUFFIX = "-min"
 
 _DERIVED = ("answerable", "dataset", "language", "noise_rate", "noise_realised", "passages", "correct_rate",
-            "correct_realised", "ability", "system", "repeat", "workflow", "model")  # fmt: skip
-"""Facets that a session adds, or that the record has as keys of their own."""
+            "correct_realised", "ability", "system", "repeat", "workflow", "model", "dialogue", "round")  # fmt: skip
+"""Facets that a session adds, that the record has as keys of their own, or that place it in a conversation."""
 
 
 def minimal_record(case: Case, shrunk: Shrunk) -> dict[str, Any]:
     """Return the record of a case with its smallest context, in our JSON Lines format; its id ends with ``-min``."""
     instance = case.instance
-    record: dict[str, Any] = {"id": f"{instance.id}{SUFFIX}", "question": instance.question}
+    change = [case.facets[name] for name in (RELATION, VARIANT) if is_variant(case.facets)]
+    record: dict[str, Any] = {"id": "-".join([instance.id, *change]) + SUFFIX, "question": instance.question}
     record |= _gold("answers", instance.gold)
     record |= _gold("fake_answers", instance.fake)
     record["passages"] = [_passage(each.passage) for each in shrunk.kept]
-    if instance.history:
-        record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in instance.history]
+    if shrunk.history:
+        record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in shrunk.history]
     if instance.answerable is not None:
         record["answerable"] = instance.answerable
     facets = {name: value for name, value in instance.facets.items() if name not in _DERIVED}
     return {**record, "language": instance.language, **facets}
+
+
+def minimal_records(found: Iterable[tuple[Case, Shrunk]]) -> list[dict[str, Any]]:
+    """Return the different records of cases with their smallest contexts.
+
+    Settings and systems may break a case by different contexts; the ids of the further ones end with ``-2`` and so on.
+    """
+    different: dict[str, list[dict[str, Any]]] = {}
+    for record in (minimal_record(case, shrunk) for case, shrunk in found):
+        same = different.setdefault(record["id"], [])
+        if record not in same:
+            same.append(record)
+    return [
+        record if number == 1 else {**record, "id": f"{name}-{number}"}
+        for name, same in different.items()
+        for number, record in enumerate(same, 1)
+    ]
+
+
+def check_target(path: Path) -> None:
+    """Check that records can be appended to a JSON Lines file, before any system is asked.
+
+    Raises:
+        DataError: the file is invalid.
+        SettingError: its folder is missing.
+    """
+    if path.exists():
+        _ids(path)
+    elif not path.absolute().parent.is_dir():
+        raise SettingError(f"--out {short_repr(str(path))}: its folder does not exist; make it, or name another file")
 
 
 def append_record(path: Path, records: Sequence[dict[str, Any]]) -> list[str]:
@@ -44,7 +76,7 @@ def append_record(path: Path, records: Sequence[dict[str, Any]]) -> list[str]:
         SettingError: the file cannot be written.
     """
     try:
-        known = {each.id for each in load(path)} if path.exists() and path.stat().st_size else set()
+        known = _ids(path) if path.exists() else set()
         new = [record for record in records if record["id"] not in known]
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         with path.open("a", encoding="utf-8") as file:
@@ -53,6 +85,11 @@ def append_record(path: Path, records: Sequence[dict[str, Any]]) -> list[str]:
     except OSError as error:
         raise SettingError(f"--out {short_repr(str(path))}: {error.strerror or error}") from None
     return [record["id"] for record in new]
+
+
+def _ids(path: Path) -> set[str]:
+    """Return the ids of the records of a file, which may be empty."""
+    return {each.id for each in load(path)} if path.is_dir() or path.stat().st_size else set()
 
 
 def _gold(key: str, gold: Gold) -> dict[str, Any]:

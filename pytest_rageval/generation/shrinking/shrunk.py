@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_rageval.model.case import Passage
+from pytest_rageval.model.case import Passage, Turn
 
 __all__ = ["Kept", "Shrunk"]
 
@@ -40,6 +40,7 @@ class Shrunk:
         calls: number of requests.
         replayed: number of requests that recordings answered.
         stopped: why the search ended early, "" if it did not.
+        history: the earlier turns of each request.
     """
 
     seen: int
@@ -53,6 +54,7 @@ class Shrunk:
     calls: int
     replayed: int
     stopped: str = ""
+    history: tuple[Turn, ...] = ()
 
     @property
     def is_flaky(self) -> bool:

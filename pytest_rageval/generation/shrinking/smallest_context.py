@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError, ddmin, fewest_additions
+from pytest_rageval.generation.shrinking.ddmin import Minimal, NoMoreTestsError, ddmin, fewest_additions
 from pytest_rageval.generation.shrinking.reply import Reply, misses_alike
 from pytest_rageval.generation.shrinking.shrunk import Kept, Shrunk
 from pytest_rageval.model.case import Instance, Passage
@@ -20,6 +21,8 @@ __all__ = ["Context", "smallest_context"]
 Context = tuple[Passage, ...]
 """The passages of one request, in order."""
 
+_Piece = tuple[int, int]
+"""The place of a passage, and the number of one of its sentences, from 0."""
 
 Ask = Callable[[Context, int], Reply]
 """Answers a case with a context, in the repetition of a number from 1; raises `NoMoreTestsError` if it cannot."""
@@ -51,7 +54,7 @@ def smallest_context(
     pieces = [(at, number) for at, passage in enumerate(passages.items) for number in range(len(_pieces(passage)))]
     is_minimal, kept = passages.is_minimal, _kept(passages.items, pieces)
     if is_minimal and len(pieces) > len(passages.items):
-        parts = ddmin(pieces, lambda part: asking.misses(_context(_kept(passages.items, part))))
+        parts = _fewest_pieces(passages.items, pieces, asking)
         is_minimal, kept = parts.is_minimal, _kept(passages.items, parts.items)
     smallest = _context(kept)
     repeats = asking.repeat(smallest, confirm)
@@ -64,6 +67,20 @@ def smallest_context(
         len(whole), kept, is_minimal, without, ids, tuple(each.id for each in added), had_evidence, repeats,
         asking.calls, asking.replayed, asking.stopped,
     )  # fmt: skip
+
+
+def _fewest_pieces(passages: Context, pieces: Sequence[_Piece], asking: _Asking) -> Minimal[_Piece]:
+    """Return the fewest sentences with which the case misses, so that no sentence and no passage can be left out."""
+    found = ddmin(pieces, lambda part: asking.misses(_context(_kept(passages, part))))
+    places = Counter(at for at, _ in found.items)
+    try:
+        for at in places if found.is_minimal and len(places) > 1 else ():
+            rest = tuple(piece for piece in found.items if piece[0] != at)
+            if places[at] > 1 and asking.misses(_context(_kept(passages, rest))):
+                return _fewest_pieces(passages, rest, asking)
+    except NoMoreTestsError:
+        return Minimal(found.items, False)
+    return found
 
 
 def _check(asking: _Asking, whole: Context, *, retrieves: bool) -> Reply:
@@ -79,7 +96,8 @@ def _check(asking: _Asking, whole: Context, *, retrieves: bool) -> Reply:
         raise SettingError(f"it is right {again}, so there is nothing to shrink")
     reported = [reply.ranking for reply in (first, empty) if reply.ranking is not None]
     foreign = bool(empty.ranking) or not set(first.ranking or ()) <= {passage.id for passage in whole}
-    if whole and first.text == empty.text and (foreign if reported else retrieves):
+    ignores = foreign if reported else retrieves and not first.rejected  # the same rejection twice says nothing
+    if whole and first.text == empty.text and ignores:
         raise SettingError(
             "its system ignores the passages it is given: it answers the same without them, and its ranking is not "
             "from them; let it use query.passages if there are any"
@@ -149,7 +167,7 @@ class _Asking:
         return reply
 
 
-def _kept(passages: Sequence[Passage], pieces: Sequence[tuple[int, int]]) -> tuple[Kept, ...]:
+def _kept(passages: Sequence[Passage], pieces: Sequence[_Piece]) -> tuple[Kept, ...]:
     """Return the passages with these sentences of theirs, without those that have none left."""
     kept = []
     for at, passage in enumerate(passages):

@@ -170,7 +170,7 @@ class Options(Settings):
     dry_run: Setting[bool] = Setting("--rag-dry-run", action="store_true",
         help="report numbers of cases, calls, tokens, and cost; run nothing",
         more="how-to/money.md#count-before-you-pay")
-    shrink: Setting[int | None] = Setting("--rag-shrink", type=parsing.positive, nargs="?", const=3, metavar="N",
+    shrink: Setting[int | None] = Setting("--rag-shrink", type=parsing.cases_to_shrink, nargs="?", const=3, metavar="N",
         help="find the smallest context that breaks each of the N worst missed cases (3); write --rag-shrink=N",
         more="how-to/properties.md#find-what-breaks-a-case")
     resume: Setting[str | None] = Setting("--rag-resume", nargs="?", const="", metavar="RUN",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "alpha",
     "baseline",
+    "cases_to_shrink",
     "cluster",
     "count",
     "distinct",
@@ -48,6 +49,14 @@ def positive(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is no whole number of 1 or more")
+
+
+def cases_to_shrink(text: str) -> int:
+    """Parse the number of ``--rag-shrink``, for argparse; a path of tests often follows the option."""
+    try:
+        return positive(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}; write --rag-shrink=N, and paths of tests before it") from None
 
 
 def shard(text: str) -> tuple[int, int]:

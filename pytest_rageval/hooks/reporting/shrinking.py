@@ -45,7 +45,8 @@ class Shrinking:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Add an item behind the last test."""
         behind = _AfterCases.from_parent(session, name="rag-shrink")
-        if COLLECTED in session.config.stash and session.items:
+        collected = session.config.stash.get(COLLECTED, None)
+        if collected is not None and (session.items or collected.taken):
             session.items.append(behind)
         try:
             return (yield)
@@ -84,24 +85,34 @@ class Shrinking:
             terminalreporter.write_line(line)
 
     def _worst(self, session: pytest.Session) -> list[pytest.Item]:
-        """Return the tests of the cases that missed, the worst value of the primary metric first; no variants."""
+        """Return the tests of the cases that missed, the worst value of the primary metric first; no variants.
+
+        Cases taken over from a resumed run count too. A case that missed in several repeats counts once.
+        """
         from pytest_rageval.analysis.missed import missed
         from pytest_rageval.model.facets import is_variant
 
         recorder = session.config.stash.get(RECORDER, None)
         outcomes = {} if recorder is None else recorder.run.outcomes
-        found: list[tuple[float, pytest.Item]] = []
-        for item in session.items:
+        found: dict[tuple[str, str, str], tuple[float, pytest.Item]] = {}
+        for item in (*session.config.stash[COLLECTED].taken, *session.items):
             outcome = outcomes.get(item.nodeid)
             if outcome is None or ENTRY not in item.stash or is_variant(outcome.facets):
                 continue
-            testbed = item.stash[ENTRY].testbed
+            entry = item.stash[ENTRY]
+            testbed = entry.testbed
             primary = next(iter(testbed.metrics.values()))
             if missed(outcome, primary.name, primary.higher_is_better, testbed.gates):
                 value = outcome.scores[primary.name].value or 0.0
-                found.append((value if primary.higher_is_better else -value, item))
+                value = value if primary.higher_is_better else -value
+                case = testbed.nodeid, entry.name, entry.responder.name
+                found[case] = min(found.get(case, (value, item)), (value, item), key=_value)
         self._missed = len(found)
-        return [item for _, item in sorted(found, key=lambda pair: pair[0])][: self._most]
+        return [item for _, item in sorted(found.values(), key=_value)][: self._most]
+
+
+def _value(case: tuple[float, pytest.Item]) -> float:
+    return case[0]
 
 
 def refuse_workers(config: pytest.Config) -> None:

@@ -249,16 +249,20 @@ def _changed(
             raise SettingError(f"rag_ask: question: found {short_repr(question)}, wanted a string")
         case = replace(case, instance=replace(case.instance, question=question))
     if history is not None:
-        if not all(isinstance(turn, Turn) for turn in history):
+        if not _is_list_of(history, Turn):
             raise SettingError(f"rag_ask: history: found {short_repr(history)}, wanted a list of Turn")
         case = replace(case.with_history(tuple(history)), earlier=None)
     if passages is None:
         return replace(case, supplied=None)
     if isinstance(passages, EllipsisType):
         return case
-    if isinstance(passages, str) or not all(isinstance(each, (Passage, str)) for each in passages):
+    if isinstance(passages, str) or not _is_list_of(passages, (Passage, str)):
         raise SettingError(f"rag_ask: passages: found {short_repr(passages)}, wanted a list of texts or Passage")
     return replace(case, supplied=tuple(_passage(at, each) for at, each in enumerate(passages)))
+
+
+def _is_list_of(value: object, kinds: type | tuple[type, ...]) -> bool:
+    return isinstance(value, Sequence) and all(isinstance(each, kinds) for each in value)
 
 
 def _passage(at: int, value: Passage | str) -> Passage:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.missed import missed
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, SettingError
@@ -20,8 +21,10 @@ from pytest_rageval.hooks.config.fixture_overrides import set_up_for
 from pytest_rageval.hooks.run.answering import answering_of
 from pytest_rageval.hooks.run.asking import AskedResult
 from pytest_rageval.hooks.run.failures import BUDGET
+from pytest_rageval.metrics.answers.stable import BY_RULE
 from pytest_rageval.metrics.shared.detection import rejects
-from pytest_rageval.model.case import Case, Passage
+from pytest_rageval.model.case import Case, Passage, Turn
+from pytest_rageval.model.facets import RELATION
 
 __all__ = ["CONFIRM", "MOST", "named", "shrink"]
 
@@ -42,6 +45,8 @@ def shrink(item: pytest.Item, following: pytest.Item | None, most: int = MOST, c
     primary = next(iter(entry.testbed.metrics.values()))
     if entry.testbed.recorded is not None:
         return "its answers are recorded, and no system answers anything else"
+    if (relation := entry.case.facets.get(RELATION)) in BY_RULE:
+        return f"the relation {relation} should change its answer; shrink the case that it was made of"
     if primary.of == "retrieval":
         return f"its primary metric {primary.name} judges the ranking, not the answer"
     try:
@@ -68,11 +73,15 @@ class _Shrinking:
         self._case = self._collected.session_case(self._entry)
         self._asking = answering_of(item.session).asking
         self._request = request
+        self._history: tuple[Turn, ...] = ()
 
     def shrunk(self, most: int, confirm: int) -> Shrunk:
         retrieves = self._case.supplied is None
         seen = self._retrieved() if retrieves else self._case.supplied or ()
-        return smallest_context(self._case.instance, seen, self._reply, retrieves=retrieves, most=most, confirm=confirm)
+        found = smallest_context(
+            self._case.instance, seen, self._reply, retrieves=retrieves, most=most, confirm=confirm
+        )
+        return replace(found, history=self._history)
 
     def _retrieved(self) -> Context:
         """Return the passages that a system retrieved for itself."""
@@ -93,6 +102,7 @@ class _Shrinking:
         result, error = self._answer(replace(self._case, supplied=context), repeat)
         after = self._collected.models.outside.calls
         replayed = after.calls > before.calls and after.attempts == before.attempts
+        self._history = result.case.instance.history
         if error is not None:
             if error.kind == BUDGET:
                 raise NoMoreTestsError(str(error).partition("\n")[0])
@@ -111,7 +121,8 @@ class _Shrinking:
 
     def _answer(self, case: Case, repeat: int = 1) -> tuple[AskedResult, CaseError | None]:
         testbed = self._entry.testbed
-        asked = case if repeat == 1 else case.with_facets(repeat=str(repeat))
+        number = int(case.facets.get(REPEAT, "1")) + repeat - 1  # a request of the same number is not asked again
+        asked = case if repeat == 1 else case.with_facets(repeat=str(number))
         primary = next(iter(testbed.metrics.values()))
         system, nodeid = self._entry.responder.name, self._request.node.nodeid
         task = Task(nodeid, testbed.nodeid, system, asked, (primary,), testbed.correctness)

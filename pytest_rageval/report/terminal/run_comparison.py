@@ -63,7 +63,7 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
 
 def _head(snapshot: Snapshot) -> str:
     name = " ".join(dict.fromkeys(filter(None, (snapshot.path, snapshot.run and f"(run {snapshot.run})"))))
-    cases = counted(len(snapshot.cases), "case")
+    cases = counted(len(snapshot.originals), "case")
     return f"{name or 'a run'}, of {moment(snapshot.started)}, {cases} of {', '.join(snapshot.systems) or 'no system'}"
 
 

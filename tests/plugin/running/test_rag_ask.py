@@ -139,7 +139,9 @@ def test_an_error_of_the_system_fails_the_test_and_is_no_zero(project: Project) 
         ("rag_ask('q1')", "rag_ask takes a Case, an Instance or a variant, found 'q1'"),
         ("rag_ask(CASE, question=3)", "rag_ask: question: found 3, wanted a string"),
         ("rag_ask(CASE, passages='In Paris.')", "rag_ask: passages: found 'In Paris.', wanted a list of texts"),
+        ("rag_ask(CASE, passages=3)", "rag_ask: passages: found 3, wanted a list of texts or Passage"),
         ("rag_ask(CASE, history=['hello'])", r"rag_ask: history: found \['hello'\], wanted a list of Turn"),
+        ("rag_ask(CASE, history=3)", "rag_ask: history: found 3, wanted a list of Turn"),
     ],
 )
 def test_a_wrong_argument_is_said_in_one_sentence(project: Project, request_: str, sentence: str) -> None:

@@ -131,6 +131,69 @@ def test_a_suite_and_fixtures_of_a_narrower_scope(project: Project) -> None:
     run.said(*LINES)
 
 
+def test_cases_of_a_resumed_run_are_shrunk_too(project: Project) -> None:
+    museum(project, LIED, record("q20", P0, W0, question="Who fails?"))
+    conftest = project.path / "conftest.py"
+    whole = conftest.read_text()
+    conftest.write_text(whole.replace("passages =", "assert query.question != 'Who fails?'\n    passages =", 1))
+    assert project.run().statuses == {"q17": "scored", "q20": "error"}
+    conftest.write_text(whole)
+    run = project.run("--rag-resume", "--rag-shrink", fresh=False)
+    run.said("*1 of 2 cases taken over*")
+    run.said(LINES[0], "*museum[[]q20]   2 passages -> 1*")
+
+
+def test_a_case_that_missed_in_several_repeats_is_shrunk_once(project: Project) -> None:
+    museum(project, LIED)
+    project.file("pytest.ini", "[pytest]\naddopts = --rag-repeat 2")
+    run = project.run("--rag-shrink")
+    assert run.text.count(" passages -> ") == 1
+    run.said("*museum[[]q17-repeat=1]   4 passages -> 1, 2nd of 3 *")
+    (project.path / "log.txt").unlink()
+    said = project.command("shrink", "test_museum.py::test_museum[q17-repeat=2]")
+    assert "4 passages -> 1" in said.stdout
+    assert log(project).count("w0") == 1 + 3 + 2  # whole, each of three sentences, and one of them twice more
+
+
+def test_a_listing_of_the_tests_shrinks_nothing(project: Project) -> None:
+    museum(project)
+    assert "shrunk" not in project.run("--rag-shrink", "--collect-only").text
+
+
+def test_the_id_of_a_case_is_no_variant(project: Project) -> None:
+    museum(project, LIED)
+    arguments = "metrics=['accuracy'], relations=['typo', 'remove_evidence'], variants=1"
+    project.file("test_museum.py", TEST.replace('metrics=["accuracy"], gates=["accuracy >= 0.3"]', arguments))
+    project.run()
+    said = project.command("shrink", "q17", "--out", "shrunk.jsonl")
+    assert said.stdout.count(" passages -> ") == 1
+    typo = project.command(
+        "shrink", "test_museum.py::test_museum[q17-relation=typo-variant=1]", "--out", "shrunk.jsonl"
+    )
+    assert "written: q17-typo-1-min to shrunk.jsonl" in typo.stdout
+    removed = project.command("shrink", "test_museum.py::test_museum[q17-relation=remove_evidence-variant=1]")
+    assert removed.returncode == 1
+    assert "not shrunk: the relation remove_evidence should change its answer; shrink the case that" in removed.stdout
+
+
+def test_a_turn_is_written_with_the_history_that_the_system_saw(project: Project) -> None:
+    museum(project, record("d1", P0, dialogue="d", round=1), record("d2", P0, W0, dialogue="d", round=2))
+    project.file("test_museum.py", TEST.replace('metrics=["accuracy"]', 'metrics=["accuracy"], history="own"'))
+    said = project.command("shrink", "test_museum.py::test_museum[d2]", "--out", "shrunk.jsonl")
+    assert said.returncode == 0, said.stderr
+    written = json.loads((project.path / "shrunk.jsonl").read_text())
+    assert written["history"] == [{"question": "When does the museum open?", "answer": "9:00"}]
+    assert "dialogue" not in written
+    assert "round" not in written
+
+
+def test_a_path_behind_the_option_is_no_number(project: Project) -> None:
+    museum(project)
+    run = project.run("--rag-shrink", "test_museum.py")
+    assert run.status == pytest.ExitCode.USAGE_ERROR
+    assert "'test_museum.py' is no whole number of 1 or more; write --rag-shrink=N, and" in run.result.stderr.str()
+
+
 def test_workers_are_refused(project: Project) -> None:
     museum(project)
     run = project.run("--rag-shrink", "-n2")
@@ -176,6 +239,33 @@ def test_what_the_command_cannot_shrink(project: Project, case: str, status: int
     said = project.command("shrink", case)
     assert said.returncode == status
     assert sentence in said.stdout + said.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ("--most", "3"),
+            "--most 3 leaves no request to search with, since --confirm asks 3 times; give --most 4 or more",
+        ),
+        (
+            ("--out", "none/shrunk.jsonl"),
+            "--out 'none/shrunk.jsonl': its folder does not exist; make it, or name another",
+        ),
+        (("--out", "docs"), "docs: is a directory"),
+        (("--out", "bad.jsonl"), "bad.jsonl:1: invalid JSON"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_the_system_is_asked(
+    project: Project, arguments: tuple[str, str], sentence: str
+) -> None:
+    museum(project, LIED)
+    (project.path / "docs").mkdir()
+    project.file("bad.jsonl", "{")
+    said = project.command("shrink", "test_museum.py::test_museum[q17]", *arguments)
+    assert said.returncode == 2
+    assert sentence in said.stderr
+    assert not (project.path / "log.txt").exists()
 
 
 RETRIEVES = """

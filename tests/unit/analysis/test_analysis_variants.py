@@ -121,6 +121,13 @@ def test_a_case_and_its_variants_are_one_unit() -> None:
     assert high - low > 0.8  # as two cases have it, not sixteen
 
 
+def test_repeats_of_a_case_are_one_case() -> None:
+    repeats = [outcome(name, 1.0, repeat=str(number)) for name in ("q1", "q2") for number in (1, 2, 3)]
+    many = [variant(each, 1.0, number) for each in repeats for number in (1, 2)]
+    (row,) = relation_results([*repeats, *many], PRIMARY, {})
+    assert (row.n, row.n_cases) == (12, 2)
+
+
 def test_relations_are_counted_with_their_least_stable_variants() -> None:
     q1, q2 = outcome("q1", 1.0), outcome("q2", 0.5)
     everything = [

@@ -126,6 +126,13 @@ def test_the_json_has_each_metric_and_cell(two: Path, capsys: pytest.CaptureFixt
     assert [each["metric"] for each in f1] == ["f1"] * 3
 
 
+def test_the_head_counts_no_variants(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed = [case(n, 1.0, facets={"relation": "typo", "variant": "1"}) for n in range(N)]
+    write_baseline(two / "more.json", run_of([*(case(n, 1.0) for n in range(N)), *changed]))
+    assert f", {N} cases of mine" in output_lines(capsys, "more.json", "new.json")[0]
+    assert json.loads("".join(output_lines(capsys, "more.json", "new.json", "--json")))["old"]["n_cases"] == N
+
+
 def test_swapped_runs_flip_signs_and_broken_cases_become_fixed(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
     there = plain(capsys, "old.json", "new.json")["comparisons"]
     back = plain(capsys, "new.json", "old.json")["comparisons"]

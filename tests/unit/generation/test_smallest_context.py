@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
@@ -77,6 +80,41 @@ def test_two_passages_that_only_break_together() -> None:
     assert [each.passage for each in result.kept] == [N0, N2]
     assert "5 passages -> 2: n0 " in lines(result)[0]
     assert lines(result)[1].startswith("without n0 or n2 right in all ")
+
+
+@given(st.lists(st.integers(1, 3), min_size=2, max_size=3), st.integers(0, 2**32))
+def test_no_sentence_and_no_passage_can_be_left_out(sizes: list[int], seed: int) -> None:
+    """Also of a system in which more passages may help and fewer may break."""
+    whole = tuple(
+        Passage(f"n{at}", " ".join(f"Line {at} {number}." for number in range(size)), role="negative")
+        for at, size in enumerate(sizes)
+    )
+
+    def breaks(context: Context) -> bool:
+        lines = re.findall(r"Line \d \d", " ".join(each.text for each in context))
+        return bool(lines) and (context == whole or Random(f"{seed} {lines}").random() < 0.5)
+
+    result = shrunk(lambda context: "10:00" if breaks(context) else "9:00", whole, most=500)
+    kept = tuple(each.passage for each in result.kept)
+    assert result.is_minimal
+    assert breaks(kept)
+    for at, passage in enumerate(kept):
+        others = passage.text.split(". ")
+        fewer = [". ".join(others[:n] + others[n + 1 :]) for n in range(len(others))] if len(others) > 1 else []
+        for rest in ((), *((replace(passage, text=text),) for text in fewer)):
+            assert not breaks((*kept[:at], *rest, *kept[at + 1 :]))
+
+
+def test_a_passage_that_became_needless_with_the_sentences_is_left_out() -> None:
+    """No single sentence can be left out of 13, 46: only the two of the second passage together."""
+    whole = (Passage("n0", "Line 1. Line 2. Line 3."), Passage("n1", "Line 4. Line 5. Line 6."))
+    broken = ("123456", "13456", "1346", "13")
+
+    def system(context: Context) -> str:
+        return "10:00" if "".join(re.findall(r"\d", " ".join(each.text for each in context))) in broken else "9:00"
+
+    (kept,) = shrunk(system, whole).kept
+    assert kept.passage.text == "Line 1. Line 3."
 
 
 def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
@@ -184,6 +222,11 @@ def test_a_retriever_that_reports_nothing_and_says_the_same_ignores_its_passages
         smallest_context(MUSEUM, SEEN, asking(lambda context: "10:00"), retrieves=True, most=60, confirm=3)
     used = smallest_context(MUSEUM, SEEN, asking(last_time), retrieves=True, most=60, confirm=3)
     assert [each.passage.id for each in used.kept] == ["w0"]
+
+
+def test_a_retriever_that_rejects_with_and_without_passages_may_use_them() -> None:
+    lacks = smallest_context(MUSEUM, (N0, N1), asking(last_time), retrieves=True, most=60, confirm=3)
+    assert lines(lacks)[1] == "right with p0: evidence is missing"
 
 
 def test_what_is_not_shrunk_says_why() -> None:

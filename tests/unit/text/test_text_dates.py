@@ -16,6 +16,11 @@ def test_a_date_is_located_without_the_word_before_it() -> None:
     ]
 
 
+def test_a_year_may_stand_before_chinese() -> None:
+    text = "从1 January 1000到1000 km, 于May 2010完工"
+    assert [text[start:end] for start, end, _ in located_dates(text)] == ["1 January 1000", "May 2010"]
+
+
 def test_a_time_is_located_and_a_bare_hour_is_none() -> None:
     text = "Open from 9:00 to 5 p.m., with 12 rooms. 下午3点半闭馆。"
     assert [(text[start:end], minutes) for start, end, minutes in located_times(text)] == [
