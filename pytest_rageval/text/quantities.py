@@ -88,7 +88,7 @@ _NUMBER = re.compile(
     r"(?=[-+(负零人$€£¥￥.\d]|minus |negative |rmb|cny|usd|us\$|hk|eur|jpy|gbp)"  # possible first characters, for speed
     rf"(?P<open>\()?(?P<sign>[-+]|负|零下|minus |negative )?(?:(?P<cur>{CURRENCY}) ?)?(?P<inner>[-+(])?"
     rf"(?<![\d.])(?<!\d[/\u2044])(?P<num>{_CORE})(?P<scale>{_SCALE})?(?P<more>\d+(?:\.\d+)?{_SCALE})?"
-    rf"(?:[ -]?(?P<unit>{_UNIT}))?(?P<close>\)(?P<late>{_SCALE})?)?",
+    rf"(?:[ -]?(?P<unit>{_UNIT})(?!(?<=[$€£¥￥])\d))?(?P<close>\)(?P<late>{_SCALE})?)?",
     re.IGNORECASE,
 )
 _TO, _AND = re.compile(" ?(?:-|~|to|至|到) ?", re.IGNORECASE), re.compile(" ?(?:and|与|和) ?", re.IGNORECASE)

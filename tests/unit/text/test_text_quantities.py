@@ -194,3 +194,18 @@ def test_time_is_linear(piece: str) -> None:
 
     seconds(100)
     assert seconds(10_000) < 40 * max(seconds(1_000), 0.002)
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("€2 $3", ["EUR", "USD"]),
+        ("€2$3", ["EUR", "USD"]),
+        ("2 €3", ["", "EUR"]),
+        ("2 US$3", ["", "USD"]),
+        ("5$ 6", ["USD", ""]),
+        ("3.50€", ["EUR"]),
+    ],
+)
+def test_a_currency_symbol_before_a_digit_belongs_to_that_number(text: str, units: list[str]) -> None:
+    assert [one.unit for one in sorted(quantities(text), key=lambda one: one.low)] == units
