@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import DataError
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.folder import DRAFTS, stored_usage
@@ -24,8 +26,10 @@ def finished(material: Material, out: Path) -> list[Draft]:
     """Return the drafts of a folder, with the decisions that its files hold.
 
     Raises:
-        DataError: a line of drafts.jsonl is no draft.
+        DataError: drafts.jsonl is missing, or a line of it is no draft.
     """
+    if not (out / DRAFTS).exists():
+        raise DataError(shown_path(out / DRAFTS), "is missing; run rageval generate without --finish first")
     deciders: Registry[Decider] = Registry("decider", DECIDERS)
     drafts = read_drafts(out / DRAFTS)
     material.usage = stored_usage(out)

@@ -59,10 +59,9 @@ def generate(
     Raises:
         RagEvalError: the plan or its data is wrong, or the folder holds files of another plan.
     """
-    from pytest_rageval.errors import SettingError
+    from pytest_rageval.errors import SettingError, ascii_safe
     from pytest_rageval.generation.loading import load_material
-    from pytest_rageval.generation.output.folder import DRAFTS, claim_folder, write_folder
-    from pytest_rageval.generation.output.records import read_drafts
+    from pytest_rageval.generation.output.folder import claim_folder, write_folder
     from pytest_rageval.generation.plan import read_plan
     from pytest_rageval.generation.split import split, split_settings
 
@@ -73,14 +72,13 @@ def generate(
     if dry_run or out is None:
         from pytest_rageval.generation.estimate import estimated
 
-        yield from _with_models(material, out, lambda: list(estimated(material)))
+        yield from map(ascii_safe, _with_models(material, out, lambda: list(estimated(material))))
         return 0
     has_drafts = claim_folder(out, plan, material.tables.values(), force=force)
-    material.previous = {draft.id: draft for draft in read_drafts(out / DRAFTS)} if has_drafts else {}
     drafts = _finished(material, out, has_drafts) if finish else _with_models(material, out, lambda: _drafted(material))
     sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
     counts = write_folder(out, material, drafts, sets)
-    yield from _summary(material, drafts, counts)
+    yield from map(ascii_safe, _summary(material, drafts, counts))
     return int(bool(material.shortages))
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hashlib import sha256
 
 from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.metrics.shared.matching import occurrences
 
-__all__ = ["TASK", "two_parts"]
+__all__ = ["two_parts"]
 
-TASK = "information_integration"
 LONGEST = 130
 """The most characters of each question."""
 
@@ -68,7 +68,7 @@ def _joined(one: Draft, other: Draft) -> Draft:
         one,
         question=question,
         gold=(*one.gold, *other.gold),
-        task=TASK,
+        task=INTEGRATION,
         origin="two parts",
         sources=sources,
         evidence=(*one.evidence, *other.evidence),
