@@ -79,9 +79,26 @@ UNCLEAR = [
     "```\nThe Heron Line carries 180 passengers.\n```",
     "| The Heron Line | carries 180 passengers. |",
     "Revenue rose by 12% in the quarter; later revenue fell.",  # whose
+    "Vanessa Hill of the Heron Club was 0:16 behind.",  # a gap, no time of day
+    "Copyright 2023 The Heron Line Press and its writers.",
+    "The Heron is a network © 2023 Heron Media.",
+    "The first came in 1999 in Oslo, when Ann Lee was a teen.",
+    "A first ferry was built in 1921.",
+    "Feb, 2023 We have added Oslo to the Heron Line timetable.",
+    "Update October 20th, 5:58PM ET: Added comment from the Heron Line.",
+    "By Ann Lee, reporter, the Heron Line carried 180 passengers in 2022.",
+    "At 3:53 p.m. (10:53 a.m. Eastern): The Heron procession reaches Salt Pier.",
+    "The Heron Ryzen 7000 processors have arrived.",  # a model
     "该公司去年运送乘客180万人。",
     "今年苍鹭线运送乘客180万人。",
     "他于1931年出生。",
+    "年2月12日，2022年北京苍鹭线运送乘客180人。",
+    "5年后，北京苍鹭线有船180艘。",
+    "对苍鹭线，北京投入船180艘。",
+    "北京苍鹭线第四季净亏损20亿元。",
+    "主办方在北京为苍鹭线捐赠船50艘。",
+    "考虑到北京苍鹭线的需求，2022年区交通委已建成桥4座。",
+    "北京苍鹭线（据李明等，2019）  最后运送乘客180人。",
     "2023-07-28 16:40，北京苍鹭线运送乘客180人。",
     "2016年8月2日，在上海证券交易所主板上市。",  # what was listed
 ]
