@@ -60,8 +60,10 @@ def _holds(text: str, alias: str) -> bool:
 
 def _joined(one: Draft, other: Draft) -> Draft:
     first, second = one.question, other.question
-    question = (
-        f"回答两个问题。（1）{first}（2）{second}" if one.language == "zh" else f"Answer both: (1) {first} (2) {second}"
+    question = (  # numbered in words: a digit may be an answer
+        f"回答两个问题。第一问：{first}第二问：{second}"
+        if one.language == "zh"
+        else f"Answer both questions. First: {first} Second: {second}"
     )
     sources = tuple(replace(draft.sources[0], group=at) for at, draft in enumerate((one, other)))
     return replace(

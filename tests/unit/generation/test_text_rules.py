@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from pytest_rageval.generation.checks.single import first_failure
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.generator import text_drafts
 from pytest_rageval.model.case import Passage
@@ -235,3 +238,12 @@ def test_a_new_document_changes_no_other_extractive_draft() -> None:
     before = {draft.id for draft in drafts(*texts[:2], tasks=("extractive_qa",))}
     after = {draft.id for draft in drafts(*texts, tasks=("extractive_qa",))}
     assert before < after
+
+
+def test_a_question_of_two_parts_holds_no_digit_of_its_own() -> None:
+    texts = "The Heron Line has 2 ferries.", "The Orchard Tram has 9 stops.", "苍鹭线有船2艘。", "梨山线有车站9个。"
+    found = drafts(*texts, tasks=("information_integration",))
+    assert found
+    for draft in found:
+        assert not re.search(r"\d", draft.question), draft.question
+        assert first_failure(draft) is None
