@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 from pytest_rageval import corpora
@@ -21,7 +22,7 @@ from pytest_rageval.generation.section import Section
 from pytest_rageval.model.case import Passage
 from pytest_rageval.registry import Registry
 
-__all__ = ["PART", "CorpusSettings", "corpus_digests", "corpus_passages", "corpus_settings"]
+__all__ = ["PART", "CorpusSettings", "corpus_digests", "corpus_passages", "corpus_settings", "without_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,17 @@ class CorpusSettings:
 def corpus_settings(plan: Plan) -> tuple[CorpusSettings, ...]:
     """Return each ``[[corpus]]`` of a plan."""
     return cast("tuple[CorpusSettings, ...]", plan.parts["corpus"])
+
+
+def without_files(plan: Plan, folder: Path, names: Collection[str]) -> Plan:
+    """Return the plan without documents that are files of these names in a folder: those that it generated before."""
+    folder = folder.resolve()
+
+    def is_other(place: Place) -> bool:
+        return place.path.name not in names or place.path.resolve().parent != folder
+
+    kept = tuple(replace(each, files=tuple(filter(is_other, each.files))) for each in corpus_settings(plan))
+    return replace(plan, parts=MappingProxyType({**plan.parts, "corpus": kept}))
 
 
 def corpus_passages(plan: Plan) -> Iterator[Passage]:

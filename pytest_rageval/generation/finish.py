@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import DataError
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.folder import DRAFTS, stored_usage
@@ -25,8 +27,10 @@ def finished(material: Material, out: Path) -> tuple[list[Draft], Sets]:
     that they graded.
 
     Raises:
-        DataError: a line of drafts.jsonl or of decisions.jsonl is malformed.
+        DataError: drafts.jsonl is missing, or a line of it or of decisions.jsonl is malformed.
     """
+    if not (out / DRAFTS).exists():
+        raise DataError(shown_path(out / DRAFTS), "is missing; run rageval generate without --finish first")
     generated = before_review(read_drafts(out / DRAFTS))
     decisions = read_decisions(out / DECISIONS)
     material.usage = stored_usage(out)

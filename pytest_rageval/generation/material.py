@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.model_drafts.access import ModelAccess
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Table
@@ -48,7 +47,6 @@ class Material:
         models: how models are asked; None if the plan asks none.
         wanted_topics: topics that have a cell for each task of the plan, also without a draft.
         failures: topic and task -> the kinds of errors of its calls, with counts.
-        previous: the drafts of an earlier call with the same plan, by id; empty for the first.
         warnings: sentences for the user and the report, in order.
         left_out: what made no draft -> how often: rows with missing values, unreadable replies.
         digests: name of an input file -> its sha256, for the manifest.
@@ -65,7 +63,6 @@ class Material:
     models: ModelAccess | None = None
     wanted_topics: set[str] = field(default_factory=set)
     failures: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
-    previous: Mapping[str, Draft] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     digests: dict[str, str] = field(default_factory=dict)

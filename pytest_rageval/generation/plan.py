@@ -15,11 +15,14 @@ from pytest_rageval.model.facets import TASKS
 from pytest_rageval.registry import Registry
 from pytest_rageval.toml_files import read_toml
 
-__all__ = ["INTEGRATION", "LANGUAGES", "PARTS", "SHIPPED", "Part", "Plan", "read_plan"]
+__all__ = ["INTEGRATION", "LANGUAGES", "PARTS", "SHIPPED", "TASK_NAMES", "Part", "Plan", "read_plan"]
 
 LANGUAGES = ("auto", "en", "zh")
 INTEGRATION = "information_integration"
 """The ability of RGB that is also a task of generation."""
+
+TASK_NAMES = {**{task: task for task in TASKS}, INTEGRATION: INTEGRATION, "integration": INTEGRATION}
+"""Word for a task in a plan -> the task."""
 
 KEYS = ("language", "per_cell", "seed", "tasks")
 
@@ -131,7 +134,7 @@ def _file(path: Path) -> Path:
 def _tasks(top: Section) -> tuple[str, ...]:
     names = top.texts("tasks")
     for name in names:
-        if name not in (*TASKS, INTEGRATION):
-            hint = did_you_mean(name, (*TASKS, INTEGRATION))
+        if name not in TASK_NAMES:
+            hint = did_you_mean(name, TASK_NAMES)
             raise top.error("tasks", f"tasks: unknown task {short_repr(name)}; {hint}")
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(TASK_NAMES[name] for name in names))

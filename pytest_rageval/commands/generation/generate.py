@@ -60,10 +60,9 @@ def generate(
     Raises:
         RagEvalError: the plan or its data is wrong, or the folder holds files of another plan.
     """
-    from pytest_rageval.errors import SettingError
+    from pytest_rageval.errors import SettingError, ascii_safe
     from pytest_rageval.generation.loading import load_material
-    from pytest_rageval.generation.output.folder import DRAFTS, claim_folder, write_folder
-    from pytest_rageval.generation.output.records import read_drafts
+    from pytest_rageval.generation.output.folder import claim_folder, write_folder
     from pytest_rageval.generation.plan import read_plan
     from pytest_rageval.generation.review.decisions_file import DECISIONS
     from pytest_rageval.generation.split import split, split_settings
@@ -75,10 +74,9 @@ def generate(
     if dry_run or out is None:
         from pytest_rageval.generation.estimate import estimated
 
-        yield from _with_models(material, out, lambda: list(estimated(material)))
+        yield from map(ascii_safe, _with_models(material, out, lambda: list(estimated(material))))
         return 0
     has_drafts = claim_folder(out, plan, material.tables.values(), force=force)
-    material.previous = {draft.id: draft for draft in read_drafts(out / DRAFTS)} if has_drafts else {}
     if finish:
         drafts, sets = _finished(material, out, has_drafts)
     else:
@@ -87,7 +85,7 @@ def generate(
             material.warnings.append(f"the decisions in {DECISIONS} are not applied; run again with --finish")
         sets = split(drafts, split_settings(plan), plan.seed, material.warnings)
     counts = write_folder(out, material, drafts, sets)
-    yield from _summary(material, drafts, counts)
+    yield from map(ascii_safe, _summary(material, drafts, counts))
     return int(bool(material.shortages))
 
 

@@ -19,6 +19,6 @@ BUILTIN: dict[str, str] = {
 }
 """Reason -> ``"module:function"`` of a check of one draft: ``Draft -> str``, "" if it passes, else what was found.
 
-``duplicate`` and ``near_duplicate`` compare drafts with each other; `stage.check_all` decides them before ``one_hop``
-would matter: they come last, over all that passed.
+``duplicate`` and ``near_duplicate`` compare drafts with each other: `stage.check_all` decides them last, over all that
+passed.
 """

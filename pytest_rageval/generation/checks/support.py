@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from pytest_rageval.errors import short_repr
 from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.generation.quotes import located_quotes
 from pytest_rageval.metrics.shared.matching import contains, slot_hits
 from pytest_rageval.metrics.shared.quantities import alias_verdict
@@ -20,7 +21,7 @@ __all__ = ["CALCULATION", "answer_unsupported", "evidence_not_verbatim", "one_ho
 CALCULATION = "calculation"
 """The verdict of a draft whose answer is computed: the sum in plain numbers, such as ``120 - 70.5``."""
 
-SEVERAL = frozenset({"multi_hop_qa", "contrast_qa", "information_integration"})
+SEVERAL = frozenset({"multi_hop_qa", "contrast_qa", INTEGRATION})
 """Tasks whose answer needs several passages, or several values of one."""
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {

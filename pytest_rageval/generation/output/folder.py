@@ -21,7 +21,7 @@ from pytest_rageval.generation.split import Sets, SplitSettings
 from pytest_rageval.generation.tables.table import Table
 from pytest_rageval.model.case import Passage
 
-__all__ = ["DRAFTS", "claim_folder", "stored_split", "stored_usage", "write_folder"]
+__all__ = ["DRAFTS", "OURS", "claim_folder", "stored_split", "stored_usage", "write_folder"]
 
 DRAFTS, MANIFEST, REPORT, CORPUS = "drafts.jsonl", "manifest.json", "report.md", "corpus.jsonl"
 AUTOMATIC, PEOPLE = ("auto_test", "auto_train"), "human_test"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -42,10 +42,7 @@ def _csv(path: Path) -> Iterator[RawRow]:
         raise DataError(f"{name}:1", "the file holds no row; its first row has to name the columns")
     (head, header), *filled = rows
     columns = [cell.strip() for cell in header]
-    wrong = next((cell for cell in columns if not cell or columns.count(cell) > 1), None)
-    if wrong is not None:
-        problem = f"two columns are named {short_repr(wrong)}" if wrong else "a column has no name"
-        raise DataError(f"{name}:{head}", f"{problem}; name each column once")
+    _check_columns(f"{name}:{head}", columns)
     for line, cells in filled:
         if len(cells) > len(columns):
             problem = f"found {len(cells)} cells, wanted at most {len(columns)}, as in the header"
@@ -73,15 +70,27 @@ def select_rows(path: Path, query: str) -> Iterator[RawRow]:
             if cursor.description is None:
                 raise DataError(name, "the query selects nothing; write a SELECT")
             columns = [column[0] for column in cursor.description]
+            _check_columns(name, columns)
             for number, cells in enumerate(cursor, 1):
-                yield f"{name}: row {number}", dict(zip(columns, map(_cell, cells), strict=True))
+                yield f"{name}: row {number}", _row(f"{name}: row {number}", columns, cells)
     except (sqlite3.Error, sqlite3.Warning) as error:
         problem = f"the query cannot be run ({ascii_safe(str(error))}); write one SELECT over a database of SQLite"
         raise DataError(name, problem) from None
 
 
-def _cell(value: Value) -> Value:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+def _row(where: str, columns: Sequence[str], cells: Sequence[Value]) -> Mapping[str, Value]:
+    blob = next((column for column, cell in zip(columns, cells, strict=True) if isinstance(cell, bytes)), None)
+    if blob is not None:
+        raise DataError(where, f"{short_repr(blob)} holds bytes, wanted a text or a number; leave out the column")
+    return dict(zip(columns, cells, strict=True))
+
+
+def _check_columns(where: str, columns: Sequence[str]) -> None:
+    """Refuse columns without a name, and two of one name."""
+    wrong = next((name for name in columns if not name or columns.count(name) > 1), None)
+    if wrong is not None:
+        problem = f"two columns are named {short_repr(wrong)}" if wrong else "a column has no name"
+        raise DataError(where, f"{problem}; name each column once")
 
 
 ENDINGS: dict[str, Callable[[Path], Iterator[RawRow]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,11 +77,13 @@ def is_missing(value: Value) -> bool:
 
 
 def value_text(value: Value) -> str:
-    """Return a value as text: a list with commas, 3.0 as 3.0, true as true."""
+    """Return a value as text: a list with commas, no missing items; 3.0 as 3.0, true as true, an object as JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(value_text, value))
+        return ", ".join(value_text(item) for item in value if not is_missing(item))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     return str(value).strip()
 
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pytest_rageval.errors import did_you_mean, short_repr
+from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.generation.tables.filling import PLACEHOLDER
 from pytest_rageval.generation.tables.table import Row, Table, value_text
 from pytest_rageval.generation.templates.condition import Condition, parse_condition
 from pytest_rageval.generation.templates.expression import Expression, Found, expressions_in
 from pytest_rageval.generation.templates.joins import Join, parse_joins
-from pytest_rageval.generation.templates.template import INTEGRATION, Template, check_columns
+from pytest_rageval.generation.templates.template import Template, check_columns
 from pytest_rageval.metrics.shared.matching import fold
 
 __all__ = ["Prepared", "Text", "prepare"]
@@ -144,6 +145,10 @@ def _slots(
 ) -> tuple[tuple[Text, ...], ...]:
     """Return the slots of the answer; without an answer, the columns of the passage that no question names."""
     if template.answer:
+        forgotten = next((alias for slot in template.answer for alias in slot if alias in table.columns), None)
+        if forgotten is not None:
+            problem = f"answer: {short_repr(forgotten)} is a column of {table.name!r}; write {{{forgotten}}}"
+            raise template.section.error("answer", problem)
         return tuple(
             tuple(_text(alias, template, "answer", table, tables) for alias in slot) for slot in template.answer
         )

@@ -80,7 +80,7 @@ def _conversation(
     prepared: Prepared, plan: Plan, row: Row, wording: Text, questions: Sequence[str], answered: Answered
 ) -> list[Draft]:
     """Return the turns of a conversation about a row, each with the turns before it."""
-    dialogue = case_id(row.topic, prepared.template.task, questions[0], [row.id])
+    dialogue = case_id(row.topic, prepared.template.task, "\n".join(questions), [row.id])
     found = [each.find(row) for each in wording.expressions]
     entities = [text for each in found if each is not None for text in each.texts]
     history: tuple[Turn, ...] = ()

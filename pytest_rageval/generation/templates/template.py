@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from pytest_rageval.errors import did_you_mean, short_repr
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import INTEGRATION, TASK_NAMES, Part, Plan
 from pytest_rageval.generation.section import Section
 from pytest_rageval.model.facets import LEVELS, TASKS
 
-__all__ = ["INTEGRATION", "OTHERS", "PART", "Balance", "Pick", "Template", "check_columns", "templates_of"]
-
-INTEGRATION = "information_integration"
-"""The task of two lookups in one question; the name is that of RGB's ability."""
+__all__ = ["OTHERS", "PART", "Balance", "Pick", "Template", "check_columns", "templates_of"]
 
 OTHERS = "Other"
 """The key of a balance for all values that it does not list, and for the value itself."""
@@ -57,7 +54,7 @@ class Template:
 
     Attributes:
         section: the table of the plan, for messages.
-        origin: the plan's file name and the line of the header.
+        origin: the plan's file name and the line of the header; with #2 and so on for others of that line.
         table: the name of the table.
         task: the task of its cases.
         level: the level; "" for none.
@@ -99,14 +96,18 @@ def templates_of(plan: Plan) -> tuple[Template, ...]:
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> tuple[Template, ...]:
-    return tuple(map(_template, sections))
+    made: list[Template] = []
+    for each in map(_template, sections):
+        number = 1 + sum(other.section.start == each.section.start for other in made)
+        made.append(each if number == 1 else replace(each, origin=f"{each.origin}#{number}"))
+    return tuple(made)
 
 
 def _template(section: Section) -> Template:
     section.only(KEYS)
     follow_up, via, pick = section.texts("follow_up"), section.texts("via"), _pick(section)
     implied = "conversational_qa" if follow_up else "multi_hop_qa" if via else "contrast_qa" if pick else TASKS[0]
-    task = section.choice("task", implied, (*TASKS, INTEGRATION, "integration"))
+    task = TASK_NAMES[section.choice("task", implied, TASK_NAMES)]
     level = section.choice("level", "", LEVELS) if "level" in section else ""
     ask = section.texts("ask")
     if not ask:
@@ -115,7 +116,7 @@ def _template(section: Section) -> Template:
         section=section,
         origin=f"{Path(section.shown).name}:{section.start + 1}",
         table=section.text("table"),
-        task=INTEGRATION if task == "integration" else task,
+        task=task,
         level=level,
         ask=ask,
         answer=_answer(section, task),

@@ -62,10 +62,11 @@ def _is_repeated(statement: Statement, value: Value) -> bool:
 def _is_loose(statement: Statement, value: Value) -> bool:
     """Return whether a date or time is no part of what a sentence says, or only the day of writing makes it clear."""
     if statement.language != "zh":
-        exact = value.kind == "date" and "d" in value.group[1]
-        if not value.start:
-            return exact and statement.text[value.end : value.end + 1] != ","
-        return exact and _DATED.search(statement.text, 0, value.start) is None
+        if value.kind != "date":
+            return False
+        if not value.start:  # "2022 was a year", "March 2022, when", but not "March 2022 We"
+            return value.group[1] != "y" and statement.text[value.end : value.end + 1] != ","
+        return "d" in value.group[1] and _DATED.search(statement.text, 0, value.start) is None
     if value.kind == "time":
         return _REGULAR.search(statement.text) is None
     return value.kind == "date" and not value.start and _EVENT.search(statement.text) is None

@@ -7,13 +7,14 @@ from typing import cast
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.generation.text_rules.blanks import blanks
 from pytest_rageval.generation.text_rules.calculations import calculations
 from pytest_rageval.generation.text_rules.contrasts import contrasts
 from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.generation.text_rules.sections import sections
 from pytest_rageval.generation.text_rules.statements import statements_of
-from pytest_rageval.generation.text_rules.two_parts import TASK, two_parts
+from pytest_rageval.generation.text_rules.two_parts import two_parts
 from pytest_rageval.generation.topics.chunk_topics import topics_of_chunks
 from pytest_rageval.model.case import Passage
 
@@ -54,7 +55,7 @@ def text_drafts(
         names: names that are values, too, such as the keys of tables.
     """
     statements = list(statements_of(chunks, language, ListedNames(names)))
-    extractive = list(blanks(statements)) if {"extractive_qa", TASK} & {*tasks} else []
+    extractive = list(blanks(statements)) if {"extractive_qa", INTEGRATION} & {*tasks} else []
     if "extractive_qa" in tasks:
         yield from extractive
     if "multi_hop_qa" in tasks:
@@ -63,5 +64,5 @@ def text_drafts(
         yield from contrasts(statements)
     if "long_form_qa" in tasks:
         yield from sections(chunks, language)
-    if TASK in tasks:
+    if INTEGRATION in tasks:
         yield from two_parts(extractive, seed)

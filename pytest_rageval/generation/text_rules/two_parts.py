@@ -7,11 +7,11 @@ from dataclasses import replace
 from hashlib import sha256
 
 from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.metrics.shared.matching import occurrences
 
-__all__ = ["TASK", "two_parts"]
+__all__ = ["two_parts"]
 
-TASK = "information_integration"
 LONGEST = 130
 """The most characters of each question."""
 
@@ -60,15 +60,17 @@ def _holds(text: str, alias: str) -> bool:
 
 def _joined(one: Draft, other: Draft) -> Draft:
     first, second = one.question, other.question
-    question = (
-        f"回答两个问题。（1）{first}（2）{second}" if one.language == "zh" else f"Answer both: (1) {first} (2) {second}"
+    question = (  # numbered in words: a digit may be an answer
+        f"回答两个问题。第一问：{first}第二问：{second}"
+        if one.language == "zh"
+        else f"Answer both questions. First: {first} Second: {second}"
     )
     sources = tuple(replace(draft.sources[0], group=at) for at, draft in enumerate((one, other)))
     return replace(
         one,
         question=question,
         gold=(*one.gold, *other.gold),
-        task=TASK,
+        task=INTEGRATION,
         origin="two parts",
         sources=sources,
         evidence=(*one.evidence, *other.evidence),

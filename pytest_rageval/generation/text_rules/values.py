@@ -12,6 +12,7 @@ from pytest_rageval.generation.abilities.edit import same_length
 from pytest_rageval.generation.abilities.written_numbers import WrittenNumber, written_numbers
 from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.text.dates import located_dates, located_times
+from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.quantities import DATE, Quantity
 from pytest_rageval.text.words import tokens
 
@@ -51,6 +52,17 @@ _IN_NAME = re.compile(r"(?:[A-Za-z]{2,} ?|\d、)\Z")
 """Before a number in Chinese text: Latin letters make it a part of a name, digits and a stop a part of a number."""
 _JOINED = frozenset("-–/×")
 """Signs that join a number to another: a score, a range, a resolution."""
+
+_MODEL = re.compile(r"(?<=\s)[A-Z][\w'-]* \Z")
+"""A word in capitals before a counted number: Ryzen 7000 processors. At the start of a sentence it is no name."""
+
+_LONGEST_NAME = 24
+_HALF_OF_DAY = re.compile(r"[ap]\.?\s?m\b", re.IGNORECASE)
+_BEFORE_TIME = re.compile(
+    r"\b(?:at|from|until|till|to|by|around|about|approximately|before|after|between|and|or|since) \Z|[-–—] ?\Z",
+    re.IGNORECASE,
+)
+_OF_DURATION = re.compile(r" (?:ahead|after|behind|faster|into|left|remaining|slower|to go)\b")
 
 _SHORT_UNITS = frozenset("克斤度米升磅")
 _RATE = re.compile(r"(?:/|每| per )\w{1,6}")
@@ -100,6 +112,8 @@ def _candidates(text: str, names: ListedNames) -> Iterator[Value]:
     narrow = same_length(text)
     yield from _dates(text, narrow)
     for start, end, minutes in located_times(narrow):
+        if not has_chinese(text) and not _is_time_of_day(narrow, start, end):
+            continue
         yield Value(start, end, text[start:end], "time", ("time",), order=(Fraction(minutes),))
     for written in written_numbers(text):
         value = _number(text, narrow, written)
@@ -120,6 +134,15 @@ def _dates(text: str, narrow: str) -> Iterator[Value]:
             yield Value(*match.span(), text[slice(*match.span())], "date", ("date", "y"), order=order)
 
 
+def _is_time_of_day(narrow: str, start: int, end: int) -> bool:
+    """Return whether a time of an English sentence is one of day: after "at" or "until", and not "0:16 behind"."""
+    if _HALF_OF_DAY.search(narrow, start, end):
+        return True
+    return (
+        _BEFORE_TIME.search(narrow, max(0, start - 16), start) is not None and _OF_DURATION.match(narrow, end) is None
+    )
+
+
 def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
     """Return a number with its unit or noun, or a bare year; None for others."""
     quantity, start, end = written.quantity, written.start, written.core + len(written.digits)
@@ -136,6 +159,8 @@ def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
     unit = (symbol[0].strip() if symbol else "") or _unit_word(narrow, end, written, quantity)
     after = end if symbol else end + len(unit)
     if not (unit or prefix) or _COMPOSITE.match(narrow, after):
+        return None
+    if not symbol and not prefix and _MODEL.search(narrow, max(0, start - _LONGEST_NAME), start):
         return None
     kind: Kind = "money" if quantity.unit in MONEY else "number"
     measured = unit if unit[:1] in _SHORT_UNITS and len(unit) > 1 else quantity.unit or quantity.noun

@@ -23,10 +23,19 @@ _OPENINGS = _one_of(
     " Some, One, Two, Three, Most, Many, Several, Each of, All of,"
     "None of, If, When, While, Since, Although, After (?:that|this|which), At (?:that|this), As (?:such|well|a result),"
     "(?:During|In|For|On) (?:that|this|his|her|their|addition), From (?:this|that|there), By (?:then|that|this),"
-    "What, Who, Which, Where, How, Why, See, Note, Born, Based, Having, Being"
+    "What, Who, Which, Where, How, Why, See, Note, Born, Based, Having, Being, Updated?, Advertisement"
 )
-_OPENS_OPEN = re.compile(rf"(?:{_OPENINGS})\b|[\"“'(\[]|[A-Z]\.|\d{{1,2}}[,.:)]|\d{{1,2}}:\d\d|[^:\"“]{{1,40}}:\s")
-"""Beginnings that point to an earlier sentence, and those of lists, labels and time stamps."""
+_ALONE = (
+    r"The (?:first|second|third|fourth|last|latest|next|others?|rest|pair|duo|two|three|win|loss|victory|defeat)"
+    r" (?:came|was|is|were|are|has|had|will|took|went)\b"
+)
+"""Beginnings that count or name a thing of an earlier sentence."""
+
+_OPENS_OPEN = re.compile(
+    rf"(?:{_OPENINGS})\b|{_ALONE}|[\"“'(\[]|[A-Z]\.|\d{{1,2}}[,.:)]|(?:At )?\d{{1,2}}:\d\d|[^:\"“]{{1,40}}:\s"
+    r"|By [A-Z][a-z]+ [A-Z]"
+)
+"""Beginnings that point to an earlier sentence, and those of lists, labels, bylines and time stamps."""
 
 _NEAR_TIMES = _one_of(
     "today, yesterday, tomorrow, tonight, currently, recently, nowadays, now, just, soon, still, earlier, upcoming,"
@@ -38,7 +47,7 @@ _NEAR_TIMES = _one_of(
 _POINTERS = _one_of(
     r"(?:last|past|next|first)"
     r" (?:two|three|four|five|few|several|\d+), the (?:former|latter), respectively, above, below,"
-    "as follows, the following, aforementioned, thereafter, thereof, herein, here"
+    "in the same (?!time|way|name), as follows, the following, aforementioned, thereafter, thereof, herein, here"
 )
 _RELATIVE = re.compile(rf"\b(?:{_NEAR_TIMES}|{_POINTERS})\b", re.IGNORECASE)
 """Words that only the day of writing, or another sentence, makes clear."""
@@ -51,6 +60,7 @@ _PRONOUN = re.compile(
 )
 _MARKUP = re.compile(
     r"[`|<>{}\\\[\]=@#…\ufffd]|\*\*|__|https?:|\.\.\.|\w\.\w+\(|\( ?[;,]|\d{6} [A-Z]| : |[A-Z]{4,}\s[A-Z]{4,}"
+    r"|©|[Cc]opyright \d|All rights reserved|\bPhoto by\b|Getty Images|[Ll]ast updated"
 )
 _NAME = re.compile(r"(?<![.!?\w])(?:[A-Z][\w’'-]*[a-z][\w’'-]*|[A-Z]{2,})")
 _CALENDAR = frozenset(
@@ -61,7 +71,9 @@ _CALENDAR = frozenset(
         " Thursdays Fridays Saturdays Sundays I AM PM",
     )
 )
-_VAGUE = "similar|second|third|new|further|recent|different|later|separate|few|total|number|teaser"
+_VAGUE = (
+    "similar|first|second|third|fourth|final|last|new|further|recent|different|later|separate|few|total|number|teaser"
+)
 _GENERIC = re.compile(rf"(?:An? (?!{_VAGUE})|Any |Every |Whoever |Anyone |No |All )")
 """Beginnings about things in general: "a single ticket"."""
 
@@ -74,7 +86,8 @@ _VERBS = _one_of(
     " became, contains?, includes?, covers?, measures?, weighs?, lies,"
     "lives, stands?, serves?, needs?, gives?, shows?, says?,"
     " said, waits?, crosses, calls, goes, sits, reaches, employs?,"
-    "operates?, provides?, requires?, consists?, comprises?, spent, sold, built, led, held"
+    "operates?, provides?, requires?, consists?, comprises?, spent, sold, built, led, held,"
+    "came, comes, went, saw, got, ran, met, wrote, beat, brought, bought, drew, broke, gave, spoke, stood, took, sent"
 )
 _VERB = re.compile(rf"\b(?:{_VERBS})\b")
 _LOOSE = re.compile(r"\b(?:and|or|but|which|who|that|of|in|at|to|for|by|with|from|the|a|an)\W*\Z", re.IGNORECASE)

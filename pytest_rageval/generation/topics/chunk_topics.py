@@ -44,7 +44,8 @@ def topics_of_chunks(material: Material) -> Mapping[str, str]:
     missing = [document for document in tree.of_documents if document not in pages]
     if missing and settings.file is not None:
         listed = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-        material.warnings.append(f"{settings.file.name}: {len(missing)} documents are not in the corpus: {listed}")
+        count = "1 document is" if len(missing) == 1 else f"{len(missing):,} documents are"
+        material.warnings.append(f"{settings.file.name}: {count} not in the corpus: {listed}")
     return found.topics
 
 

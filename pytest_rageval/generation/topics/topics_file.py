@@ -71,7 +71,7 @@ def _topic(section: Section) -> Topic:
         problem = f"name: {short_repr(name)} holds {SEPARATOR!r}; name the part before it as parent"
         raise section.error("name", problem)
     keywords, documents = (
-        [*section.texts(key)] if section.values.get(key) else [] for key in ("keywords", "documents")
+        [] if section.values.get(key) == [] else [*section.texts(key)] for key in ("keywords", "documents")
     )
     return Topic(name, section.text("parent", "").strip(), tuple(keywords), tuple(documents))
 

@@ -62,6 +62,7 @@ def test_a_wrong_plan_is_refused_with_its_line(project: PlanProject, text: str, 
         (ASK.replace("{name}", "she"), "plan.toml:8: ask: 'Where does she work?' has no placeholder of its row"),
         (ASK.replace("{name}", "{other.name}"), "plan.toml:8: ask: 'Where does {other.name} work?' has no placeholder"),
         (ASK.replace("{name}", "{name} or {other.name}"), "plan.toml:8: ask: the task extractive_qa has one row"),
+        (ASK.replace("{city}", "city"), "plan.toml:9: answer: 'city' is a column of 'staff'; write {city}"),
         (ASK + 'taks = "x"', "plan.toml:10: unknown key 'taks' in [template]; did you mean 'task'?"),
         (ASK + 'task = "extractive"', "plan.toml:10: task: unknown value 'extractive'; did you mean 'extractive_qa'?"),
         (ASK + 'level = "high"', "plan.toml:10: level: unknown value 'high'; known: knowledge_application"),
@@ -133,3 +134,28 @@ def test_hostile_texts_are_shown_escaped_in_the_report(project: PlanProject) -> 
     assert "\\<b\\>x\\</b\\>\\|\\\\u202ey\\\\x1b" in report
     assert "\u202e" not in report
     assert "\x1b" not in report
+
+
+def test_hostile_texts_are_printed_escaped(project: PlanProject) -> None:
+    project.write("staff.csv", "name,city\nAnn,O\x1b[31mslo\u202e\n")
+    table = '[[table]]\nname = "staff"\npath = "staff.csv"\ntopic = "{city}"\n'
+    project.plan(ASK, head="per_cell = 2\n", table=table)
+    status, lines = project.run()
+    assert status == 1
+    assert lines[-1].startswith("short: topic=O\\x1b[31mslo\\u202e, task=extractive_qa: 1 of 2 wanted cases")
+
+
+def test_a_plan_without_a_template_says_that_it_makes_no_case(project: PlanProject) -> None:
+    project.plan()
+    assert "warning: plan.toml: without [[template]] and [[corpus]], no case is made" in project.run()[1]
+
+
+def test_templates_on_one_line_have_wanted_numbers_of_their_own(project: PlanProject) -> None:
+    where, since = (
+        f'{{ table = "staff", ask = "{ask} {{name}}, the {{job}}, work?", answer = "{{{column}}}", n = {n} }}'
+        for ask, column, n in (("Where does", "city", 1), ("Since when does", "since", 2))
+    )
+    project.write("plan.toml", f'template = [{where}, {since}]\ntable = [{{ path = "staff.csv" }}]\n')
+    assert project.run()[0] == 0
+    kept = [each["generated"]["by"] for each in (*project.lines("auto_test.jsonl"), *project.lines("auto_train.jsonl"))]
+    assert sorted(kept) == ["plan.toml:1", "plan.toml:1#2", "plan.toml:1#2"]

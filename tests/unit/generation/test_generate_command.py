@@ -66,6 +66,29 @@ def test_the_drafts_of_a_folder_are_written_anew_by_finish(project: PlanProject)
     assert {name for name in first if again[name] != first[name]} <= {"manifest.json", "report.md"}  # of the drafting
 
 
+def test_a_damaged_drafts_file_is_replaced_and_a_missing_one_cannot_be_finished(project: PlanProject) -> None:
+    project.plan(ASK)
+    project.run()
+    drafts, sets = (project.folder / "out" / name for name in ("drafts.jsonl", "auto_test.jsonl"))
+    whole = drafts.read_bytes()
+    drafts.write_bytes(whole[:100])
+    assert project.refusal("--out", "out", "--finish").startswith("rageval: out/drafts.jsonl:1: ")
+    drafts.unlink()
+    refusal = project.refusal("--out", "out", "--finish")
+    assert refusal.startswith("rageval: out/drafts.jsonl: is missing; run rageval generate without --finish first")
+    assert sets.exists()
+    drafts.write_bytes(whole[:100])
+    assert project.run()[0] == 0
+    assert drafts.read_bytes() == whole
+
+
+def test_integration_is_a_task_of_a_plan_and_of_a_template(project: PlanProject) -> None:
+    ask = 'ask = "Where do {name}, the {job}, and {other.name}, the {other.job}, work?"\n'
+    project.plan(f'table = "staff"\ntask = "integration"\n{ask}answer = "{{city}}"\n', head='tasks = ["integration"]\n')
+    assert project.run()[0] == 0
+    assert {each["task"] for each in project.lines("drafts.jsonl")} == {"information_integration"}
+
+
 def test_how_a_record_was_generated_is_an_object(project: PlanProject) -> None:
     path = project.write("cases.jsonl", json.dumps({"id": 1, "question": "Q?", "answers": ["a"], "generated": "x"}))
     with pytest.raises(DataError, match=r"cases.jsonl:1: generated: found 'x', wanted an object, as `rageval"):

@@ -90,7 +90,7 @@ def test_topics_are_written_edited_and_used(texts: PlanProject, capsys: pytest.C
     texts.write("plan.toml", CORPUS + '[topics]\nfile = "topics.toml"\n')
     status, lines = texts.run()
     assert status == 0
-    assert "warning: topics.toml: 1 documents are not in the corpus: docs/gone.md" in lines
+    assert "warning: topics.toml: 1 document is not in the corpus: docs/gone.md" in lines
     assert "left out: chunks without a topic: 2" in lines
     assert {line["topic"] for line in texts.lines("drafts.jsonl")} == {"Boats"}
     report = (texts.folder / "out" / "report.md").read_text(encoding="utf-8")
@@ -159,3 +159,15 @@ def test_names_of_the_plan_are_asked_for(texts: PlanProject) -> None:
     texts.write("plan.toml", CORPUS + '[[names]]\nvalues = ["Oslo", "Bergen"]\n')
     texts.run()
     assert ("", "Where is Heron House?", [["Bergen"]]) in texts.drafts()
+
+
+def test_files_of_the_output_folder_are_no_documents(texts: PlanProject) -> None:
+    texts.write("plan.toml", CORPUS.replace("docs/*.md", "**/*.md"))
+    assert texts.run()[0] == 0
+    first = {path.name: path.read_bytes() for path in (texts.folder / "out").iterdir()}
+    assert texts.run()[0] == 0
+    assert {path.name: path.read_bytes() for path in (texts.folder / "out").iterdir()} == first
+    assert {each["id"].partition("#")[0] for each in texts.lines("corpus.jsonl")} == {
+        "docs/ferries.md",
+        "docs/trams.md",
+    }

@@ -78,6 +78,34 @@ def test_a_query_may_only_read(project: PlanProject, query: str) -> None:
     assert sorted(each.name for each in project.folder.iterdir()) == ["plan.toml", "staff.csv", "staff.db"]
 
 
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "SELECT one.name, other.name FROM staff one, staff other",
+            "staff.db: two columns are named 'name'; name",
+        ),
+        (
+            "SELECT name, x'ff' AS city FROM staff",
+            "staff.db: row 1: 'city' holds bytes, wanted a text or a number",
+        ),
+    ],
+)
+def test_columns_that_would_lose_values_are_refused(project: PlanProject, query: str, message: str) -> None:
+    database(project.folder / "staff.db")
+    project.plan(ASK, table=f'[[table]]\nname = "staff"\npath = "sqlite:staff.db:{query}"\n')
+    assert project.refusal().startswith(f"rageval: {message}")
+
+
+def test_objects_are_json_in_a_passage_and_missing_items_are_left_out(project: PlanProject) -> None:
+    row = {"name": "Ann", "job": ["cook", None, ""], "city": "Oslo", "posts": [{"title": "Über", "year": None}]}
+    project.write("staff.jsonl", json.dumps(row))
+    project.plan(ASK.replace("the {job}", "who cooks"), table='[[table]]\nname = "staff"\npath = "staff.jsonl"\n')
+    assert project.run()[0] == 0
+    text = 'name: Ann\njob: cook\ncity: Oslo\nposts: {"title": "Über", "year": null}'
+    assert [each["text"] for each in project.lines("corpus.jsonl")] == [text]
+
+
 def test_a_file_that_is_no_database_is_refused(project: PlanProject) -> None:
     project.plan(ASK, table='[[table]]\nname = "staff"\npath = "sqlite:staff.csv:SELECT * FROM staff"\n')
     assert project.refusal().startswith("rageval: staff.csv: the query cannot be run (file is not a database)")

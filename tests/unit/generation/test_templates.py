@@ -128,6 +128,16 @@ def test_a_conversation_has_turns_with_history(people: PlanProject) -> None:
     assert len({each["dialogue"] for each in bo}) == 1
 
 
+def test_a_second_conversation_with_the_same_first_question_leaves_the_first(people: PlanProject) -> None:
+    ask = 'table = "people"\nwhere = "city != \'Oslo\'"\nask = "Where does {name} work?"\n'
+    people.plan(
+        ask + 'follow_up = "And since when?"\nanswer = ["{city}", "{since}"]',
+        ask + 'follow_up = "And as what?"\nanswer = ["{city}", "{position}"]',
+        table=TABLES,
+    )
+    assert "12 drafts: 6 kept, 6 dropped (3 dialogue_dropped, 3 duplicate)" in people.run()[1]
+
+
 def test_a_follow_up_that_names_the_row_drops_the_whole_conversation(people: PlanProject) -> None:
     people.plan(
         'table = "people"\nask = "Where does {name} work?"\nfollow_up = "Since when does {name} work there?"\n'

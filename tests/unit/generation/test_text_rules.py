@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from pytest_rageval.generation.checks.single import first_failure
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.generator import text_drafts
 from pytest_rageval.model.case import Passage
@@ -79,9 +82,26 @@ UNCLEAR = [
     "```\nThe Heron Line carries 180 passengers.\n```",
     "| The Heron Line | carries 180 passengers. |",
     "Revenue rose by 12% in the quarter; later revenue fell.",  # whose
+    "Vanessa Hill of the Heron Club was 0:16 behind.",  # a gap, no time of day
+    "Copyright 2023 The Heron Line Press and its writers.",
+    "The Heron is a network © 2023 Heron Media.",
+    "The first came in 1999 in Oslo, when Ann Lee was a teen.",
+    "A first ferry was built in 1921.",
+    "Feb, 2023 We have added Oslo to the Heron Line timetable.",
+    "Update October 20th, 5:58PM ET: Added comment from the Heron Line.",
+    "By Ann Lee, reporter, the Heron Line carried 180 passengers in 2022.",
+    "At 3:53 p.m. (10:53 a.m. Eastern): The Heron procession reaches Salt Pier.",
+    "The Heron Ryzen 7000 processors have arrived.",  # a model
     "该公司去年运送乘客180万人。",
     "今年苍鹭线运送乘客180万人。",
     "他于1931年出生。",
+    "年2月12日，2022年北京苍鹭线运送乘客180人。",
+    "5年后，北京苍鹭线有船180艘。",
+    "对苍鹭线，北京投入船180艘。",
+    "北京苍鹭线第四季净亏损20亿元。",
+    "主办方在北京为苍鹭线捐赠船50艘。",
+    "考虑到北京苍鹭线的需求，2022年区交通委已建成桥4座。",
+    "北京苍鹭线（据李明等，2019）  最后运送乘客180人。",
     "2023-07-28 16:40，北京苍鹭线运送乘客180人。",
     "2016年8月2日，在上海证券交易所主板上市。",  # what was listed
 ]
@@ -218,3 +238,12 @@ def test_a_new_document_changes_no_other_extractive_draft() -> None:
     before = {draft.id for draft in drafts(*texts[:2], tasks=("extractive_qa",))}
     after = {draft.id for draft in drafts(*texts, tasks=("extractive_qa",))}
     assert before < after
+
+
+def test_a_question_of_two_parts_holds_no_digit_of_its_own() -> None:
+    texts = "The Heron Line has 2 ferries.", "The Orchard Tram has 9 stops.", "苍鹭线有船2艘。", "梨山线有车站9个。"
+    found = drafts(*texts, tasks=("information_integration",))
+    assert found
+    for draft in found:
+        assert not re.search(r"\d", draft.question), draft.question
+        assert first_failure(draft) is None
