@@ -1,4 +1,4 @@
-"""The generated cases of the example are what its plan makes, and `rageval lint` finds no fault in any generated set."""
+"""The generated cases of the example are what its plan makes, and `rageval lint` finds no fault in generated sets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def generated(out: str) -> Path:
 
 
 def lint_counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[tuple[str, str]]]:
-    """Return the status of lint over all sets of a folder, and each finding that may not be: its place and its check."""
+    """Return the status of lint over all sets of a folder, and place and check of each finding that may not be."""
     sets = [path for path in sorted(folder.glob("*_t*.jsonl")) if path.name.startswith(("auto_", "human_"))]
     assert len(sets) >= 2
     capsys.readouterr()
