@@ -25,7 +25,7 @@ def sentences(text: str) -> list[str]:
 def terms(text: str) -> set[str]:
     """Return names as ``@name``, a number as ``#``, English words by their stem, Chinese as pairs of characters."""
     found = {NUMBER} if re.search(r"\d", text) else set()
-    rest = text.lower()
+    rest = " ".join(text.lower().split())
     for english, chinese in NAMES.items():
         if english.lower() in rest or chinese in rest:
             found.add(f"@{english}")

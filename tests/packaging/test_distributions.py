@@ -70,8 +70,11 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: dict[str, bytes]) -> N
     assert packed == source
     assert {"pytest_rageval/py.typed", "pytest_rageval/report/results.schema.json"} <= packed
     assert {
-        f"pytest_rageval/{room}/prompts/{name}.toml" for room in ("judges", "systems") for name in ("en", "zh")
+        f"pytest_rageval/{room}/prompts/{name}.toml"
+        for room in ("generation", "judges", "systems")
+        for name in ("en", "zh")
     } <= packed
+    assert "pytest_rageval/generation/plans/scholar.toml" in packed
 
 
 def test_the_wheel_holds_no_tests_and_no_data(wheel: dict[str, bytes]) -> None:

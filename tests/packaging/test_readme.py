@@ -52,7 +52,9 @@ LIBRARIES = {
 Their libraries cannot be imported again in a process that forgot them, or they load a profile of Hypothesis.
 """
 
-PROGRAMS = {"bash", "cat", "cd", "cp", "git", "hf", "ls", "mkdir", "mv", "pip", "pytest", "python", "rageval", "sed"}
+PROGRAMS = {
+    "bash", "cat", "cd", "cp", "diff", "git", "hf", "ls", "mkdir", "mv", "pip", "pytest", "python", "rageval", "sed",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("section", ["Set up", "Run the example", "Run the tests"])

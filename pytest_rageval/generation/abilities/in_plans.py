@@ -60,12 +60,13 @@ def with_abilities(sets: Mapping[str, Sequence[Json]], material: Material) -> di
     rows = [row.passage for table in material.tables.values() for row in table.rows]
     passages = (*rows, *material.corpus)
     search = _search(passages)
+    kinds = [kind for kind, made in zip(KINDS, (wanted.counterfactuals, wanted.integration), strict=True) if made]
     for name, records in sets.items():
         instances = [read_instance(Fields(name, record), name) for record in records]
         made = make_abilities(instances, passages, search, wanted)
         earlier = {str(record["id"]): record.get("generated", {}) for record in records}
         files[name] = [record_of_made(each, made, earlier) for each in made.pools]
-        for kind in KINDS:
+        for kind in kinds:
             files[f"{name}.{kind}"] = [record_of_made(each, made, earlier) for each in getattr(made, kind)]
         _count(material, made)
     return files

@@ -71,7 +71,8 @@ def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Pas
 
 def _retrieved(ranking: Ranking) -> Iterator[Passage]:
     for rank, each in enumerate(ranking.items[:DEPTH], 1):
-        metadata = {"rank": rank, "score": each.score}
+        score = each.score if each.score is None else round(each.score, 4)  # the last digits differ between machines
+        metadata = {"rank": rank, "score": score}
         yield Passage(each.doc_id, each.text, each.title, "negative", page=each.page, span=each.span, metadata=metadata)
 
 

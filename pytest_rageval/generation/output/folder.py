@@ -17,7 +17,7 @@ from pytest_rageval.generation.output.manifest import SCHEMA, manifest_of
 from pytest_rageval.generation.output.records import draft_line, json_line, record_of
 from pytest_rageval.generation.output.report import report_of
 from pytest_rageval.generation.plan import Plan
-from pytest_rageval.generation.split import Sets, SplitSettings
+from pytest_rageval.generation.split import Sets, SplitSettings, split_settings
 from pytest_rageval.generation.tables.table import Table
 from pytest_rageval.model.case import Passage
 
@@ -108,7 +108,9 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     passages = [row.passage for table in material.tables.values() for row in table.rows] + [*material.corpus]
     corpus = [_corpus_line(each) for each in passages]
     made = [table for table in material.tables.values() if table.file]
-    records = with_abilities({name: [*map(record_of, getattr(sets, name))] for name in AUTOMATIC}, material)
+    shares = split_settings(material.plan).shares
+    wanted = [name for name in AUTOMATIC if shares.get(name) or getattr(sets, name)]
+    records = with_abilities({name: [*map(record_of, getattr(sets, name))] for name in wanted}, material)
     records[PEOPLE] = [*map(record_of, sets.human_test)]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),

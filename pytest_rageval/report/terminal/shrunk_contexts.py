@@ -100,3 +100,5 @@ def _added(result: Shrunk) -> Iterator[str]:
         yield f"with {' + '.join([*gold, *held])} wrong{why}"
     elif not held:
         yield "the context does not break it"
+    elif not result.gold and any(each.passage.role == "positive" for each in result.kept):
+        yield "it misses with all its evidence: the context does not break it"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 
+import pytest
 from support.projects.rag_project import Project
 
 STAFF = """
@@ -98,6 +101,36 @@ def test_generated_cases_run_with_no_key_and_find_their_rows(project: Project) -
         name = outcome["nodeid"].partition("::")[2].partition("[")[0]
         by_test[name] = by_test.get(name, 0) + 1
     assert by_test == {"test_supplied": 4, "test_retrieved": 4, "test_dialogues": 8, "test_integration": 2}
+
+
+def test_a_plan_runs_without_key_and_network_and_gives_the_same_bytes_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`rageval generate examples/staff.toml --out o && pytest --rag-limit 5`, twice."""
+
+    def refuse(*_: object) -> None:
+        raise OSError("no network")
+
+    for name in [name for name in os.environ if name.endswith("_KEY")]:
+        monkeypatch.delenv(name)
+    for call in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, call, refuse)
+    for call in ("getaddrinfo", "create_connection"):
+        monkeypatch.setattr(socket, call, refuse)
+    (project.path / "examples").mkdir()
+    project.file("examples/staff.csv", STAFF)
+    project.file("examples/staff.toml", PLAN)
+    project.file("staff.rag.toml", '[[testbed]]\nname = "staff"\ndataset = "jsonl:o/auto_test.jsonl"')
+    seen = []
+    for out in ("o", "o", "again"):
+        done = project.command("generate", "examples/staff.toml", "--out", out)
+        assert (done.returncode, done.stderr) == (0, "")
+        seen.append({path.name: path.read_bytes() for path in (project.path / out).rglob("*") if path.is_file()})
+    assert seen[0] == seen[1] == seen[2]
+    assert {"auto_test.jsonl", "corpus.jsonl", "drafts.jsonl", "manifest.json", "report.md"} <= set(seen[0])
+    run = project.run("--rag-limit", "5")
+    assert run.status == 0, run.text
+    assert [outcome["status"] for outcome in run.results["outcomes"]] == ["scored"] * 5
 
 
 def test_no_system_and_no_facet_sees_how_a_case_was_generated(project: Project) -> None:

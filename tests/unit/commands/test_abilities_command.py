@@ -52,6 +52,7 @@ def test_it_writes_three_files_and_counts_what_is_missing(town: Path, capsys: py
     ranks = pools["open"]["generated"]["abilities"]["negatives"]
     assert set(ranks) == {each["id"] for each in pools["open"]["passages"] if each["role"] == "negative"}
     assert all(set(each) == {"rank", "score"} for each in ranks.values())
+    assert all(each["score"] == round(each["score"], 4) for each in ranks.values())  # the same on each machine
     assert pools["free"]["generated"]["abilities"]["no_counterfactual"].startswith("no_rule_for_answer")
     assert all(
         instance.facets.keys() == {"dataset", "language", "topic"} for instance in jsonl.load(town / "new.jsonl")

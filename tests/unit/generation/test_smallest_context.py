@@ -72,6 +72,15 @@ def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
     assert lines(result, texts=False)[0] == f"museum[q17]   5 passages -> 1, 2nd of 3 sentences: w0   {len(log)} calls"
 
 
+def test_evidence_that_is_misread_is_no_fault_of_the_context() -> None:
+    def misread(context: Context) -> str:
+        return "eight" if "p0" in {each.id for each in context} else UNKNOWN
+
+    result = smallest_context(MUSEUM, (P0, N1), asking(misread), retrieves=False, most=60, confirm=3)
+    assert [each.passage for each in result.kept] == [P0]
+    assert lines(result)[1].endswith("it misses with all its evidence: the context does not break it")
+
+
 def test_two_passages_that_only_break_together() -> None:
     def both(context: Context) -> str:
         return "10:00" if {"n0", "n2"} <= {each.id for each in context} else "9:00"

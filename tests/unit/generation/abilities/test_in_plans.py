@@ -40,6 +40,7 @@ def test_what_cannot_be_made_is_counted(project: PlanProject) -> None:
     assert "left out: abilities: counterfactual: no_rule_for_answer: 3" in lines
     assert "left out: abilities: negatives: short_pool: 3" in lines
     assert not (project.folder / "out" / "auto_test.integration.jsonl").exists()
+    assert [line for line in lines if "integration" in line or "auto_train" in line] == []  # neither is wanted
 
 
 def test_a_question_of_a_prompt_is_dropped(project: PlanProject) -> None:

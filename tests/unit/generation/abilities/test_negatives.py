@@ -38,8 +38,13 @@ def test_a_passage_that_states_the_answer_in_any_notation_is_no_negative(text: s
     assert [each.text for each in found.passages] == ([] if reason else [text])
 
 
+def test_a_retriever_may_give_no_score() -> None:
+    found = find_negatives(PRICE, Ranking((ScoredPassage("d1", None, "A shop in Oslo."),)), [POSITIVE], 1)
+    assert [dict(each.metadata) for each in found.passages] == [{"rank": 1, "score": None}]
+
+
 def test_gold_pages_are_left_out_and_rank_and_score_are_kept() -> None:
-    items = (ScoredPassage("gold#7", 9.0, "Nothing."), ScoredPassage("d1", 8.0, "The company has a shop in Oslo."))
+    items = (ScoredPassage("gold#7", 9.0, "Nothing."), ScoredPassage("d1", 8.00004, "The company has a shop in Oslo."))
     found = find_negatives(PRICE, Ranking(items), [POSITIVE], 2)
     assert dict(found.excluded) == {"gold_page": 1}
     assert [(each.id, each.role, dict(each.metadata)) for each in found.passages] == [
