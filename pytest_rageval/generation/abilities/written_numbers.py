@@ -14,8 +14,8 @@ from pytest_rageval.text.quantities import Quantity, quantities, whole_quantity
 __all__ = ["WrittenNumber", "written_numbers"]
 
 _NUMBER = re.compile(
-    rf"(?P<head>[-+负]?(?:(?:{CURRENCY}) ?)?-?)(?<![\d.,/:])"
-    r"(?P<core>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?![\d/:]|[.,]\d|-\d|[eE^][-+]?\d)",
+    rf"(?P<head>[-+负]?(?:(?:{CURRENCY}) ?)?-?)(?<![\d.,/:])(?<!\d[-–—])"
+    r"(?P<core>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?![\d/:]|[.,]\d|[-–—]\d|[eE^][-+]?\d)",
     re.IGNORECASE,
 )
 _TAIL = re.compile(r"[ -]?(?:[^\W\d]|[%‰‱°℃$€£¥])[^\d\n,;:!?，。；：！？、]{0,30}")
@@ -73,7 +73,7 @@ class WrittenNumber:
 
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
-    """Yield the numbers of a text, each with its unit; none of a name, an ordinal, a range, a date or a time."""
+    """Yield the numbers of a text, each with its unit; none of a name, ordinal, range, score, date or time."""
     narrow = same_length(text)
     bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
     for match in _NUMBER.finditer(narrow):
