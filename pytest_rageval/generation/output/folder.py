@@ -84,7 +84,9 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     passages = [row.passage for table in material.tables.values() for row in table.rows] + [*material.corpus]
     corpus = [_corpus_line(each) for each in passages]
     made = [table for table in material.tables.values() if table.file]
-    records = with_abilities({name: [*map(record_of, getattr(sets, name))] for name in AUTOMATIC}, material)
+    kept = {name: [*map(record_of, getattr(sets, name))] for name in AUTOMATIC}
+    known = {name: [*map(record_of, drafts)] for name, drafts in sets.known.items()}
+    records = with_abilities(kept, known, material)
     records[PEOPLE] = [*map(record_of, sets.human_test)]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),
