@@ -10,6 +10,7 @@ from typing import Any, cast
 from pytest_rageval.corpora.files import lines_of
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
+from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, RagEvalError
 from pytest_rageval.generation.abilities.making import Abilities, Wanted, make_abilities
 from pytest_rageval.generation.abilities.records import record_of_made
@@ -57,9 +58,12 @@ def names_in(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: the file is missing or has fewer than two names.
     """
+    shown = shown_path(path)
+    if not path.exists():
+        raise DataError(shown, "no such file; correct the path", code="RAG105")
     names = tuple(dict.fromkeys(text.strip() for _, text in lines_of(path)))
     if len(names) < 2:
-        raise DataError(str(path), "a list needs at least two names, one a line")
+        raise DataError(shown, "a list needs at least two names, one a line")
     return names
 
 

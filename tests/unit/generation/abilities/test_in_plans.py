@@ -128,7 +128,7 @@ def test_a_question_of_a_prompt_is_dropped(project: PlanProject) -> None:
             '[[names]]\nvalues = ["Ann"]\n',
             "plan.toml:2: [names] values: found an array of 1, wanted",
         ),
-        ('[[names]]\nfile = "no.txt"\n', "plan.toml:2: file: "),
+        ('[[names]]\nfile = "no.txt"\n', "plan.toml:2: file: no.txt: no such file; correct the path [RAG"),
         ('[leakage]\nprompts = ["no/*.toml"]\n', "plan.toml:2: prompts: 'no/*.toml': no such file"),
     ],
 )
