@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pytest_rageval.generation.abilities.edit import Edit, same_length
+from pytest_rageval.text.dates import located_dates
 from pytest_rageval.text.notation import CURRENCY
 from pytest_rageval.text.quantities import Quantity, quantities, whole_quantity
 
@@ -76,7 +77,10 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """Yield the numbers of a text, each with its unit; none of a name, ordinal, range, score, date or time."""
     narrow = same_length(text)
     bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
+    dates = [(start, end) for start, end, date in located_dates(narrow) if date is None or any(date[1:])]
     for match in _NUMBER.finditer(narrow):
+        if any(start <= match.start("core") < end for start, end in dates):
+            continue
         stated = set(quantities(bare[max(0, match.start() - _REACH) : match.end() + _REACH]))
         found = next((each for each in _readings(narrow, match) if each[2] in stated), None)
         if found is not None:

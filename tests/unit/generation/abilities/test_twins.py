@@ -33,6 +33,7 @@ def reason(gold: str, text: str) -> str:
     [
         ("70", "The hall has 70 seats and 70 rooms.", "ambiguous_value"),
         ("6", "She won 7–6, 6–3.", "answer_not_in_passage"),
+        ("29", "新华社3月29日电，有人29日透露。", "old_value_left"),
         ("3", "She won 6-1, 6-3.", "answer_not_in_passage"),
         ("11", "Of the 11, 9 guests and 2 of the crew died.", "ambiguous_value"),
         ("$40 million", "It cost $40 million (36 million euros).", "ambiguous_value"),
