@@ -44,7 +44,7 @@ def finished(material: Material, out: Path) -> tuple[list[Draft], Sets]:
         people = graded
     _warn_of_others(material, generated, decisions)
     material.shortages += shortages_of(material, drafts)
-    return drafts, Sets(test, train, people)
+    return drafts, Sets(test, train, people, sets.known)
 
 
 def _kept(drafts: Sequence[Draft], after: Mapping[str, Draft]) -> tuple[Draft, ...]:

@@ -8,7 +8,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.registry import Registry
 
-__all__ = ["GENERATORS", "STAGES", "Generator", "Stage", "drafted"]
+__all__ = ["GENERATORS", "STAGES", "Generator", "Stage", "drafted", "rule_drafts"]
 
 Generator = Callable[[Material], Iterable[Draft]]
 """Yields drafts in an order that depends on nothing but the plan and its data: the earlier of two duplicates stays."""
@@ -36,9 +36,14 @@ still waits."""
 
 def drafted(material: Material) -> list[Draft]:
     """Return every draft of a plan in the order of the generators, each kept, dropped or waiting."""
-    generators: Registry[Generator] = Registry("generator", GENERATORS)
     stages: Registry[Stage] = Registry("stage", STAGES)
-    drafts = [draft for name in GENERATORS for draft in generators.get(name)(material)]
+    drafts = rule_drafts(material)
     for name in STAGES:
         drafts = list(stages.get(name)(material, drafts))
     return drafts
+
+
+def rule_drafts(material: Material) -> list[Draft]:
+    """Return the drafts of all generators, before any stage; none of them asks a model."""
+    generators: Registry[Generator] = Registry("generator", GENERATORS)
+    return [draft for name in GENERATORS for draft in generators.get(name)(material)]

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import cast
 
 from pytest_rageval.generation.draft import Draft
+from pytest_rageval.generation.leakage.settings import KNOWN
 from pytest_rageval.generation.plan import Part, Plan
 from pytest_rageval.generation.section import Section
 
@@ -36,11 +37,18 @@ class SplitSettings:
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """The drafts of each set, sorted by id; ``human_test`` is a sample of ``auto_test``."""
+    """The drafts of each set, sorted by id.
+
+    Attributes:
+        auto_test, auto_train: the kept drafts.
+        human_test: a sample of ``auto_test``.
+        known: name of a set -> drafts about its documents that were dropped because a model knows their answers.
+    """
 
     auto_test: tuple[Draft, ...]
     auto_train: tuple[Draft, ...]
     human_test: tuple[Draft, ...]
+    known: Mapping[str, tuple[Draft, ...]] = field(default_factory=dict)
 
 
 def split_settings(plan: Plan) -> SplitSettings:
@@ -49,25 +57,26 @@ def split_settings(plan: Plan) -> SplitSettings:
 
 
 def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings: list[str]) -> Sets:
-    """Return the sets of the kept drafts.
+    """Return the sets of the kept drafts, and of those that a model knows.
 
     A document is the page of a source; the pages of one case belong together, and so do pages that any case links. Each
     such component goes to one set whole, the largest first, in an order that the seed decides among equals: to the set
     that misses most of its share of the component's cells (topic and task). A component larger than ``auto_train`` goes
-    to ``auto_test``, with a warning.
+    to ``auto_test``, with a warning. Known drafts link documents, too, and count for no share.
     """
-    kept = sorted((draft for draft in drafts if draft.state == "kept"), key=lambda draft: draft.id)
+    ours = sorted((draft for draft in drafts if draft.state == "kept" or draft.reason == KNOWN), key=lambda at: at.id)
+    kept = _kept(ours)
     shares = {name: share for name, share in settings.shares.items() if share > 0} or {TEST: 1.0}
     total = sum(shares.values())
     wanted = {(name, cell): share / total * n for name, share in shares.items() for cell, n in _sizes(kept)}
     room = math.ceil(shares.get(TRAIN, 0.0) / total * len(kept))
     members: dict[str, list[Draft]] = {TEST: [], TRAIN: []}
     too_large: list[int] = []
-    for component in sorted(_components(kept), key=lambda each: (-len(each), _rank(seed, each[0].id))):
-        sizes = _sizes(component)
+    for component in sorted(_components(ours), key=lambda each: (-len(_kept(each)), _rank(seed, each[0].id))):
+        count, sizes = len(_kept(component)), _sizes(_kept(component))
         name = max(sorted(shares), key=lambda each: round(sum(n * wanted[each, cell] for cell, n in sizes), 9))
-        if name == TRAIN and len(component) > room:
-            too_large.append(len(component))
+        if name == TRAIN and count > room:
+            too_large.append(count)
             name = TEST
         for cell, n in sizes:
             wanted[name, cell] = wanted.get((name, cell), 0.0) - n
@@ -75,10 +84,18 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     if too_large:
         problem = f"{max(too_large)} cases share documents, more than the {room} of {TRAIN}; they are all in {TEST}"
         warnings.append(problem + (f"; so are {len(too_large) - 1} smaller groups" if len(too_large) > 1 else ""))
-    elif len(kept) > 1 and not members[TRAIN] and shares.get(TRAIN):
+    elif len(kept) > 1 and not _kept(members[TRAIN]) and shares.get(TRAIN):
         warnings.append(f"{TRAIN} has no case: the cases share their documents, or are too few")
-    test, train = (sorted(members[name], key=lambda draft: draft.id) for name in (TEST, TRAIN))
-    return Sets(tuple(test), tuple(train), tuple(_sample(test, settings.human_per_cell, seed)))
+    test, train = (tuple(sorted(_kept(members[name]), key=lambda draft: draft.id)) for name in (TEST, TRAIN))
+    known = {
+        name: tuple(sorted((draft for draft in each if draft.reason == KNOWN), key=lambda draft: draft.id))
+        for name, each in members.items()
+    }
+    return Sets(test, train, tuple(_sample(test, settings.human_per_cell, seed)), known)
+
+
+def _kept(drafts: Iterable[Draft]) -> list[Draft]:
+    return [draft for draft in drafts if draft.state == "kept"]
 
 
 def _sizes(drafts: Iterable[Draft]) -> list[tuple[tuple[str, str], int]]:

@@ -15,6 +15,7 @@ __all__ = [
     "join_wide_thousands",
     "mark_negatives",
     "negative_span",
+    "split_wide_commas",
 ]
 
 CURRENCY = r"人民币|rmb|cny|usd|us\$|hk\$|hkd|eur|jpy|gbp|[$€£¥￥]"
@@ -23,6 +24,9 @@ CURRENCY = r"人民币|rmb|cny|usd|us\$|hk\$|hkd|eur|jpy|gbp|[$€£¥￥]"
 # Each pattern starts with a literal, which `re` finds fast, and then looks behind.
 _COMMA = re.compile(r",(?<=\d,)(?<!\d{4},)(?<!\.\d,)(?<!\.\d\d,)(?<!\.\d{3},)(?=\d{3}(?!\d))")
 _WIDE = re.compile("[\u00a0\u2007\u2009\u202f](?<=\\d.)(?<!\\d{4}.)(?=\\d{3}(?!\\d))")
+
+_WIDE_COMMA = re.compile(r"(?<![\d，])\d{1,3}(?:，\d{3})+(?!\d|，\d)|，")
+"""A whole number with wide commas between thousands, or any other wide comma."""
 
 LONGEST_SIGN = 20
 """Length of the longest minus with a currency, such as "negative usd 5"."""
@@ -55,6 +59,14 @@ def join_thousands(text: str) -> str:
 def join_wide_thousands(text: str) -> str:
     """Return ``text`` without no-break and thin spaces between thousands; NFKC would make them plain spaces."""
     return text if text.isascii() else _WIDE.sub("", text)
+
+
+def split_wide_commas(text: str) -> str:
+    """Return ``text`` with ``;`` for each wide comma, except those between thousands (１，５７７); the length stays.
+
+    NFKC would make it a plain comma, which joins numbers: 1998，2003年 would be one.
+    """
+    return _WIDE_COMMA.sub(lambda match: ";" if match[0] == "，" else match[0], text) if "，" in text else text
 
 
 def has_negative(text: str) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pytest_rageval.text.dates import dates, times
 from pytest_rageval.text.language import CJK
-from pytest_rageval.text.notation import CURRENCY, join_wide_thousands
+from pytest_rageval.text.notation import CURRENCY, join_wide_thousands, split_wide_commas
 from pytest_rageval.text.numerals import in_digits
 from pytest_rageval.text.stems import STOP_WORDS, stem
 from pytest_rageval.text.unicode import nfkc
@@ -151,7 +151,7 @@ def _parse(text: str) -> list[Quantity]:
 
 
 def _plain(text: str) -> str:
-    return in_digits(nfkc(join_wide_thousands(text)).translate(_DASHES))
+    return in_digits(nfkc(join_wide_thousands(split_wide_commas(text))).translate(_DASHES))
 
 
 def _without_references(text: str) -> str:

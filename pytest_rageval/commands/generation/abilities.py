@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_rageval.generation.abilities.making import Abilities, Search, Wanted
-    from pytest_rageval.model.case import Passage
+    from pytest_rageval.generation.abilities.making import Abilities, Wanted
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -84,6 +83,7 @@ def generate_abilities(
     from pytest_rageval.errors import SettingError
     from pytest_rageval.generation.abilities.making import make_abilities
     from pytest_rageval.generation.abilities.records import record_of_made
+    from pytest_rageval.generation.abilities.search import search_over
 
     if wanted.negatives < 0:
         raise SettingError(f"--negatives is {wanted.negatives}; it must be 0 or more")
@@ -94,7 +94,7 @@ def generate_abilities(
     formats, readers = formats_of([dataset], corpus)
     instances = load_dataset(dataset, formats)
     passages = load_corpus(corpus, chunking, readers) if corpus else ()
-    made = make_abilities(instances, passages, _search(passages), wanted)
+    made = make_abilities(instances, passages, search_over(passages), wanted)
     earlier = _earlier(dataset)
     records = {
         files["pools"]: made.pools,
@@ -127,16 +127,6 @@ def _check_free(paths: Any, dataset: str, *, force: bool) -> None:
             raise SettingError(f"--out {shown_path(path)} is the dataset itself; name another file")
         if path.exists() and not force:
             raise SettingError(f"{shown_path(path)} already exists; name another file with --out, or add --force")
-
-
-def _search(passages: tuple[Passage, ...]) -> Search | None:
-    if not passages:
-        return None
-    from pytest_rageval.retrieval.bm25 import build
-    from pytest_rageval.retrieval.build_context import RetrieverParts
-
-    retriever = build(RetrieverParts(passages))
-    return retriever.search
 
 
 def _earlier(dataset: str) -> Mapping[str, Any]:

@@ -8,6 +8,8 @@ from calendar import month_abbr, month_name
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from pytest_rageval.text.notation import split_wide_commas
+
 __all__ = ["Drop", "Edit", "all_edited", "edited", "in_name", "is_wordy", "same_length"]
 
 _MOST_WORDS = 3
@@ -75,10 +77,13 @@ def in_name(text: str, start: int) -> bool:
 
 
 def same_length(text: str) -> str:
-    """Return a text in NFKC, character by character: one that would become several stays, so offsets stay valid."""
+    """Return a text in NFKC, character by character: one that would become several stays, so offsets stay valid.
+
+    A wide comma becomes ``;``, because a plain comma would join two numbers.
+    """
     if text.isascii():
         return text
-    return "".join(map(_narrow, text)).replace("\u2212", "-")
+    return "".join(map(_narrow, split_wide_commas(text))).replace("\u2212", "-")
 
 
 def _narrow(character: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,12 +14,11 @@ from pytest_rageval.generation.abilities.integration import integrate
 from pytest_rageval.generation.abilities.lies import read_answer
 from pytest_rageval.generation.abilities.name_answers import Names
 from pytest_rageval.generation.abilities.negatives import DEPTH, SHORT_POOL, Negatives, find_negatives
+from pytest_rageval.generation.abilities.search import Search
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.ranking import Ranking
 
 __all__ = ["Abilities", "Wanted", "make_abilities"]
-
-Search = Callable[[str, int], Ranking]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from pytest_rageval.generation.abilities.edit import Edit, same_length
+from pytest_rageval.text.dates import located_dates
 from pytest_rageval.text.notation import CURRENCY
 from pytest_rageval.text.quantities import Quantity, quantities, whole_quantity
 
 __all__ = ["WrittenNumber", "written_numbers"]
 
 _NUMBER = re.compile(
-    rf"(?P<head>[-+负]?(?:(?:{CURRENCY}) ?)?-?)(?<![\d.,/:])"
-    r"(?P<core>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?![\d/:]|[.,]\d|-\d|[eE^][-+]?\d)",
+    rf"(?P<head>[-+负]?(?:(?:{CURRENCY}) ?)?-?)(?<![\d.,/:])(?<!\d[-–—])"
+    r"(?P<core>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?![\d/:]|[.,]\d|[-–—]\d|[eE^][-+]?\d)",
     re.IGNORECASE,
 )
 _TAIL = re.compile(r"[ -]?(?:[^\W\d]|[%‰‱°℃$€£¥])[^\d\n,;:!?，。；：！？、]{0,30}")
@@ -73,10 +74,13 @@ class WrittenNumber:
 
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
-    """Yield the numbers of a text, each with its unit; none of a name, an ordinal, a range, a date or a time."""
+    """Yield the numbers of a text, each with its unit; none of a name, ordinal, range, score, date or time."""
     narrow = same_length(text)
     bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
+    dates = [(start, end) for start, end, date in located_dates(narrow) if date is None or any(date[1:])]
     for match in _NUMBER.finditer(narrow):
+        if any(start <= match.start("core") < end for start, end in dates):
+            continue
         stated = set(quantities(bare[max(0, match.start() - _REACH) : match.end() + _REACH]))
         found = next((each for each in _readings(narrow, match) if each[2] in stated), None)
         if found is not None:

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pytest_rageval.errors import ModelError
-from pytest_rageval.generation.checks.stage import drop_with_dialogue
+from pytest_rageval.errors import ModelError, SettingError
+from pytest_rageval.generation.checks.stage import check_all, drop_with_dialogue
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.leakage.settings import leakage_settings
+from pytest_rageval.generation.leakage.settings import KNOWN, leakage_settings
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess, add_usage, run_all
+from pytest_rageval.generation.model_drafts.inspecting import MODEL_ERROR
 from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
 from pytest_rageval.generation.model_drafts.settings import model_settings
 from pytest_rageval.generation.output.report import markdown_table
+from pytest_rageval.generation.pipeline import rule_drafts
 from pytest_rageval.generation.split import Sets
-from pytest_rageval.generation.wanted import cells_of
+from pytest_rageval.generation.wanted import cells_of, keep_wanted
 from pytest_rageval.metrics.shared.matching import meets
 from pytest_rageval.model.facets import KNEW
 
 __all__ = ["drop_known", "known_lines", "known_section", "mark_known"]
 
-KNOWN = "known"
-"""The reason of a draft that the model answers without any passage."""
+ASSUMED_ANSWER = 20
+"""Tokens of an answer without passages."""
 
 
 def drop_known(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     """Return the drafts; with ``drop_known``, those that the closed-book model answers are dropped.
 
-    A conversation is dropped as a whole.
+    So are those about which the model could not be asked, as ``model_error``. A conversation is dropped as a whole.
+
+    Raises:
+        SettingError: no call had a reply, for another reason than the budget.
     """
     if not leakage_settings(material.plan).drop_known:
         return list(drafts)
@@ -40,7 +46,11 @@ def drop_known(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def mark_known(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts; those that are kept get the facet ``knew``, unless they have it."""
+    """Return the drafts; those that are kept get the facet ``knew``, unless they have it.
+
+    Raises:
+        SettingError: no call had a reply, for another reason than the budget.
+    """
     return _marked(material, drafts)
 
 
@@ -58,29 +68,54 @@ def known_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> It
 
 
 def known_lines(material: Material) -> Iterator[str]:
-    """Yield what the closed-book model would be asked."""
-    settings = leakage_settings(material.plan)
-    if settings.closed_book:
-        what = "draft that passes the checks" if settings.drop_known else "kept draft"
-        yield f"closed book: one call of {settings.closed_book} for each {what}"
+    """Yield what the closed-book model would be asked about the drafts of rules, with tokens and cost."""
+    settings, access = leakage_settings(material.plan), material.models
+    if not settings.closed_book or access is None:
+        return
+    from pytest_rageval.llm.backends.prices import Prices, count_tokens
+
+    drafts = check_all(material, rule_drafts(material))
+    drafts = drafts if settings.drop_known else keep_wanted(material, drafts)
+    asked, prompts = [draft for draft in drafts if draft.state != "dropped"], _prompts(material)
+    requests = [prompts.closed_book(draft.language, draft.question, draft.history) for draft in asked]
+    prompt = sum(count_tokens(settings.closed_book, messages)[0] for messages in requests)
+    reply = ASSUMED_ANSWER * len(asked)
+    usd = Prices(settings.closed_book, access.params).cost(prompt, reply)
+    cost = "unknown, the model has no price" if usd is None else f"about {usd:,.4f} USD" if usd else "0 USD"
+    more = " and one for each draft of the model" if model_settings(material.plan) else ""
+    calls = f"calls: {len(asked):,} of {settings.closed_book} without passages{more}"
+    yield f"{calls}, tokens: about {prompt:,} in prompts and {reply:,} in replies, cost: {cost}"
 
 
 def _marked(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    name, models, result = leakage_settings(material.plan).closed_book, material.models, list(drafts)
+    """Return the drafts with the facet ``knew``; with ``drop_known``, those whose call failed are dropped."""
+    settings, models, result = leakage_settings(material.plan), material.models, list(drafts)
+    name = settings.closed_book
     if not name or models is None:
         return result
-    settings = model_settings(material.plan)
-    prompts = load_prompts({}) if settings is None else settings.prompts
+    prompts = _prompts(material)
     places = [at for at, draft in enumerate(result) if draft.state != "dropped" and KNEW not in draft.facets]
     answers = run_all(models, [partial(_answer, result[at], name, models, prompts) for at in places])
     add_usage(material.usage, [calls for _, calls in answers])
+    errors = [answer for answer, _ in answers if isinstance(answer, ModelError)]
+    if errors and len(errors) == len(answers) and all(error.kind != "budget" for error in errors):
+        raise SettingError(f"[leakage] closed_book: no call had a reply: {errors[0]}")
     for at, (answer, _) in zip(places, answers, strict=True):
-        if isinstance(answer, ModelError):
+        draft = result[at]
+        if isinstance(answer, str):
+            knew = "true" if meets(draft.gold, answer) else "false"
+            result[at] = replace(draft, facets={**draft.facets, KNEW: knew})
+        elif settings.drop_known:
+            result[at] = draft.dropped(MODEL_ERROR, f"{answer.kind}: {answer}")
+            material.failures.setdefault((draft.topic, draft.task), Counter())[answer.kind] += 1
+        else:
             material.left_out[f"closed-book calls of {name} failed: {answer.kind}"] += 1
-            continue
-        knew = "true" if meets(result[at].gold, answer) else "false"
-        result[at] = replace(result[at], facets={**result[at].facets, KNEW: knew})
     return result
+
+
+def _prompts(material: Material) -> Prompts:
+    settings = model_settings(material.plan)
+    return load_prompts({}) if settings is None else settings.prompts
 
 
 async def _answer(draft: Draft, name: str, models: ModelAccess, prompts: Prompts) -> str | ModelError:

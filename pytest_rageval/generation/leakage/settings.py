@@ -12,10 +12,13 @@ from pytest_rageval.generation.leakage.texts import files_of
 from pytest_rageval.generation.plan import Part, Plan
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "REASONS", "LeakageSettings", "leakage_settings"]
+__all__ = ["KNOWN", "PART", "REASONS", "LeakageSettings", "leakage_settings"]
 
 REASONS = {"prompts": "prompt_leak", "against": "train_overlap"}
 """Key of ``[leakage]`` -> the reason of a draft whose question one of its files holds."""
+
+KNOWN = "known"
+"""The reason of a draft that the closed-book model answers without any passage."""
 
 KEYS = (*REASONS, "closed_book", "drop_known")
 

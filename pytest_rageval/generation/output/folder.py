@@ -110,7 +110,9 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     made = [table for table in material.tables.values() if table.file]
     shares = split_settings(material.plan).shares
     wanted = [name for name in AUTOMATIC if shares.get(name) or getattr(sets, name)]
-    records = with_abilities({name: [*map(record_of, getattr(sets, name))] for name in wanted}, material)
+    kept = {name: [*map(record_of, getattr(sets, name))] for name in wanted}
+    known = {name: [*map(record_of, drafts)] for name, drafts in sets.known.items()}
+    records = with_abilities(kept, known, material)
     records[PEOPLE] = [*map(record_of, sets.human_test)]
     texts = {
         DRAFTS: _lines(map(draft_line, in_order)),

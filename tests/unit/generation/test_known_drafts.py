@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from support.projects.model_plans import FOUNDED, item, model_plan, replying, write_documents
 
-from pytest_rageval.errors import ModelError
+from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.leakage.closed_book import drop_known, known_section, mark_known
 from pytest_rageval.generation.loading import load_material
@@ -18,6 +20,7 @@ from pytest_rageval.generation.output.records import record_of
 from pytest_rageval.generation.plan import read_plan
 from pytest_rageval.generation.split import Sets
 from pytest_rageval.generation.wanted import keep_wanted
+from pytest_rageval.model.chat import Message
 from pytest_rageval.testing import ScriptedLLM
 
 OPENS = item("When does the town museum open on weekdays?", "9:00", "opens at 9:00")
@@ -61,11 +64,38 @@ def test_only_kept_cases_are_asked(tmp_path: Path) -> None:
     assert len(model.requests) == 1
 
 
-def test_a_call_that_fails_is_counted_and_drops_nothing(tmp_path: Path) -> None:
+def failing_once(messages: Sequence[Message]) -> str | ModelError:
+    """Fail for the question about the founding."""
+    is_founding = "founded" in str(messages[-1]["content"])
+    return ModelError("timeout", "no reply in time") if is_founding else "I do not know."
+
+
+def test_a_call_that_fails_is_counted(tmp_path: Path) -> None:
+    drafts, material = decided(tmp_path, ScriptedLLM(failing_once), 'closed_book = "closed"')
+    assert [(each.state, each.facets.get("knew")) for each in drafts] == [("kept", None), ("kept", "false")]
+    assert material.left_out["closed-book calls of closed failed: timeout"] == 1
+
+
+def test_a_case_that_may_be_known_is_no_case(tmp_path: Path) -> None:
+    drafts, material = decided(tmp_path, ScriptedLLM(failing_once), 'closed_book = "closed"\ndrop_known = true')
+    assert [each.reason for each in drafts] == ["model_error", ""]
+    assert [str(each) for each in material.shortages] == [
+        "topic=Museum, task=extractive_qa: 1 of 2 wanted cases (error: 1 call failed (timeout), 1 model_error)"
+    ]
+
+
+@pytest.mark.parametrize("more", ["", "\ndrop_known = true"])
+def test_a_model_that_never_replies_is_refused(tmp_path: Path, more: str) -> None:
     failing = ScriptedLLM(lambda messages: ModelError("timeout", "no reply in time"))
-    drafts, material = decided(tmp_path, failing, 'closed_book = "closed"\ndrop_known = true')
-    assert [(each.state, "knew" in each.facets) for each in drafts] == [("kept", False)] * 2
-    assert material.left_out["closed-book calls of closed failed: timeout"] >= 2
+    with pytest.raises(SettingError, match=r"^\[leakage\] closed_book: no call had a reply: no reply in time"):
+        decided(tmp_path, failing, f'closed_book = "closed"{more}')
+
+
+def test_a_spent_budget_marks_nothing(tmp_path: Path) -> None:
+    spent = ScriptedLLM(lambda messages: ModelError("budget", "the budget would be passed"))
+    drafts, material = decided(tmp_path, spent, 'closed_book = "closed"')
+    assert [each.state for each in drafts] == ["kept", "kept"]
+    assert material.left_out["closed-book calls of closed failed: budget"] == 2
 
 
 def test_without_a_model_nothing_is_asked(tmp_path: Path) -> None:

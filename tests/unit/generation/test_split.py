@@ -72,6 +72,22 @@ def test_dropped_drafts_link_nothing_and_are_in_no_set() -> None:
     assert (len(sets.auto_test), len(sets.auto_train)) == (1, 1)
 
 
+def test_known_drafts_go_where_their_documents_are_and_count_for_no_share() -> None:
+    drafts = [draft(f"q{n}", f"d{n}") for n in range(10)]
+    known = [draft(f"known {n}", f"d{n}", f"only {n}").dropped("known") for n in range(10)]
+    sets, warnings = made([*drafts, *known])
+    assert (len(sets.auto_test), len(sets.auto_train), warnings) == (8, 2, [])
+    for name, ours in (("auto_test", sets.auto_test), ("auto_train", sets.auto_train)):
+        pages = {each.sources[0].page for each in ours}
+        assert {each.sources[0].page for each in sets.known[name]} == pages
+    link = draft("link", "d0", "d1", "d2").dropped("known")
+    linked, _ = made([*drafts, link])
+    places = [
+        {source.page for each in ours for source in each.sources} for ours in (linked.auto_test, linked.auto_train)
+    ]
+    assert sum(not place.isdisjoint({"d0", "d1", "d2"}) for place in places) == 1
+
+
 def test_people_see_a_sample_of_each_cell_of_the_tests() -> None:
     drafts = [draft(f"{topic}{n}", f"{topic}{n}", topic=topic) for topic in "AB" for n in range(10)]
     sets, _ = made(drafts, people=3)

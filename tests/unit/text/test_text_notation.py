@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.text.notation import join_thousands, join_wide_thousands, mark_negatives
+from pytest_rageval.text.notation import join_thousands, join_wide_thousands, mark_negatives, split_wide_commas
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,22 @@ def test_commas_between_thousands_go(text: str, joined: str) -> None:
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=4))
 def test_groups_as_python_formats_them_are_joined(numbers: list[int]) -> None:
     assert join_thousands(" ".join(f"{each:,}" for each in numbers)) == " ".join(map(str, numbers))
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("据悉，2019年3月", "据悉;2019年3月"),
+        ("成立于1998，2003年上市", "成立于1998;2003年上市"),
+        ("１，５７７，８８８", "１，５７７，８８８"),
+        ("1，577万元，12人", "1，577万元;12人"),
+        ("2008，100，200", "2008;100;200"),
+        ("70，1700", "70;1700"),
+        ("1,577", "1,577"),
+    ],
+)
+def test_wide_commas_stay_only_between_thousands(text: str, split: str) -> None:
+    assert split_wide_commas(text) == split
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2007", "\u2009", "\u202f"])

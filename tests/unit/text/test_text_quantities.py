@@ -132,6 +132,15 @@ def test_digits_in_names_are_separate() -> None:
     assert [float(one.low) for one in in_names("The 5th Boeing 737 of 7")] == [5, 737]
 
 
+@pytest.mark.parametrize("before", ["据悉，", "1998年，", "成立于1998，", "8月，"])
+def test_a_wide_comma_hides_no_date(before: str) -> None:
+    assert (2003, 3, 5) in [one.date for one in quantities(f"{before}2003年3月5日，大桥通车")]
+
+
+def test_a_wide_comma_hides_no_time_of_day() -> None:
+    assert said("上午，9点半开门；在9：30，10：30休息") == [(570, 570, TIME), (570, 570, TIME), (630, 630, TIME)]
+
+
 @pytest.mark.parametrize(
     ("text", "numbers"),
     [("It is 5 [3][12].", [5]), ("1. It is 5\n2. Or so", [5]), ("70.", [70]), ("[70]", [70]), ("3) 5", [3, 5])],

@@ -43,6 +43,68 @@ def test_what_cannot_be_made_is_counted(project: PlanProject) -> None:
     assert [line for line in lines if "integration" in line or "auto_train" in line] == []  # neither is wanted
 
 
+def test_no_passage_is_of_a_document_of_the_other_set(project: PlanProject) -> None:
+    rows = "".join(f"Person {n},clerk,Town {n},{1900 + n},\n" for n in range(12))
+    project.write("staff.csv", f"name,job,city,since,boss\n{rows}")
+    project.plan(ASK, SINCE, table="[abilities]\nnegatives = 8\n[split]\nauto_test = 0.5\nauto_train = 0.5\n" + TABLE)
+    assert project.run()[0] == 0
+    texts = [
+        {
+            passage["text"]
+            for kind in ("", ".counterfactual", ".integration")
+            for record in lines
+            for passage in record["passages"]
+            if passage["role"] != "counterfactual"
+        }
+        for name in ("auto_test", "auto_train")
+        for lines in [
+            [
+                *project.lines(f"{name}.jsonl"),
+                *project.lines(f"{name}.counterfactual.jsonl"),
+                *project.lines(f"{name}.integration.jsonl"),
+            ]
+        ]
+    ]
+    assert all(len(each) == 6 for each in texts)
+    assert texts[0].isdisjoint(texts[1])
+
+
+KNOWN = """\
+[[reply]]
+when = "Bo Ek"
+text = "Since 2004, in Bergen."
+[[reply]]
+text = "I do not know."
+"""
+
+
+@pytest.mark.parametrize("drop", ["true", "false"])
+def test_a_known_case_is_dropped_and_still_gives_a_false_twin(project: PlanProject, drop: str) -> None:
+    project.write("know.toml", KNOWN)
+    leakage = f'[leakage]\nclosed_book = "script:know.toml"\ndrop_known = {drop}\n'
+    project.plan(SINCE, table=f"[abilities]\nnegatives = 1\n{leakage}{SPLIT}" + TABLE)
+    assert project.run()[0] == 0
+    assert len(project.lines("auto_test.jsonl")) == (2 if drop == "true" else 3)
+    lies = {each["answers"][0]: each["knew"] for each in project.lines("auto_test.counterfactual.jsonl")}
+    assert lies == {"2011": "false", "2004": "true", "2019": "false"}
+    first = {path.name: path.read_bytes() for path in (project.folder / "out").glob("*.*")}
+    assert project.run("--out", "out", "--finish")[0] == 0
+    assert {path.name: path.read_bytes() for path in (project.folder / "out").glob("*.*")} == first
+
+
+def test_a_plan_names_the_retriever_of_negatives(project: PlanProject) -> None:
+    params = 'retriever_params = {retrievers = ["bm25"], rrf_k = 9}'
+    project.plan(SINCE, table=f'[abilities]\nnegatives = 1\nretriever = "hybrid"\n{params}\n{SPLIT}' + TABLE)
+    assert project.run()[0] == 0
+    ranks = [
+        place
+        for record in project.lines("auto_test.jsonl")
+        for place in record["generated"]["abilities"]["negatives"].values()
+    ]
+    assert ranks
+    assert all(place["score"] == pytest.approx(1 / (9 + place["rank"])) for place in ranks)
+
+
 def test_a_question_of_a_prompt_is_dropped(project: PlanProject) -> None:
     project.write("answer.txt", "Example: Where does Bo Ek, the director, work? In Bergen.")
     project.write("train.jsonl", '{"q": "Where does Ann Lee, the guard, work?"}\n')
@@ -57,12 +119,17 @@ def test_a_question_of_a_prompt_is_dropped(project: PlanProject) -> None:
     [
         ("[abilities]\nnegative = 3\n", "plan.toml:2: unknown key 'negative' in [abilities]; "),
         ("[abilities]\nnegatives = -1\n", "plan.toml:2: [abilities] negatives: found -1, wanted a whole number"),
+        ('[abilities]\nretriever = "bm52"\n', "plan.toml:2: retriever: unknown value 'bm52'; did you mean 'bm25'?"),
+        (
+            "[abilities]\nnegatives = 1\n[abilities.retriever_params]\nk2 = 3\n",
+            "plan.toml:1: retriever: retriever_params has the unknown setting 'k2'; known: b, k1",
+        ),
         ("[[names]]\n", "plan.toml:1: [[names]] needs one of values, a list of names, and file, one name a line"),
         (
             '[[names]]\nvalues = ["Ann"]\n',
             "plan.toml:2: [names] values: found an array of 1, wanted",
         ),
-        ('[[names]]\nfile = "no.txt"\n', "plan.toml:2: file: "),
+        ('[[names]]\nfile = "no.txt"\n', "plan.toml:2: file: no.txt: no such file; correct the path [RAG"),
         ('[leakage]\nprompts = ["no/*.toml"]\n', "plan.toml:2: prompts: 'no/*.toml': no such file"),
     ],
 )

@@ -32,6 +32,9 @@ def reason(gold: str, text: str) -> str:
     ("gold", "text", "why"),
     [
         ("70", "The hall has 70 seats and 70 rooms.", "ambiguous_value"),
+        ("6", "She won 7–6, 6–3.", "answer_not_in_passage"),
+        ("29", "新华社3月29日电，有人29日透露。", "old_value_left"),
+        ("3", "She won 6-1, 6-3.", "answer_not_in_passage"),
         ("11", "Of the 11, 9 guests and 2 of the crew died.", "ambiguous_value"),
         ("$40 million", "It cost $40 million (36 million euros).", "ambiguous_value"),
         ("5 March 2019", "It lasted from 5 March 2019 to 8 March 2019.", "ambiguous_value"),
@@ -130,3 +133,17 @@ def test_nothing_to_lie_about(gold: Gold, passages: int, why: str) -> None:
     lie = counterfactual(Instance("q1", "How many?", gold), [Passage("p0", "70", role="positive")] * passages)
     assert lie.reason is not None
     assert lie.reason.reason == why
+
+
+@pytest.mark.parametrize(
+    ("gold", "text"),
+    [
+        ("2003年", "据悉，2003年3月5日，大桥通车。"),
+        ("1998", "公司成立于1998，2003年上市。"),
+        ("2003年3月5日", "大桥于1998年动工，2003年3月5日，大桥通车。"),
+    ],
+)
+def test_a_date_behind_a_wide_comma_changes(gold: str, text: str) -> None:
+    lie = made(gold, text, question="何时？")
+    assert lie.reason is None
+    assert lie.twins["p0"].text == text.replace(gold.removesuffix("年"), lie.fake[0][0].removesuffix("年"))
