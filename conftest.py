@@ -67,13 +67,14 @@ def pytester(
 ) -> pytest.Pytester:
     """Return pytest's own `pytester`, with runs that start quickly."""
     from support.processes.installed_packages import installed_packages
-    from support.processes.plugin_scans import parsefactories
+    from support.processes.plugin_scans import hook_attribute, parsefactories
 
     inside: pytest.Pytester = request.getfixturevalue("pytester")
     monkeypatch.setenv("PYTEST_ADDOPTS", _inside["PYTEST_ADDOPTS"])  # pytester removes it
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # a run inside is no part of this session
     monkeypatch.setattr(importlib.metadata, "distributions", installed_packages)
     monkeypatch.setattr("_pytest.fixtures.FixtureManager.parsefactories", parsefactories)
+    monkeypatch.setattr("pluggy._manager._static_hook_attr", hook_attribute, raising=False)  # pluggy 1.6 has none
     if sys.platform == "linux":
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", worker_server.gateway)
     return inside

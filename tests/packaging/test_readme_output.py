@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.projects.rag_project import Project
 from support.projects.readme_blocks import (
     ROOT,
     Block,
@@ -92,20 +92,32 @@ def rageval_of(folder: Path, _: str, *arguments: str) -> tuple[int, str]:
     return run.returncode, run.stdout
 
 
+def typed(project: Project, command: str) -> tuple[int, str]:
+    """Run a command as if typed, pytest and rageval in processes that start at once; return its status and output."""
+    program, *arguments = shlex.split(command)
+    if program == "pytest":
+        output = project.path / "output.txt"
+        output.unlink(missing_ok=True)
+        return project.started(*arguments).wait(120), output.read_text(encoding="utf-8")
+    if program == "rageval":
+        done = project.command(*arguments)
+    else:
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("command", printed_of(BLOCKS))
-def test_what_an_example_prints_is_shown(command: str, tmp_path: Path) -> None:
-    tests, _, then = command.partition(" && rageval ")
-    name, *arguments = tests.split()
-    lay_out(name, examples_of(BLOCKS)[name], tmp_path)
-    run = rageval_of if arguments[:1] == ["rageval"] else run_of
-    status, output = run(tmp_path, *arguments)
+def test_what_an_example_prints_is_shown(command: str, project: Project) -> None:
+    tests, _, then = command.partition(" && ")
+    name, _, rest = tests.partition(" ")
+    lay_out(name, examples_of(BLOCKS)[name], project.path)
+    status, output = typed(project, rest if rest.startswith("rageval ") else f"pytest {rest}")
     assert status in (0, 1, 5), output
     if then:
-        status, output = rageval_of(tmp_path, "", *then.split())
-        assert status == 0
-    typed = f"$ {' '.join(arguments)}"
+        status, output = typed(project, then)
+        assert status == 0, output
     block = printed_of(BLOCKS)[command]
-    wanted = [unpriced(line) for line in lines_of(block.text) if line != typed]
+    wanted = [unpriced(line) for line in lines_of(block.text) if line != f"$ {rest}"]
     printed = {unpriced(line) for line in lines_of(output)}
     assert wanted
     renew(block, output)
@@ -119,31 +131,24 @@ def unpriced(line: str) -> str:
 
 @pytest.mark.skipif(shutil.which("sed") is None, reason="stories are told with sed")
 @pytest.mark.parametrize("name", [name for name in STORIES if name != "example"])  # test_example_story runs it
-def test_a_story_that_is_typed_prints_what_is_shown(name: str, tmp_path: Path) -> None:
+def test_a_story_that_is_typed_prints_what_is_shown(name: str, project: Project) -> None:
     commands = 0
     for block in STORIES[name]:
         if block.file:
-            (tmp_path / block.file).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+            project.file(block.file, block.text)
         else:
-            commands += len(typed(block, tmp_path))
+            commands += steps_typed(project, block)
     assert commands
 
 
-def typed(block: Block, folder: Path) -> list[str]:
+def steps_typed(project: Project, block: Block) -> int:
     """Type the commands of a console block; what is shown below each has to be printed, line by line, in that order."""
-    python = f"{shlex.quote(sys.executable)} -m pytest"
-    rageval = f"{shlex.quote(sys.executable)} -c 'from pytest_rageval.cli import main; raise SystemExit(main())'"
-    env = {**os.environ, "COLUMNS": "80"}
     outputs, missing = [], []
     for command, shown in steps_of(block.text):
-        line = re.sub(r"^pytest\b", lambda _: python, re.sub(r"^rageval\b", lambda _: rageval, command))
-        run = subprocess.run(  # noqa: S602 - we wrote it
-            line, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-        )
-        printed = iter(lines_of(run.stdout))
+        _, output = typed(project, command)
+        printed = iter(lines_of(output))
         missing += [(command, each) for each in lines_of("\n".join(shown)) if each not in printed]
-        outputs.append(f"$ {command}\n{run.stdout}{run.stderr}")
+        outputs.append(f"$ {command}\n{output}")
     renew(block, "\n".join(outputs))
     assert missing == [], f"{block.where}\n" + "\n".join(outputs)
-    return block.commands
+    return len(block.commands)

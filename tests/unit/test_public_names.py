@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +24,11 @@ def module_name(path: Path) -> str:
 
 
 MODULES = {module_name(path): path for path in sorted(HOME.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
 
 
 def definitions(tree: ast.Module) -> list[Definition]:
@@ -88,7 +93,7 @@ def test_every_module_says_what_is_public() -> None:
 
 def public_faults(name: str) -> list[str]:
     module = import_module(name)
-    public = {node.name for node in definitions(TREES[name])}
+    public = {node.name for node in definitions(tree_of(name))}
     names = getattr(module, "__all__", None)
     if names is None:
         return [f"{name} has no __all__"] if public else []
@@ -102,14 +107,14 @@ def public_faults(name: str) -> list[str]:
 def test_what_a_module_says_is_public_is_its_own() -> None:
     passing_on = [name for name, path in MODULES.items() if path.name in ("__init__.py", "plugin.py")]
     for name in sorted(set(MODULES) - set(passing_on)):
-        imports = [node for node in TREES[name].body if isinstance(node, ast.ImportFrom)]
+        imports = [node for node in tree_of(name).body if isinstance(node, ast.ImportFrom)]
         imported = {alias.asname or alias.name for node in imports for alias in node.names}
         assert imported & set(getattr(import_module(name), "__all__", ())) == set(), name
 
 
 def test_every_module_and_everything_public_has_a_docstring() -> None:
-    bare = [name for name, tree in TREES.items() if not ast.get_docstring(tree)]
-    bare += [f"{name}.{d.name}" for name, tree in TREES.items() for d in definitions(tree) if not ast.get_docstring(d)]
+    bare = [name for name in MODULES if not ast.get_docstring(tree_of(name))]
+    bare += [f"{name}.{d.name}" for name in MODULES for d in definitions(tree_of(name)) if not ast.get_docstring(d)]
     assert bare == []
 
 
@@ -121,8 +126,8 @@ def test_no_module_is_too_long() -> None:
 def test_no_function_is_too_long() -> None:
     functions = [
         (f"{name}.{node.name}", (node.end_lineno or 0) - node.lineno + 1)
-        for name, tree in TREES.items()
-        for node in ast.walk(tree)
+        for name in MODULES
+        for node in ast.walk(tree_of(name))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     assert len(functions) > 300
@@ -136,7 +141,7 @@ def test_no_module_is_named_utils_helpers_or_common() -> None:
 def test_nothing_is_left_to_do_and_nothing_is_printed() -> None:
     for name, path in MODULES.items():
         words = set(path.read_text(encoding="utf-8").replace(":", " ").split())
-        calls = {n.func.id for n in ast.walk(TREES[name]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        calls = {n.func.id for n in ast.walk(tree_of(name)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
         assert not {"TODO", "FIXME", "XXX"} & words, name
         assert "print" not in calls, name
 
@@ -144,7 +149,7 @@ def test_nothing_is_left_to_do_and_nothing_is_printed() -> None:
 def test_pytest_is_met_in_the_hooks_only() -> None:
     for name in MODULES:
         if name.split(".")[1:2] not in (["hooks"], ["hookspecs"], ["plugin"]):
-            assert not {"pytest", "_pytest", "pluggy", "xdist"} & imported_roots(TREES[name]), name
+            assert not {"pytest", "_pytest", "pluggy", "xdist"} & imported_roots(tree_of(name)), name
 
 
 def imported_roots(tree: ast.Module) -> set[str]:

@@ -231,7 +231,10 @@ def test_a_retriever_of_ones_own_is_bound_by_the_budget(own: Project, openai_ser
     assert "not seen" not in run.text
 
 
-def test_a_retriever_that_asks_the_model_makes_the_number_of_calls_unknown(own: Project) -> None:
+def test_a_retriever_that_asks_the_model_makes_the_number_of_calls_unknown(
+    own: Project, openai_server: OpenAIServer
+) -> None:
+    asks(own, openai_server.base_url, numbered(4), arguments=COST, params=DIME)
     own.file("conftest.py", fixture("rag_retriever", "return lambda question: [str(rag_llm)]", "rag_llm"))
     run = own.run("--rag-dry-run")
     assert table(run)["rag_system", "answer"][:4] == ["–", "4", "?", "0"]

@@ -43,10 +43,10 @@ def test_the_progress_of_a_session_whose_worker_died_ends_at_100_percent(project
 
 
 def test_a_suspect_that_hangs_is_stopped_and_reported(project: Project) -> None:
-    project.says([*cases("one", "two"), case("q3", "hang")], conftest=SLEEPS.replace("LIMIT_S = 20", "LIMIT_S = 8"))
+    project.says([*cases("one", "two"), case("q3", "hang")], conftest=SLEEPS.replace("LIMIT_S = 20", "LIMIT_S = 4"))
     run = project.run("-n1")
     assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "error"}, run.text
-    assert "reported nothing for 8 s and was stopped" in run.outcomes["q3"]["error"]
+    assert "reported nothing for 4 s and was stopped" in run.outcomes["q3"]["error"]
 
 
 def test_an_ordinary_test_is_not_blamed_for_a_case_in_flight(project: Project) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-INPUTS = 30
+INPUTS = 12
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs alarms and limits of a process")

@@ -1,19 +1,27 @@
-"""pytest's search of its plugins for fixtures, made short: it is a third of what a small run takes."""
+"""Searches of plugins for hooks and fixtures, made short: together they are half of what a small run takes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
+import pluggy._manager
 from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 
-__all__ = ["parsefactories"]
+__all__ = ["hook_attribute", "parsefactories"]
 
 KNOWN = ("_pytest", "pytest_rageval", "xdist")
 """Packages whose fixtures are defined plainly, so that nothing has to be warned of."""
 
 _search: Callable[..., None] = FixtureManager.parsefactories
+_lookup: Callable[[object, str], object] = vars(pluggy._manager).get("_static_hook_attr", getattr)
+
+
+def hook_attribute(plugin: object, name: str) -> object:
+    """Replace pluggy's `_static_hook_attr`: of a module, take a function as it is, without asking every base class."""
+    function = vars(plugin).get(name) if type(plugin) is ModuleType else None
+    return (function, function) if type(function) is FunctionType else _lookup(plugin, name)
 
 
 def parsefactories(manager: FixtureManager, *args: Any, **kwargs: Any) -> None:

@@ -24,6 +24,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+import pluggy._manager
 import pytest
 from _pytest.fixtures import FixtureManager
 
@@ -147,10 +148,11 @@ if __name__ == "__main__":
         pytest.main(["-p", "xdist", "-p", "pytest_rageval.plugin", f"--rootdir={folder}", folder], plugins=[Imports()])
         sys.stdout = streams
     from support.processes.installed_packages import installed_packages
-    from support.processes.plugin_scans import parsefactories
+    from support.processes.plugin_scans import hook_attribute, parsefactories
 
     importlib.metadata.distributions = installed_packages  # type: ignore[assignment]
     FixtureManager.parsefactories = parsefactories  # type: ignore[assignment]
+    vars(pluggy._manager)["_static_hook_attr"] = hook_attribute
     for package in installed_packages():
         package.entry_points, package.metadata  # noqa: B018 - what each worker looks up
     platform.platform()  # which starts a process to ask for the processor, and keeps its answer
