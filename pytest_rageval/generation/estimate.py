@@ -20,6 +20,7 @@ ESTIMATES: dict[str, str] = {
     "table": "pytest_rageval.generation.estimate:table_lines",
     "template": "pytest_rageval.generation.estimate:template_lines",
     "wanted": "pytest_rageval.generation.estimate:wanted_lines",
+    "paraphrase": "pytest_rageval.generation.model_drafts.rewording:rewording_lines",
     "known": "pytest_rageval.generation.leakage.closed_book:known_lines",
     "model": "pytest_rageval.generation.model_drafts.estimate:model_lines",
 }

@@ -10,7 +10,7 @@ from pytest_rageval.datasets.source import read_bytes
 from pytest_rageval.errors import DataError
 from pytest_rageval.generation.corpus import corpus_digests, corpus_passages, without_files
 from pytest_rageval.generation.material import Material
-from pytest_rageval.generation.model_drafts.settings import check_corpus, prompt_digests
+from pytest_rageval.generation.model_drafts.settings import check_model, prompt_digests
 from pytest_rageval.generation.output.folder import OURS
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.loading import load_tables
@@ -29,7 +29,7 @@ def load_material(plan: Plan, out: Path | None) -> Material:
         DataError: a file cannot be read, a column is unknown, or there is neither a table nor a document.
     """
     warnings: list[str] = []
-    check_corpus(plan)
+    check_model(plan)
     plan = plan if out is None else without_files(plan, out, OURS)
     tables, corpus = load_tables(plan, warnings), tuple(corpus_passages(plan))
     if not tables and not corpus:

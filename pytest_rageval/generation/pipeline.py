@@ -28,6 +28,7 @@ STAGES: dict[str, str] = {
     "leakage": "pytest_rageval.generation.leakage.stage:drop_leaks",
     "known": "pytest_rageval.generation.leakage.closed_book:drop_known",
     "wanted": "pytest_rageval.generation.wanted:keep_wanted",
+    "paraphrase": "pytest_rageval.generation.model_drafts.rewording:reword",
     "knew": "pytest_rageval.generation.leakage.closed_book:mark_known",
 }
 """Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. ``wanted`` keeps what

@@ -128,6 +128,7 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     yield from (f"warning: {warning}" for warning in material.warnings)
     yield from (f"left out: {what}: {count}" for what, count in sorted(material.left_out.items()))
     from pytest_rageval.generation.model_drafts.access import usage_lines
+    from pytest_rageval.generation.model_drafts.rewording import wordings_line
     from pytest_rageval.generation.review.acceptance import acceptance_lines
 
     states = Counter(draft.state for draft in drafts)
@@ -138,6 +139,8 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     dropped = f"{states['dropped']:,} dropped" + (f" ({listed})" if listed else "")
     waiting = f", {states['waiting']:,} waiting for a correction" if states["waiting"] else ""
     yield from usage_lines(material.usage)
+    if wordings := wordings_line(drafts):
+        yield wordings
     yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}{waiting}"
     yield from acceptance_lines(drafts)
     kinds = {"corpus.jsonl": "passage", **{table.file: "row" for table in material.tables.values()}}

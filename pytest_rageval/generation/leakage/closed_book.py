@@ -13,6 +13,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.leakage.settings import KNOWN, leakage_settings
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess, add_usage, run_all
+from pytest_rageval.generation.model_drafts.estimate import calls_line
 from pytest_rageval.generation.model_drafts.inspecting import MODEL_ERROR
 from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
 from pytest_rageval.generation.model_drafts.settings import model_settings
@@ -72,19 +73,12 @@ def known_lines(material: Material) -> Iterator[str]:
     settings, access = leakage_settings(material.plan), material.models
     if not settings.closed_book or access is None:
         return
-    from pytest_rageval.llm.backends.prices import Prices, count_tokens
-
     drafts = check_all(material, rule_drafts(material))
     drafts = drafts if settings.drop_known else keep_wanted(material, drafts)
     asked, prompts = [draft for draft in drafts if draft.state != "dropped"], _prompts(material)
     requests = [prompts.closed_book(draft.language, draft.question, draft.history) for draft in asked]
-    prompt = sum(count_tokens(settings.closed_book, messages)[0] for messages in requests)
-    reply = ASSUMED_ANSWER * len(asked)
-    usd = Prices(settings.closed_book, access.params).cost(prompt, reply)
-    cost = "unknown, the model has no price" if usd is None else f"about {usd:,.4f} USD" if usd else "0 USD"
-    more = " and one for each draft of the model" if model_settings(material.plan) else ""
-    calls = f"calls: {len(asked):,} of {settings.closed_book} without passages{more}"
-    yield f"{calls}, tokens: about {prompt:,} in prompts and {reply:,} in replies, cost: {cost}"
+    more = " and one for each draft of the model" if model_settings(material.plan) and material.corpus else ""
+    yield calls_line(settings.closed_book, f"without passages{more}", requests, ASSUMED_ANSWER, access)
 
 
 def _marked(material: Material, drafts: Sequence[Draft]) -> list[Draft]:

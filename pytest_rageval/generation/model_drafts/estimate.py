@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.generation.material import Material
@@ -12,8 +12,9 @@ from pytest_rageval.generation.model_drafts.chunks import chunks_of
 from pytest_rageval.generation.model_drafts.jobs import Job
 from pytest_rageval.generation.model_drafts.pairing import Pairing
 from pytest_rageval.generation.model_drafts.settings import ModelSettings, model_settings
+from pytest_rageval.model.chat import Message
 
-__all__ = ["model_lines"]
+__all__ = ["calls_line", "model_lines"]
 
 ASSUMED_ITEM = 150
 """Tokens of an item, in a reply and in the request to inspect it."""
@@ -37,7 +38,7 @@ class _Sums:
 def model_lines(material: Material) -> Iterator[str]:
     """Yield the chunks with topics, the wanted drafts, and the calls with their tokens and cost."""
     settings, access = model_settings(material.plan), material.models
-    if settings is None or access is None:
+    if settings is None or access is None or not material.corpus:
         return
     chunks = chunks_of(material)
     yield f"chunks with a topic: {len(chunks):,}, topics: {len({chunk.topic for chunk in chunks}):,}"
@@ -48,11 +49,25 @@ def model_lines(material: Material) -> Iterator[str]:
     cell = "cell" if len(cells) == 1 else "cells"
     yield f"drafts wanted: {wanted}, in {len(cells):,} {cell} of a topic and a task, less what rules draft"
     sums = _sums(jobs, settings, access)
-    cost = "0 USD" if sums.usd == 0 else f"about {sums.usd:,.4f} USD" if sums.usd else "unknown, the model has no price"
     calls = f"about {len(jobs) + drafts:,} ({len(jobs):,} for drafts, {drafts:,} to inspect them)"
     recorded = f", {sums.recorded:,} of those for drafts are recorded" if sums.recorded else ""
     tokens = f"about {sums.prompt:,} in prompts and {sums.completion:,} in replies"
-    yield f"calls: {calls}{recorded}, tokens: {tokens}, cost: {cost}"
+    yield f"calls: {calls}{recorded}, tokens: {tokens}, cost: {_cost(sums.usd)}"
+
+
+def calls_line(name: str, what: str, requests: Sequence[Sequence[Message]], reply: int, access: ModelAccess) -> str:
+    """Return the line about requests to one model, with tokens and cost; ``reply`` is the tokens of one reply."""
+    from pytest_rageval.llm.backends.prices import Prices, count_tokens
+
+    recorded = sum(access.replays(name, messages) for messages in requests)
+    prompt, replies = sum(count_tokens(name, messages)[0] for messages in requests), reply * len(requests)
+    cost = _cost(Prices(name, access.params).cost(prompt, replies))
+    calls = f"calls: {len(requests):,} of {name} {what}" + (f", {recorded:,} are recorded" if recorded else "")
+    return f"{calls}, tokens: about {prompt:,} in prompts and {replies:,} in replies, cost: {cost}"
+
+
+def _cost(usd: float | None) -> str:
+    return "unknown, the model has no price" if usd is None else f"about {usd:,.4f} USD" if usd else "0 USD"
 
 
 def _sums(jobs: list[Job], settings: ModelSettings, access: ModelAccess) -> _Sums:

@@ -29,6 +29,8 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "again": ("problem",),
     "closed_book_system": (),
     "closed_book_user": ("question",),
+    "reword_system": (),
+    "reword_user": ("question",),
     "inspect_system": (),
     "inspect_user": ("task", "documents", "item"),
     "correct_system": (),
@@ -90,6 +92,10 @@ class Prompts:
         ]
         first, *rest = self._messages(language, "closed_book", {"question": question})
         return (first, *turns, *rest)
+
+    def rewording(self, language: str, question: str, values: Sequence[str]) -> tuple[Message, ...]:
+        """Return the request for another wording of a question that keeps some values."""
+        return self._messages(language, "reword", {"question": quoted(question), "values": quoted("\n".join(values))})
 
     def again(self, language: str, messages: Sequence[Message], reply: str, problem: str) -> tuple[Message, ...]:
         """Return a request anew, after a reply that cannot be read."""

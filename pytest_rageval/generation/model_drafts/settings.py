@@ -9,8 +9,9 @@ from typing import cast
 from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
 from pytest_rageval.generation.plan import LANGUAGES, Part, Plan
 from pytest_rageval.generation.section import Section
+from pytest_rageval.generation.templates.template import templates_of
 
-__all__ = ["PART", "ModelSettings", "check_corpus", "model_settings", "prompt_digests"]
+__all__ = ["PART", "ModelSettings", "check_model", "model_settings", "prompt_digests"]
 
 KEYS = ("budget_usd", "corrector", "inspector", "name", "prompts")
 
@@ -46,11 +47,15 @@ def model_settings(plan: Plan) -> ModelSettings | None:
     return cast("ModelSettings | None", plan.parts["model"])
 
 
-def check_corpus(plan: Plan) -> None:
-    """Refuse a plan with ``[model]`` and without documents."""
+def check_model(plan: Plan) -> None:
+    """Refuse a ``[model]`` that has nothing to do, and a template that needs one that is missing."""
     settings = model_settings(plan)
-    if settings is not None and not plan.parts["corpus"]:
-        raise settings.section.error("name", "[model] drafts from documents, and the plan has none; add a [[corpus]]")
+    reworded = next((each for each in templates_of(plan) if each.paraphrase), None)
+    if settings is None and reworded is not None:
+        raise reworded.section.error("paraphrase", "paraphrase needs a model; add [model] with its name")
+    if settings is not None and reworded is None and not plan.parts["corpus"]:
+        problem = "[model] drafts from documents, and the plan has none; add a [[corpus]]"
+        raise settings.section.error("name", f"{problem}, or paraphrase = true to a [[template]]")
 
 
 def prompt_digests(plan: Plan) -> dict[str, str]:

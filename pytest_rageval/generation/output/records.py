@@ -108,8 +108,8 @@ def _span(edges: Sequence[int]) -> Json:
 
 
 def _inspected(verdicts: Mapping[str, Any]) -> Json:
-    """Return what a model and a person said: the verdicts ``inspection``, ``grade`` and ``reviewer``."""
-    return {name: verdicts[name] for name in ("inspection", "grade", "reviewer") if name in verdicts}
+    """Return what a model and a person said: some of the verdicts."""
+    return {name: verdicts[name] for name in ("wording", "inspection", "grade", "reviewer") if name in verdicts}
 
 
 def _gold(one: str, several: str, gold: Gold) -> Json:

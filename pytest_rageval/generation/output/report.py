@@ -23,6 +23,7 @@ ReportSection = Callable[[Material, Sequence[Draft], Sets], Iterable[str]]
 SECTIONS: dict[str, str] = {
     "cells": "pytest_rageval.generation.output.report:cells_section",
     "reasons": "pytest_rageval.generation.output.report:reasons_section",
+    "wordings": "pytest_rageval.generation.model_drafts.rewording:wordings_section",
     "known": "pytest_rageval.generation.leakage.closed_book:known_section",
     "review": "pytest_rageval.generation.review.acceptance:review_section",
     "sets": "pytest_rageval.generation.output.report:sets_section",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row
+from pytest_rageval.generation.templates.expression import Found
 from pytest_rageval.generation.templates.prepared import Prepared
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Gold, Passage, Turn
@@ -29,6 +30,7 @@ def make_draft(
     groups: Sequence[int] | None = None,
     history: tuple[Turn, ...] = (),
     links: Sequence[str] = (),
+    found: Sequence[Found] = (),
     facets: dict[str, str] | None = None,
 ) -> Draft:
     """Return a draft that waits for its checks.
@@ -42,6 +44,7 @@ def make_draft(
         groups: the slot that each row answers; None if a row is not of one slot.
         history: earlier turns.
         links: values that lead from one row to the next; they are evidence, too.
+        found: what the placeholders of the question found.
         facets: facets in addition to the route.
     """
     template = prepared.template
@@ -50,6 +53,7 @@ def make_draft(
     sources = tuple(replace(row.passage, group=numbers.get(row)) for row in unique)
     route = {"route": template.route} if template.route else {}
     label = prepared.balance_label(rows[0])
+    asked = {"values": [text for each in found for text in each.texts], "links": [*links]}
     return Draft(
         question=question,
         gold=gold,
@@ -64,7 +68,7 @@ def make_draft(
         evidence=quotes_of(sources, [*(alias for slot in gold for alias in slot), *links]),
         passages=tuple(replace(source, role="positive") for source in sources),
         facets={**route, **(facets or {})},
-        verdicts={"balance": label} if label else {},
+        verdicts={**({"balance": label} if label else {}), **({"asked": asked} if template.paraphrase else {})},
     )
 
 

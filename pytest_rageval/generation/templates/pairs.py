@@ -76,9 +76,9 @@ def _differ(prepared: Prepared, one: Row, other: Row) -> bool:
 def _pair(prepared: Prepared, plan: Plan, row: Row, other: Row) -> Draft:
     wording = prepared.wording(row, plan.seed)
     filled = wording.fill(row, other)
-    question = filled[0] if filled is not None else ""
+    question, found = filled if filled is not None else ("", ())
     gold, groups = _gold(prepared, row, other)
-    draft = make_draft(prepared, plan, question, gold, [row, other], groups=groups)
+    draft = make_draft(prepared, plan, question, gold, [row, other], groups=groups, found=found)
     for side, each in ((False, row), (True, other)):
         apart = told_apart(_answers_of_side(prepared, wording, each, other=side))
         if apart:

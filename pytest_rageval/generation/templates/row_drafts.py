@@ -10,6 +10,7 @@ from pytest_rageval.generation.draft import Draft, case_id
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row
 from pytest_rageval.generation.templates.answers import Answered, answers_of, links_of, told_apart
+from pytest_rageval.generation.templates.expression import Found
 from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.prepared import Prepared, Text
 from pytest_rageval.metrics.shared.matching import contains, fold
@@ -43,7 +44,7 @@ def row_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Cou
             questions = [question, *(each[0] for each in later if each is not None)]
             turns = _conversation(prepared, plan, row, wording, questions, answers[0])
         else:
-            turns = [_draft(prepared, plan, row, question, every if prepared.template.collect else answers[:1])]
+            turns = [_draft(prepared, plan, row, filled, every if prepared.template.collect else answers[:1])]
         reason, detail = _refusal(prepared, row, question, every)
         filled_in = zip(wording.expressions, found, strict=True)
         key = frozenset((expression.text, fold(", ".join(each.texts))) for expression, each in filled_in)
@@ -69,11 +70,15 @@ def _refusal(prepared: Prepared, row: Row, question: str, every: Sequence[Answer
     return "", ""
 
 
-def _draft(prepared: Prepared, plan: Plan, row: Row, question: str, answers: Sequence[Answered]) -> Draft:
+def _draft(
+    prepared: Prepared, plan: Plan, row: Row, filled: tuple[str, tuple[Found, ...]], answers: Sequence[Answered]
+) -> Draft:
     """Return the draft of a question; several answers are slots."""
+    question, found = filled
     slots = {tuple(map(fold, slot)): slot for answer in answers for slot in answer.gold}
     rows = dict.fromkeys(each for answer in answers for each in answer.rows)
-    return make_draft(prepared, plan, question, tuple(slots.values()), list(rows), links=links_of(prepared, row))
+    gold, links = tuple(slots.values()), links_of(prepared, row)
+    return make_draft(prepared, plan, question, gold, list(rows), links=links, found=found)
 
 
 def _conversation(

@@ -19,8 +19,8 @@ OTHERS = "Other"
 """The key of a balance for all values that it does not list, and for the value itself."""
 
 KEYS = (
-    "all", "answer", "ask", "balance", "follow_up", "level", "n", "pick", "route", "table", "task", "unique", "via",
-    "where",
+    "all", "answer", "ask", "balance", "follow_up", "level", "n", "paraphrase", "pick", "route", "table", "task",
+    "unique", "via", "where",
 )  # fmt: skip
 
 _PICK = re.compile(r"(min|max)\(\s*([^()]+?)\s*\)")
@@ -70,6 +70,7 @@ class Template:
         balance: the wanted numbers by the values of a column; None for no balance.
         n: the wanted number of cases; None for all.
         route: the calls that the answer needs, as in ``searchPerson > getPersonInterest``; "" for none.
+        paraphrase: whether the plan's model words each question anew.
     """
 
     section: Section
@@ -88,6 +89,7 @@ class Template:
     balance: Balance | None
     n: int | None
     route: str
+    paraphrase: bool
 
 
 def templates_of(plan: Plan) -> tuple[Template, ...]:
@@ -129,6 +131,7 @@ def _template(section: Section) -> Template:
         balance=_balance(section),
         n=section.whole("n", None, least=1),
         route=section.text("route", ""),
+        paraphrase=section.flag("paraphrase"),
     )
     _check_task(template)
     return template
@@ -182,6 +185,8 @@ def _check_task(template: Template) -> None:
             raise section.error(key if key in section else "task", f"{key} {problem}")
     if template.via and task in ("conversational_qa", "contrast_qa", INTEGRATION):
         raise section.error("via", f"via is for a question about one row; the task {task} takes none")
+    if template.paraphrase and template.follow_up:
+        raise section.error("paraphrase", "paraphrase is for one question, not for a conversation; leave it out")
     turns = 1 + len(template.follow_up)
     if template.follow_up and len(template.answer) != turns:
         problem = f"answer has {len(template.answer)} texts for {turns} turns; write one for each, in a list"

@@ -309,3 +309,70 @@ def test_tables_without_a_drafting_model_are_asked_closed_book(project: Project)
     plan = (project.path / "plan.toml").read_text().replace('closed_book = "script:know.toml"', "drop_known = true")
     project.file("plan.toml", plan)
     assert "plan.toml:8: drop_known needs a model; add closed_book" in generate(project)[1]
+
+
+def reworded(body: dict[str, Any]) -> str:
+    """Ask in other words, but lose the name of Bo Ek."""
+    question = re.findall(r"> Where does (.*) work", last_user(body))[0]
+    return json.dumps({"question": f"In which city is {question.replace('Bo Ek', 'somebody')} employed?"})
+
+
+@pytest.fixture
+def staff(project: Project, server: OpenAIServer) -> Project:
+    """A project with a table and no documents, whose model rewords questions."""
+    server.reply = reworded
+    project.file("staff.csv", "name,city\nAnn Lee,Oslo\nBo Ek,Bergen\nCy Moe,Oslo")
+    project.file(
+        "plan.toml",
+        """
+        [[table]]
+        path = "staff.csv"
+        [[template]]
+        table = "staff"
+        ask = "Where does {name} work?"
+        answer = "{city}"
+        paraphrase = true
+        [model]
+        name = "openai/m"
+        """,
+    )
+    return project
+
+
+def test_other_wordings_are_replayed_without_a_server_and_a_key(staff: Project, server: OpenAIServer) -> None:
+    settings(staff, server, "rag_record_mode = once")
+    status, text = generate(staff, "one")
+    assert (status, len(server.requests)) == (0, 3), text
+    line = "other wordings of openai/m: 2 kept, 1 refused (1 value_missing)"
+    assert line in text.splitlines()
+    assert line in (staff.path / "one/report.md").read_text().replace("\\", "")
+    drafts = [json.loads(line) for line in (staff.path / "one/drafts.jsonl").read_text().splitlines()]
+    assert {each["question"] for each in drafts} == {
+        "In which city is Ann Lee employed?",
+        "In which city is Cy Moe employed?",
+        "Where does Bo Ek work?",
+    }
+    assert json.loads((staff.path / "one/manifest.json").read_text())["usage"]["calls"] == 3
+    stop(server)
+    ini = (staff.path / "pytest.ini").read_text().replace(f"api_key = {KEY}", "").replace("= once", "= none")
+    staff.file("pytest.ini", ini)
+    assert generate(staff, "two")[0] == 0
+    assert files(staff.path / "one") == files(staff.path / "two")
+    assert generate(staff, "two", "--finish")[0] == 0
+    assert files(staff.path / "one") == files(staff.path / "two")
+    calls = staff.command("generate", "plan.toml", "--dry-run").stdout.splitlines()[-1]
+    assert calls.startswith("calls: 3 of openai/m for other wordings, 3 are recorded, tokens: about "), calls
+
+
+def test_a_failed_rewording_is_asked_again_by_the_next_run(staff: Project, server: OpenAIServer) -> None:
+    settings(staff, server)
+    server.plan = lambda number, body: Fault("status", 400) if "Cy Moe" in last_user(body) else None
+    plan = staff.path / "plan.toml"
+    plan.write_text("per_cell = 3\n" + plan.read_text())
+    status, text = generate(staff)
+    assert status == 1, text
+    assert "2 of 3 wanted cases (error: 1 call failed (bad_request), 1 model_error)" in text
+    server.plan = None
+    server.requests.clear()
+    status, text = generate(staff)
+    assert (status, len(server.requests)) == (0, 1), text
