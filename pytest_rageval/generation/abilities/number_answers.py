@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,6 +15,7 @@ from pytest_rageval.generation.abilities.edit import Drop, Edit, all_edited, in_
 from pytest_rageval.generation.abilities.written_numbers import WrittenNumber, written_numbers
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.metrics.shared.same_quantity import relation
+from pytest_rageval.text.notation import CURRENCY
 from pytest_rageval.text.quantities import DATE, TIME, UNKNOWN, Quantity, quantities
 
 __all__ = ["NumberAnswer", "number_answer"]
@@ -26,6 +28,14 @@ _CLOSE = 24
 
 _LONGEST_SUM = 6
 """Most numbers in a row whose sum is compared with the answer."""
+
+_REACH = 32
+"""Characters before a number in which a range may begin."""
+
+_DASH = rf" ?[-–—~～〜] ?(?:{CURRENCY})? ?"
+_UNIT = r"(?:(?: ?[^\W\d]{1,12}){1,2}| ?[%％℃])?"
+_TO_NEXT = re.compile(rf"{_UNIT}{_DASH}\d", re.IGNORECASE)
+_FROM_LAST = re.compile(rf"\d{_UNIT}{_DASH}\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +86,10 @@ class NumberAnswer:
         return all_edited(self.aliases, edits)
 
     def edits(self, text: str, value: Fraction) -> tuple[Edit, ...] | Drop:
-        """Return the edits of the numbers that are equal to the gold one; one of two counted things is ambiguous."""
+        """Return the edits of the numbers equal to the gold one; none if they count two things, or one ends a range."""
         stating = [number for number in _written(text) if self._is_stated_by(number.quantity)]
+        if self._ends_range(text, stating):
+            return Drop("ambiguous_value", "it is an end of a range")
         things = {number.quantity.noun or number.quantity.unit for number in stating} - {""}
         if len(things) > 1:
             return Drop("ambiguous_value", f"it counts {' and '.join(sorted(things))}")
@@ -112,6 +124,16 @@ class NumberAnswer:
             if 2 <= end - start <= _LONGEST_SUM and sum(others[start:end]) == self.number.quantity.low:
                 return f"{end - start} other numbers add up to it"
         return ""
+
+    def _ends_range(self, text: str, stating: Sequence[WrittenNumber]) -> bool:
+        """Return whether a range of the text begins or ends with the gold number; "from 70 to 80" may be a change."""
+        ranges = [one for one in quantities(text) if one.low != one.high]
+        ends = [replace(one, low=end, high=end) for one in ranges for end in (one.low, one.high)]
+        return any(map(self._is_stated_by, ends)) or any(
+            _TO_NEXT.match(text, one.core + len(one.digits))
+            or _FROM_LAST.search(text[max(0, one.core - _REACH) : one.core])
+            for one in stating
+        )
 
     @property
     def _is_share(self) -> bool:
