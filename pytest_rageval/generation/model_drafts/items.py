@@ -12,7 +12,7 @@ from pytest_rageval.generation.checks.stage import drop_with_dialogue
 from pytest_rageval.generation.checks.support import CALCULATION
 from pytest_rageval.generation.draft import Draft, case_id
 from pytest_rageval.generation.model_drafts.jobs import CALCULATED, CHAINED, PAIRED, Job
-from pytest_rageval.generation.model_drafts.replies import is_utf8
+from pytest_rageval.generation.model_drafts.replies import is_storable
 from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold, Passage, Turn
@@ -60,8 +60,8 @@ def read_item(values: Mapping[str, Any], job: Job, model: str) -> Item:
     Raises:
         WrongFieldsError: a field is missing or has a wrong value. Other keys are ignored.
     """
-    if not is_utf8(values):
-        raise WrongFieldsError("a text holds half of a surrogate pair")
+    if not is_storable(values):
+        raise WrongFieldsError("a text holds NUL or half of a surrogate pair")
     if job.task == CONVERSATION:
         return _conversation(values, job, model)
     fields = _fields(values)

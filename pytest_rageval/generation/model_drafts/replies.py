@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_rageval.judges.replies import UnreadableReplyError, read_object, strict_decoder
 
-__all__ = ["Inspection", "ReadItems", "is_utf8", "read_correction", "read_inspection", "read_items"]
+__all__ = ["Inspection", "ReadItems", "is_storable", "read_correction", "read_inspection", "read_items"]
 
 VERDICTS = ("keep", "mend", "drop")
 
@@ -19,6 +19,9 @@ LONGEST_REASON = 300
 
 _ARRAY = re.compile(r'\[\s*(?=\{\s*"|\{\s*\})')
 """Start of an array of objects; does not match brackets in prose."""
+
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""NUL as JSON writes it; a backslash before u0000 is written as two."""
 
 _EMPTY = re.compile(r"\[\s*\]")
 _NEXT = re.compile(r'\}\s*,\s*(?=\{\s*")')
@@ -108,13 +111,14 @@ def read_correction(text: str) -> Mapping[str, Any]:
     return item
 
 
-def is_utf8(values: object) -> bool:
-    """Return whether all texts of JSON values can be written to a file: none holds half of a surrogate pair."""
+def is_storable(values: object) -> bool:
+    """Return whether a dataset can hold all texts of JSON values: none has NUL or half of a surrogate pair."""
+    written = json.dumps(values, ensure_ascii=False)
     try:
-        json.dumps(values, ensure_ascii=False).encode()
+        written.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return _NUL.search(written) is None
 
 
 def _shown(reason: str) -> str:

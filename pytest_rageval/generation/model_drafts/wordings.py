@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_rageval.errors import short_repr
 from pytest_rageval.generation.checks.single import first_failure
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.model_drafts.replies import is_utf8
+from pytest_rageval.generation.model_drafts.replies import is_storable
 from pytest_rageval.generation.templates.row_drafts import BRIDGE
 from pytest_rageval.judges.replies import UnreadableReplyError, read_object
 from pytest_rageval.metrics.shared.matching import contains, fold
@@ -25,7 +25,7 @@ def read_wording(reply: str) -> str:
         UnreadableReplyError: the reply has none.
     """
     question = read_object(reply).get("question")
-    if not isinstance(question, str) or not question.strip() or not is_utf8(question):
+    if not isinstance(question, str) or not question.strip() or not is_storable(question):
         raise UnreadableReplyError('the JSON object has no "question" that is a text')
     return " ".join(question.split())
 

@@ -73,13 +73,14 @@ def test_item_two_of_three_is_no_json_and_the_other_two_are_kept(tmp_path: Path)
     assert material.left_out == {"items of scripted unreadable": 1}
 
 
-def test_a_text_that_no_file_can_hold_is_dropped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["\ud800", "\0", "\\\0"])
+def test_a_text_that_no_dataset_can_hold_is_dropped(tmp_path: Path, text: str) -> None:
     write_documents(tmp_path, {"Museum/a.md": "The town museum was founded in 1903."})
-    odd = json.dumps([{**FOUNDED, "answers": ["1903", "\ud800"]}, FOUNDED])
+    odd = json.dumps([{**FOUNDED, "answers": ["1903", text]}, {**FOUNDED, "answers": ["1903", "\\u0000"]}])
     model = replying({EXTRACTIVE: odd}, inspect='{"reason": "\\ud83d so long' + " x" * 400 + '", "verdict": "keep"}')
     drafts, material = drafts_of(model_plan(tmp_path, "extractive_qa"), model)
     assert reasons(drafts) == [("", FOUNDED["question"])]
-    assert "half of a surrogate pair" in str(material.left_out)
+    assert "NUL or half of a surrogate pair" in str(material.left_out)
     line = json.dumps(draft_line(drafts[0]), ensure_ascii=False)
     assert len(line.encode()) < 3000
 

@@ -84,6 +84,7 @@ def test_a_kept_case_gets_the_wording_of_the_model(project: PlanProject) -> None
         ("Where is Ann Lee?", "unreadable", "the reply holds no JSON object"),
         (wording(["x"]), "unreadable", 'the JSON object has no "question" that is a text'),
         (wording("\ud800 Ann Lee curator"), "unreadable", 'the JSON object has no "question" that is a text'),
+        (wording("Where is the curator Ann Lee\0?"), "unreadable", 'the JSON object has no "question" that is a text'),
         (wording("where does ann lee, the curator, work"), "unchanged", "it is the question itself"),
         (wording("Where does the curator work?"), "value_missing", "'Ann Lee' is not in it"),
         (wording("Where does Ann Leeds work as a curator?"), "value_missing", "'Ann Lee' is not in it"),
