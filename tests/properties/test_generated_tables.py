@@ -94,7 +94,7 @@ def test_what_is_kept_passes_lint_and_has_one_answer(rows: list[dict[str, Any]])
         out = generated(Path(name), rows)
         drafts = read_drafts(out / "drafts.jsonl")
         kept = [draft for draft in drafts if draft.state == "kept"]
-        lines = (out / "drafts.jsonl").read_text(encoding="utf-8").splitlines()
+        lines = _lines(out)
         assert [json.loads(json.dumps(draft_line(draft))) for draft in drafts] == list(map(json.loads, lines))
         assert all(first_failure(draft) is None for draft in kept)
         instances = [each for file in ("auto_test", "auto_train") for each in _loaded(out / f"{file}.jsonl")]
@@ -103,7 +103,7 @@ def test_what_is_kept_passes_lint_and_has_one_answer(rows: list[dict[str, Any]])
         findings = lint(instances, corpus=f"jsonl:{out / 'corpus.jsonl'}")
         assert {each.check for each in findings if each.severity != "note"} <= {"joined_names"}
         assert "near_duplicate_question" not in {each.check for each in findings}
-        assert generated(Path(name), rows).joinpath("drafts.jsonl").read_text(encoding="utf-8").splitlines() == lines
+        assert _lines(generated(Path(name), rows)) == lines
         cities: dict[str, set[str]] = {}
         for row in [*rows, FIRST, SECOND]:
             if str(row["city"]).strip() and row["name"].strip():
@@ -112,6 +112,10 @@ def test_what_is_kept_passes_lint_and_has_one_answer(rows: list[dict[str, Any]])
             if draft.task == "extractive_qa" and draft.origin == "plan.toml:7":
                 (slot,) = draft.gold
                 assert cities[fold(draft.sources[0].title)] == {fold(slot[0])}
+
+
+def _lines(out: Path) -> list[str]:
+    return (out / "drafts.jsonl").read_text(encoding="utf-8").rstrip("\n").split("\n")
 
 
 def _loaded(path: Path) -> tuple[Any, ...]:

@@ -77,7 +77,11 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
     """Yield the numbers of a text, each with its unit; none of a name, ordinal, range, score, date or time."""
     narrow = same_length(text)
     bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
-    dates = [(start, end) for start, end, date in located_dates(narrow) if date is None or any(date[1:])]
+    dates = [
+        (start, end)
+        for start, end, date in located_dates(narrow)
+        if date is None or any(date[1:]) or not narrow[start:end].isdigit()  # a bare 2015 may be a number
+    ]
     for match in _NUMBER.finditer(narrow):
         if any(start <= match.start("core") < end for start, end in dates):
             continue

@@ -96,6 +96,12 @@ def test_a_number_changes_in_every_notation_and_keeps_it() -> None:
     assert 600 <= millions <= 1200 or 1800 <= millions <= 3750
 
 
+def test_a_year_of_the_same_digits_is_no_number() -> None:
+    (text,) = (each.text for each in made("1,000 seats", "1000年, The hall has 1,000 seats.").twins.values())
+    assert text.startswith("1000年, The hall has ")
+    assert "1,000" not in text
+
+
 def test_all_passages_tell_one_lie_and_those_that_cannot_are_named() -> None:
     lie = made("70", "It has 70 seats.", "Seats: 70", "It has seats.")
     assert {name: drop.reason for name, drop in lie.dropped.items()} == {"p2": "answer_not_in_passage"}
