@@ -141,7 +141,7 @@ def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]
     yield from usage_lines(material.usage)
     if wordings := wordings_line(drafts):
         yield wordings
-    yield f"{len(drafts):,} drafts: {states['kept']:,} kept, {dropped}{waiting}"
+    yield f"{len(drafts):,} draft{'' if len(drafts) == 1 else 's'}: {states['kept']:,} kept, {dropped}{waiting}"
     yield from acceptance_lines(drafts)
     kinds = {"corpus.jsonl": "passage", **{table.file: "row" for table in material.tables.values()}}
     for name, count in counts.items():

@@ -30,6 +30,12 @@ def test_a_name_that_two_rows_share_is_ambiguous(project: PlanProject) -> None:
     assert verdicts == {"Oslo or Bergen"}
 
 
+def test_one_draft_is_counted_in_the_singular(project: PlanProject) -> None:
+    project.write("staff.csv", "name,job,city,since,boss\nBo Ek,director,Bergen,2004,\n")
+    project.plan(WHERE)
+    assert "1 draft: 1 kept, 0 dropped" in project.run()[1]
+
+
 def test_a_question_that_names_enough_is_kept_for_every_row(project: PlanProject) -> None:
     project.plan(WITH_JOB)
     assert project.run()[0] == 0
