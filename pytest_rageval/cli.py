@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
+from pytest_rageval import activity
 from pytest_rageval.commands import (
     agreement_arguments,
     analyze,
@@ -72,11 +73,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not support all of Unicode
     status = 0
     try:
-        status = _write(_page_lines(arguments) if arguments.pages else arguments.run_command(arguments))
-        sys.stdout.flush()
+        with activity.shown(sys.stderr):
+            status = _write(_page_lines(arguments) if arguments.pages else arguments.run_command(arguments))
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
+        sys.stderr.write("rageval: interrupted\n")
         return INTERRUPTED
     except RagEvalError as error:
         with suppress(BrokenPipeError):
@@ -103,6 +106,7 @@ def _write(lines: Iterator[str]) -> int:
             line = next(lines)
         except StopIteration as end:
             return end.value or 0
+        activity.hide()
         sys.stdout.write(f"{legible(line, sys.stdout.encoding)}\n")
 
 

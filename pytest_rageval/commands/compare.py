@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.activity import doing
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
@@ -51,8 +52,9 @@ def compare_runs(
     root = rootdir(Path.cwd())
     before, after = load_snapshot(root, base), load_snapshot(root, new)
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
-    comparison = compare(before, after, (rows, cols), alpha=level)
-    plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
+    with doing("comparing the runs"):
+        comparison = compare(before, after, (rows, cols), alpha=level)
+        plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
     if as_json:
         plain = _plain(comparison, level)
         if drop is not None:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from pytest_rageval.activity import progress
 from pytest_rageval.errors import SettingError
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def lint(
     from pytest_rageval.linting.linter import Linter
 
     linter = Linter(settings, tuple(corpus), *formats_of(names, corpus), leakage)
-    findings = {name: linter(name) for name in dict.fromkeys(names)}
+    findings = {name: linter(name) for name in progress("checking dataset", dict.fromkeys(names))}
     every = [finding for each in findings.values() for finding in each]
     if as_json:
         plain = [{"dataset": name, **asdict(finding)} for name, each in findings.items() for finding in each]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_rageval.activity import doing
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.model.stored_json import parse_json
@@ -121,9 +122,10 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     """
     path = results_path(root, run)
     try:
-        results = _parse(path.read_text(encoding="utf-8"))
-        _check_schema(results, path)
-        content, choice = run_of(results)
+        with doing(f"reading {path}"):
+            results = _parse(path.read_text(encoding="utf-8"))
+            _check_schema(results, path)
+            content, choice = run_of(results)
         head = f"run {results['run']['id'] or path.name}, started {results['run']['started']}"
     except OSError as error:
         raise SettingError(f"{path} cannot be read: {error.strerror or error}", code="RAG212") from error
@@ -140,8 +142,9 @@ def load_snapshot(root: Path, name: str) -> Snapshot:
         DataError, SettingError: the run is unknown or cannot be read.
     """
     path = Path(name)
-    if path.is_file() and not _holds_results(path):
-        return replace(read_baseline(path), path=name)
+    with doing(f"reading {path}"):
+        if path.is_file() and not _holds_results(path):
+            return replace(read_baseline(path), path=name)
     stored = stored_run(root, name)
     info = stored.results["run"]
     where = name if path.exists() else ""

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from pytest_rageval.activity import doing
 from pytest_rageval.commands.exports.formats import MLFLOW, STDOUT, check_targets
 from pytest_rageval.commands.runs import StoredRun, results_path, rootdir, runs_of, stored_run
 from pytest_rageval.datasets.sheets import sheet_text
@@ -44,17 +45,19 @@ def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
     for name, path in paths.items():
         if path != STDOUT:
             sent_before: list[str] = []
-            if name == MLFLOW:
-                sent_before = send(stored.results, path, experiment_of(root), runs_of(root))
-            elif name == "html":
-                _write_page(stored, Path(path), runs_of(root))
-            else:
-                _write(name, stored, Path(path))
+            with doing(f"writing {name} to {without_password(path)}"):
+                if name == MLFLOW:
+                    sent_before = send(stored.results, path, experiment_of(root), runs_of(root))
+                elif name == "html":
+                    _write_page(stored, Path(path), runs_of(root))
+                else:
+                    _write(name, stored, Path(path))
             if not printed:
                 twice = f" (already logged: {', '.join(map(ascii_safe, sent_before))})" if sent_before else ""
                 yield f"{without_password(path)}: {name} of {stored.head}{twice}"
     for name in printed:
-        text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
+        with doing(f"writing {name}"):
+            text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
         yield from map(ascii_safe, text.split("\n")) if sys.stdout.isatty() else text.split("\n")
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from pytest_rageval.activity import doing, progress
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
@@ -36,7 +37,10 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     started = datetime.fromisoformat(head["started"])
     _ = started + timedelta(seconds=head["duration_s"])  # raises here instead of in a report
     run = Run(started, decode_plan(results), interrupted=head["interrupted"])
-    run.outcomes = {plain["nodeid"]: run.plan.with_cluster(decode_outcome(plain)) for plain in results["outcomes"]}
+    run.outcomes = {
+        plain["nodeid"]: run.plan.with_cluster(decode_outcome(plain))
+        for plain in progress("decoding outcome", results["outcomes"])
+    }
     _check_rates(run)
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
@@ -59,7 +63,8 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     run.trusts = list(TRUST.stored(results))
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
-    run.evaluate_gates()
+    with doing("evaluating gates"):
+        run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
 
 
