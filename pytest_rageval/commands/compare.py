@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +18,25 @@ from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
 from pytest_rageval.commands.paging import terminal_colours
-from pytest_rageval.commands.runs import load_snapshot, rootdir
+from pytest_rageval.commands.runs import (
+    RESULTS,
+    StoredRun,
+    holds_results,
+    load_snapshot,
+    results_path,
+    rootdir,
+    runs_of,
+    snapshot_of_run,
+    stored_run,
+)
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.hooks.project import project_baseline
+from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
+from pytest_rageval.report.files.results_json import results_of
+from pytest_rageval.report.files.run_folder import run_age, write_text
+from pytest_rageval.report.run.json_text import plain as plain_results
+from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
 from pytest_rageval.report.text.colours import paint
 
@@ -25,36 +44,48 @@ __all__ = ["compare_runs"]
 
 
 def compare_runs(
-    base: str,
-    new: str,
+    base: str | None,
+    new: str | None,
     *,
     rows: str | None = None,
     cols: str | None = None,
     alpha: str = "0.05",
     plan: str | None = None,
     as_json: bool = False,
+    html: Path | None = None,
+    markdown: Path | None = None,
 ) -> Iterator[str]:
     """Yield the comparison of two runs, as lines for the terminal or as JSON.
 
     Args:
-        base: the earlier run: a baseline, a results.json, or a run's name or folder.
-        new: the later run, in the same forms.
+        base: the earlier run: a baseline, a results.json, or a run's name or folder; None is the ini's baseline or,
+            without one, the run before ``new``.
+        new: the later run, in the same forms; None is the newest.
         rows: the facet of the rows of cells; None is topic.
         cols: the facet of the columns; None is task.
         alpha: the accepted share of false alarms.
         plan: a drop in 0..1; report how many cases are needed to detect it. None reports nothing.
         as_json: yield one JSON document instead of lines.
+        html: also write the page of ``new`` against ``base`` to this path.
+        markdown: also write its report as Markdown to this path.
 
     Raises:
         DataError, SettingError: a run cannot be read, or an option is invalid.
     """
     level, drop = alpha_of(alpha, "--alpha"), None if plan is None else _drop(plan)
     root = rootdir(Path.cwd())
-    before, after = load_snapshot(root, base), load_snapshot(root, new)
+    if base is None:
+        base, new = _default_base(root, new)
+    _check_targets([Path(base), results_path(root, new or "")], [*filter(None, (html, markdown))])
+    before = load_snapshot(root, base)
+    stored = _stored(root, new or "") if html or markdown else None
+    after = load_snapshot(root, new or "") if stored is None else snapshot_of_run(stored, new or "")
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
     with doing("comparing the runs"):
         comparison = compare(before, after, (rows, cols), alpha=level)
         plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
+    if stored is not None:
+        _write(stored, before, replace(stored.choice, rows=rows, cols=cols), html, markdown)
     if as_json:
         plain = _plain(comparison, level)
         if drop is not None:
@@ -66,6 +97,64 @@ def compare_runs(
     if drop is not None and plans:
         lines += plan_lines(plans, comparison, drop, width)
     yield from (paint(line, colours, None) for line in lines)
+
+
+def _default_base(root: Path, new: str | None) -> tuple[str, str]:
+    """Return what a run is compared with, and the run's name; ``new`` is None for the newest.
+
+    It is compared with the baseline that the ini names, if there is one, else with the run before.
+    """
+    path = results_path(root, new)
+    if not holds_results(path):
+        raise SettingError(f"{new} is a baseline; name the later run, too: rageval compare {new} RUN")
+    name = path.parent.name if new is None else new
+    baseline = project_baseline()
+    if baseline is not None and baseline.is_file():
+        return os.path.relpath(baseline), name
+    folders = [each for each in runs_of(root).glob("*") if (each / RESULTS).is_file()]
+    if path.parent in folders:
+        earlier = [each for each in folders if run_age(each) < run_age(path.parent)]
+        if earlier:
+            return max(earlier, key=run_age).name, name
+    raise SettingError(f"there is no baseline and no run before {name}; name two runs, the earlier one first")
+
+
+def _check_targets(inputs: Sequence[Path], targets: Sequence[Path]) -> None:
+    """Raise `SettingError` if a report would overwrite a compared file or the other report."""
+    taken = {path.resolve() for path in inputs}
+    for target in targets:
+        if target.resolve() in taken or target.is_dir():
+            raise SettingError(f"{target} is a folder, a compared file or the other report; name another file")
+        taken.add(target.resolve())
+
+
+def _stored(root: Path, name: str) -> StoredRun:
+    """Return a run whose page can be written: it needs its answers, which a baseline does not have."""
+    if not holds_results(results_path(root, name)):
+        raise SettingError(f"{name} is a baseline, without answers; --html and --markdown need a run as the later one")
+    return stored_run(root, name)
+
+
+def _write(stored: StoredRun, base: Snapshot, choice: MatrixChoice, html: Path | None, markdown: Path | None) -> None:
+    """Write the reports of a run against a base instead of the baseline that it had."""
+    plan = replace(stored.run.plan, deselected=())  # these are indexes into the run's own baseline
+    run = replace(stored.run, plan=plan, baseline=base)
+    with doing("evaluating gates"):
+        run.evaluate_gates()
+    head = stored.results["run"]
+    for path in filter(None, (markdown, html)):
+        try:
+            with doing(f"writing {path}"):
+                if path is markdown:
+                    write_text(path, [markdown_of(run, choice)])
+                    continue
+                from pytest_rageval.report.html.page import write_html
+
+                finished = run.started + timedelta(seconds=head["duration_s"])
+                results = results_of(run, head["id"], finished, choice)
+                write_html(path, plain_results(results), runs_of(rootdir(Path.cwd())))
+        except OSError as error:
+            raise SettingError(f"{path} cannot be written: {error.strerror or error}", code="RAG212") from error
 
 
 def _plain(comparison: Comparison, alpha: float) -> dict[str, Any]:

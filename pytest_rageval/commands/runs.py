@@ -20,8 +20,8 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
 __all__ = [
-    "StoredRun", "UsedRecordings", "load_snapshot", "results_path", "rootdir", "runs_of", "stored_run",
-    "used_recordings",
+    "RESULTS", "StoredRun", "UsedRecordings", "holds_results", "load_snapshot", "results_path", "rootdir", "runs_of",
+    "snapshot_of_run", "stored_run", "used_recordings",
 ]  # fmt: skip
 
 MARKS = (".rageval", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg")
@@ -143,11 +143,15 @@ def load_snapshot(root: Path, name: str) -> Snapshot:
     """
     path = Path(name)
     with doing(f"reading {path}"):
-        if path.is_file() and not _holds_results(path):
+        if path.is_file() and not holds_results(path):
             return replace(read_baseline(path), path=name)
-    stored = stored_run(root, name)
+    return snapshot_of_run(stored_run(root, name), name)
+
+
+def snapshot_of_run(stored: StoredRun, name: str) -> Snapshot:
+    """Return a loaded run as a snapshot; ``name`` is how the user named it."""
     info = stored.results["run"]
-    where = name if path.exists() else ""
+    where = name if Path(name).exists() else ""
     return replace(stored.run.snapshot(), run=info["id"], versions=info["versions"], path=where)
 
 
@@ -167,7 +171,7 @@ def _check_schema(results: dict[str, Any], path: Path) -> None:
         raise SettingError(f"{path} has schema {short_repr(version)}, but this version reads schema {SCHEMA}; {advice}")
 
 
-def _holds_results(path: Path) -> bool:
+def holds_results(path: Path) -> bool:
     """Return whether a file is a results.json, perhaps truncated, and not a baseline."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -302,7 +302,8 @@ def test_an_interrupt_leaves_no_run_without_results(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = write(shard(1, 2), shard(2, 2))
-    runs, found = project / ".rageval" / "runs", []
+    runs = project / ".rageval" / "runs"
+    found: list[str] = []
 
     def interrupted(*_: object) -> None:
         found.extend(path.name for path in runs.iterdir())
