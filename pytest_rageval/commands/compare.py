@@ -30,7 +30,6 @@ from pytest_rageval.commands.runs import (
     stored_run,
 )
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
-from pytest_rageval.hooks.project import project_baseline
 from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
 from pytest_rageval.report.files.results_json import results_of
@@ -105,10 +104,13 @@ def _default_base(root: Path, new: str | None) -> tuple[str, str]:
     It is compared with the baseline that the ini names, if there is one, else with the run before.
     """
     path = results_path(root, new)
-    if not holds_results(path):
+    if new is not None and _is_baseline(new):
         raise SettingError(f"{new} is a baseline; name the later run, too: rageval compare {new} RUN")
     name = path.parent.name if new is None else new
-    baseline = project_baseline()
+    from pytest_rageval.hooks.project import project_baseline  # imports pytest
+
+    with doing("reading the ini"):
+        baseline = project_baseline()
     if baseline is not None and baseline.is_file():
         return os.path.relpath(baseline), name
     folders = [each for each in runs_of(root).glob("*") if (each / RESULTS).is_file()]
@@ -117,6 +119,10 @@ def _default_base(root: Path, new: str | None) -> tuple[str, str]:
         if earlier:
             return max(earlier, key=run_age).name, name
     raise SettingError(f"there is no baseline and no run before {name}; name two runs, the earlier one first")
+
+
+def _is_baseline(name: str) -> bool:
+    return Path(name).is_file() and not holds_results(Path(name))
 
 
 def _check_targets(inputs: Sequence[Path], targets: Sequence[Path]) -> None:
@@ -130,7 +136,7 @@ def _check_targets(inputs: Sequence[Path], targets: Sequence[Path]) -> None:
 
 def _stored(root: Path, name: str) -> StoredRun:
     """Return a run whose page can be written: it needs its answers, which a baseline does not have."""
-    if not holds_results(results_path(root, name)):
+    if _is_baseline(name):
         raise SettingError(f"{name} is a baseline, without answers; --html and --markdown need a run as the later one")
     return stored_run(root, name)
 

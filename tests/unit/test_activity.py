@@ -53,6 +53,7 @@ def work(clock: Clock, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureR
     stream = Stream(terminal=getattr(request, "param", True))
     current = Activity(stream, clock)
     monkeypatch.setattr(activity, "_current", current)
+    monkeypatch.setattr(activity, "DELAY", 1.0)
     return current, stream
 
 
@@ -137,6 +138,7 @@ def test_a_stream_that_cannot_be_written_ends_nothing(
     stream = Stream(terminal=terminal)
     current = Activity(stream, clock)
     monkeypatch.setattr(activity, "_current", current)
+    monkeypatch.setattr(activity, "DELAY", 1.0)
     stream.close()
     with doing("reading"):
         clock.now += 2
