@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.metadata
+import math
 import os
 import signal
 import sys
@@ -86,6 +87,7 @@ def _same_terminal_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CI", "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("pytest_rageval.activity.DELAY", math.inf)  # a slow machine shows nothing else than a fast one
 
 
 @pytest.fixture(scope="session")
