@@ -109,6 +109,8 @@ class Outcome:
         question: the question of a variant; None for a case as its record has it.
         added: the supplied passages of a variant that its record does not have.
         cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
+        length: number of characters of the answer's text; None if there is no answer.
+        declined: whether the answer declines to answer, as the system or the rejection markers say.
     """
 
     nodeid: str
@@ -132,3 +134,5 @@ class Outcome:
     question: str | None = field(default=None, metadata=stored(private="removed"))
     added: tuple[Passage, ...] = field(default=(), metadata=stored(private="removed"))
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
+    length: Annotated[int, Bounds(0)] | None = None
+    declined: bool = False
