@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, both_scored, broken_of, difference
@@ -13,7 +13,7 @@ from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.facets import FACETS
 
-__all__ = ["Change", "changes_of", "is_significant"]
+__all__ = ["Change", "changes_of", "without"]
 
 _PREFERRED = {facet: at for at, facet in enumerate(("task", "topic", "language", "ability", *FACETS))}
 """Which of two facets names a group of cases if both could."""
@@ -29,7 +29,8 @@ class Change:
         metric: the metric.
         info: the metric's metadata.
         slice: the facet value; {} for all cases.
-        pairs: the cases with a value in both runs.
+        pairs: its cases with a value in both runs.
+        whole: these of the whole testbed.
         found: the paired test; ``p_worse`` is that of a change in the searched direction.
         moved: the cases that changed in the searched direction, the most changed first.
         p_value: one-sided, adjusted for its family.
@@ -41,6 +42,7 @@ class Change:
     info: MetricInfo
     slice: Mapping[str, str]
     pairs: tuple[Pair, ...]
+    whole: tuple[Pair, ...]
     found: Paired
     moved: tuple[Pair, ...]
     p_value: float
@@ -66,10 +68,23 @@ def changes_of(
     return [each for each in located if each is not None]
 
 
-def is_significant(change: Change, pairs: Sequence[Pair], alpha: float, *, worse: bool = True) -> bool:
-    """Return whether a change's metric moved significantly over some of its cases, without any adjustment."""
-    test = _test(pairs, change.metric, change.info, alpha, worse=worse)
-    return test.p_worse is not None and test.p_worse <= alpha
+def without(drop: Change, left_out: Collection[int], alpha: float) -> Change | None:
+    """Return where a drop happened if some of its cases, by their ids, are left out; None if it is not significant.
+
+    The means and the number of cases are those of all cases there, the broken ones and p are those of the rest.
+
+    Args:
+        drop: a significant drop.
+        left_out: ``id`` of each pair to leave out.
+        alpha: the accepted chance of a false alarm.
+    """
+    rest = tuple(pair for pair in drop.whole if id(pair) not in left_out)
+    of = drop.testbed, drop.system, drop.metric, drop.info
+    found = _located(_change(*of, {}, rest, alpha, worse=True), alpha, worse=True)
+    if found is None:
+        return None
+    there = tuple(pair for pair in drop.whole if found.slice.items() <= pair.after.facets.items())
+    return replace(found, pairs=there, found=_test(there, drop.metric, drop.info, alpha, worse=True))
 
 
 def _wholes(
@@ -99,9 +114,8 @@ def _change(
 ) -> Change:
     test = _test(pairs, metric, info, alpha, worse=worse)
     moved = broken_of(pairs, metric, higher_is_better=info.higher_is_better == worse)
-    return Change(
-        testbed, system, metric, info, where, pairs, test, moved, 1.0 if test.p_worse is None else test.p_worse
-    )
+    p_value = 1.0 if test.p_worse is None else test.p_worse
+    return Change(testbed, system, metric, info, where, pairs, pairs, test, moved, p_value)
 
 
 def _test(pairs: Sequence[Pair], metric: str, info: MetricInfo, alpha: float, *, worse: bool) -> Paired:
@@ -119,17 +133,20 @@ def _located(whole: Change, alpha: float, *, worse: bool) -> Change | None:
     """Return where a change happened; None if it is significant nowhere."""
     cells = _adjusted(list(_cells(whole, alpha, worse=worse)), alpha)
     significant = [cell for cell in cells if cell.p_value <= alpha]
-    apart = [cell for cell in significant if not is_significant(whole, _outside(whole, cell), alpha, worse=worse)]
+    apart = [cell for cell in significant if not _drops_outside(whole, cell, alpha, worse=worse)]
     if apart:
-        return min(apart, key=lambda cell: (len(cell.pairs), _rank(cell)))
-    if whole.p_value <= alpha:
-        return whole
-    return max(significant, key=lambda cell: len(cell.moved), default=None)
+        return replace(min(apart, key=lambda cell: (len(cell.pairs), _rank(cell))), whole=whole.pairs)
+    if whole.p_value <= alpha or not significant:
+        return whole if whole.p_value <= alpha else None
+    return replace(max(significant, key=lambda cell: len(cell.moved)), whole=whole.pairs)
 
 
-def _outside(whole: Change, cell: Change) -> list[Pair]:
+def _drops_outside(whole: Change, cell: Change, alpha: float, *, worse: bool) -> bool:
+    """Return whether the cases outside a cell changed significantly, without any adjustment."""
     inside = set(map(id, cell.pairs))
-    return [pair for pair in whole.pairs if id(pair) not in inside]
+    outside = [pair for pair in whole.pairs if id(pair) not in inside]
+    test = _test(outside, whole.metric, whole.info, alpha, worse=worse)
+    return test.p_worse is not None and test.p_worse <= alpha
 
 
 def _cells(whole: Change, alpha: float, *, worse: bool) -> Iterator[Change]:
