@@ -41,8 +41,8 @@ the ini is not read here. Default: the folder "cassettes" of the project.
 
 HISTORY = """\
 Show a metric run by run, from .rageval/runs, or commit by commit of a baseline, with --baseline: its value, the number
-of cases, its 95 % interval and the difference from the line before. The default is the primary metric of each testbed,
-separately for each system. Interrupted and partial runs are marked.
+of cases, its 95 % interval and the difference from the last line that has the whole testbed. The default is the primary
+metric of each testbed, separately for each system. A line that has only a part of a testbed says why.
 """
 
 INDEX = """\

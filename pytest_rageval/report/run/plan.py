@@ -45,6 +45,7 @@ class TestbedPlan:
         settings: the settings of its cases, by the names of ``rag_case``.
         cluster: the facet whose value its dependent cases share.
         where: ``file:line`` of its marker or table, relative to the rootdir; "" if unknown.
+        left_out: number of its cases that the session deselected.
     """
 
     __test__ = False
@@ -60,6 +61,7 @@ class TestbedPlan:
     settings: Mapping[str, str] = field(default_factory=dict)
     cluster: str = DIALOGUE
     where: str = ""
+    left_out: int = 0
 
     @property
     def primary(self) -> str:
