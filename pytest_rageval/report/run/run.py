@@ -28,6 +28,7 @@ from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.gate_results import NamedGate, evaluate
 from pytest_rageval.report.run.json_text import JsonText, to_json
+from pytest_rageval.report.run.old_answers import OldAnswers, Source, answer_now, old_answers
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
 from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
@@ -59,6 +60,7 @@ class Run:
         measured: the stages of systems and the queries of retrievers of a stored run; its outcomes may lack them if
             texts were left out.
         baseline: the run to compare with, or None.
+        source: the answers of the run to compare with; a run read from results.json has them in its outcomes.
         failed: node ids of the failed tests, sorted, without gates.
         exitstatus: pytest's exit status.
         taken_over: what the summary reports of cases from a resumed run, or "".
@@ -81,6 +83,7 @@ class Run:
     settings: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     baseline: Snapshot | None = None
+    source: Source = field(default_factory=Source)
     failed: tuple[str, ...] = ()
     exitstatus: int = 0
     taken_over: str = ""
@@ -169,6 +172,26 @@ class Run:
         scores = stable_scores(list(self.outcomes.values()), self.primary)
         compared = ((self.outcomes[nodeid], score) for nodeid, score in scores.items())
         self._rescore([replace(each, scores={**each.scores, STABLE: score}) for each, score in compared])
+
+    def add_old_answers(self) -> None:
+        """Add to each outcome its old answer, if that differs from the answer now; results.json then has it too."""
+        old = self.old
+        if old is None or not self.source.answers:
+            return
+        changed = []
+        for outcome in self.outcomes.values():
+            was = old.of(outcome)
+            if was is not None and (outcome.answer is None or was != answer_now(outcome, outcome.answer)):
+                changed.append(replace(outcome, was=was))
+        self._rescore(changed)
+
+    @property
+    def old(self) -> OldAnswers | None:
+        """The old answers of the cases; None without a baseline, or if reports contain no texts."""
+        earlier = self.earlier()
+        if earlier is None or not self.texts:
+            return None
+        return self.once("old", lambda run: old_answers(earlier.cases, run.snapshot().cases, run.outcomes, run.source))
 
     @property
     def primary(self) -> dict[str, str]:

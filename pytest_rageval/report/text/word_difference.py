@@ -99,7 +99,7 @@ def excerpt(pieces: Sequence[Piece], columns: int, *, signs: bool = False) -> li
     """
     flat = [Piece(kind, ascii_safe(re.sub(r"\s+", " ", text))) for kind, text in pieces]
     spent = sum(len("".join(_SIGNS[kind])) for kind, text in flat if text) if signs else 0
-    if spent + sum(_width(text) for _, text in flat) <= columns:
+    if _fits("".join(text for _, text in flat), columns - spent):
         return [piece for piece in flat if piece.text]
     first = next((at for at, piece in enumerate(flat) if piece.kind != "same"), 0)
     head = "".join(piece.text for piece in flat[:first])
@@ -110,7 +110,7 @@ def excerpt(pieces: Sequence[Piece], columns: int, *, signs: bool = False) -> li
     for at, (kind, text) in enumerate(rest):
         room = left - (len("".join(_SIGNS[kind])) if signs and text else 0)
         is_last = not any(each.text for each in rest[at + 1 :])
-        if _width(text) > room - (0 if is_last else len(ELLIPSIS)):
+        if not _fits(text, room - (0 if is_last else len(ELLIPSIS))):
             part = cut(text, max(0, room - len(ELLIPSIS))).rstrip()
             shown += [Piece(kind, part)] if part else []
             shown.append(Piece("same", ELLIPSIS if left >= len(ELLIPSIS) else ""))
@@ -218,13 +218,18 @@ def _is_island(same: str) -> bool:
 
 def _end_of(text: str, columns: int) -> str:
     """Return the last words of a text that fit in some columns, behind an ellipsis if it is cut."""
-    if _width(text) <= columns:
+    if _fits(text, columns):
         return text
     words = _WORD.findall(text[-columns:])
     kept = ""
     while words and _width(words[-1] + kept) < columns - len(ELLIPSIS):
         kept = words.pop() + kept
     return f"{ELLIPSIS} {kept}" if columns > len(ELLIPSIS) else ""
+
+
+def _fits(text: str, columns: int) -> bool:
+    """Return whether a text takes at most some columns."""
+    return cut(text, columns) == text
 
 
 def _width(text: str) -> int:

@@ -93,7 +93,7 @@ def test_excerpt_measures_wide_characters() -> None:
     pieces = word_difference("该公司于2021年成立，注册资本为五千万元", "该公司于2022年成立，注册资本为六千万元")
     now = "".join(p.text for p in excerpt(new_side(pieces), 20))
     assert now == "... 于2022年成立..."
-    assert wcswidth(now) == 20
+    assert wcswidth(now) == 19
 
 
 def test_paints_the_changes() -> None:
