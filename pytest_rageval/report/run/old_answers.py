@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pytest_rageval.analysis.baseline.measured import Measured, facets_of_case
@@ -13,7 +13,7 @@ from pytest_rageval.model.answer import Answer, OldAnswer
 from pytest_rageval.model.outcome import Digest, Outcome
 from pytest_rageval.model.stored import stored
 
-__all__ = ["HOW", "OldAnswers", "Source", "StoredAnswer", "answer_now", "answers_of", "old_answers"]
+__all__ = ["HOW", "OldAnswers", "Source", "StoredAnswer", "answer_now", "answers_of", "old_answers", "with_old_answers"]
 
 HOW = (
     "the old answers are not stored; keep them with rag_baseline_answers = true and --rag-update-baseline, or name the "
@@ -149,6 +149,14 @@ def old_answers(
             elif pair.before.said:
                 unknown += 1
     return OldAnswers(answers, unknown, foreign)
+
+
+def with_old_answers(outcomes: Iterable[Outcome], old: OldAnswers) -> Iterator[Outcome]:
+    """Yield the outcomes whose answer, abstention or passages differ from the old ones, with their old answer."""
+    for outcome in outcomes:
+        was = old.of(outcome)
+        if was is not None and (outcome.answer is None or was != answer_now(outcome, outcome.answer)):
+            yield replace(outcome, was=was)
 
 
 def _old(outcome: Outcome, pair: Pair, answers: Mapping[str, StoredAnswer], *, has_stored: bool) -> OldAnswer | None:
