@@ -51,6 +51,11 @@ class StoredAnswer:
         """The key of its case, like `Measured.key`."""
         return self.testbed, self.case, self.system, tuple(sorted(self.facets.items()))
 
+    @property
+    def place(self) -> tuple[_Key, int, str]:
+        """Its place among sorted answers: by case, then by repeat."""
+        return self.key, len(self.repeat), self.repeat
+
 
 class Source(NamedTuple):
     """Where old answers come from.
@@ -107,7 +112,7 @@ def answers_of(outcomes: Iterable[Outcome]) -> list[StoredAnswer]:
         for each in outcomes
         if each.answer is not None and each.said
     ]
-    return sorted(answers, key=lambda each: (each.key, len(each.repeat), each.repeat))
+    return sorted(answers, key=lambda each: each.place)
 
 
 def answer_now(outcome: Outcome, answer: Answer) -> OldAnswer:
