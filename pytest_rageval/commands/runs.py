@@ -13,7 +13,7 @@ from pytest_rageval.report.files.read_results import StoredRun, read_run
 from pytest_rageval.report.files.run_folder import run_age
 
 __all__ = [
-    "StoredRun", "UsedRecordings", "load_snapshot", "results_path", "rootdir", "runs_of", "stored_run",
+    "UsedRecordings", "load_snapshot", "results_path", "rootdir", "runs_of", "stored_run",
     "used_recordings",
 ]  # fmt: skip
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
+from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import UnknownNameError, ascii_safe
 from pytest_rageval.metrics.diagnosis.diagnose import WORDS
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.text.lines import number
 from pytest_rageval.report.text.steps import step_lines
 
