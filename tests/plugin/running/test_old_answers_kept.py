@@ -215,3 +215,70 @@ def test_the_run_of_the_baseline_has_the_answers_while_it_is_on_this_machine(pro
     project.run(*UPDATE)
     says(project, q1=("It is Rome", ["d2"]))
     assert project.run(*BASELINE, fresh=False).outcomes["q1"]["was"]["text"] == "Paris"
+
+
+def shown(project: Project, name: str) -> list[str]:
+    result = project.command("show", "--case", name)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()[3:]
+
+
+def test_show_prints_a_broken_case_with_what_it_was(project: Project) -> None:
+    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    pool = [{"id": "d1", "text": "Paris is the capital.", "role": "positive"}, {"id": "d2", "text": "Rome."}]
+    project.says([case("q1", "q1", qrels={"d1": 1}, passages=pool), case("q2", "q2")])
+    says(project, q1=("It is Paris, the capital", ["d2", "d1"]))
+    project.run(*UPDATE)
+    says(project, q1=("It is Rome, the capital", ["d3"]))
+    project.run(*BASELINE)
+    lines = shown(project, "q1")
+    assert lines == [
+        "question: q1",
+        "wanted: Paris",
+        "was: It is Paris, the capital",
+        "now: It is Rome, the capital",
+        "difference: It is [-Paris-]{+Rome+}, the capital",
+        "accuracy: 1 -> 0",
+        "passages: gained d3; lost d2, d1",
+        "evidence d1: rank 2 -> missing",
+        "share of the evidence: 1 -> 0",
+        "cause: retrieval",
+        *lines[-3:],
+    ]
+    assert lines[-2:] == ["rerun: pytest 'test_it.py::test_it[q1]'", "steps: none recorded"]
+    assert shown(project, "q2")[2:6] == [
+        "answer: Paris",
+        "was: the same answer",
+        "accuracy: 1 -> 1",
+        "passages: the same",
+    ]
+
+
+def test_show_says_why_an_old_answer_is_unknown(project: Project) -> None:
+    project.says([case("q1", "q1"), case("q2", "q2"), case("q3", "q3")])
+    says(project)
+    project.run()
+    assert shown(project, "q1")[3] == (
+        "was: unknown, the run was compared with no other; name a baseline with --rag-baseline, or an earlier "
+        "results.json with --rag-against"
+    )
+    project.run(*UPDATE)
+    project.says([case("q1", "q1"), case("q2", "q2", gold="Rome"), case("q3", "q3"), case("q4", "q4")])
+    says(project, q1=("It is Rome", ["d2"]))
+    project.run(*BASELINE)
+    assert shown(project, "q1")[3] == (
+        "was: unknown, the old answers are not stored; keep them with rag_baseline_answers = true and "
+        "--rag-update-baseline, or name the old run's results.json with --rag-against"
+    )
+    assert shown(project, "q2")[3].startswith("was: unknown, the question, the gold answer or the passages of the case")
+    assert shown(project, "q3")[2:4] == ["answer: Paris", "was: the same answer"]
+    assert shown(project, "q4")[3] == "was: unknown, the baseline does not have this case"
+
+
+def test_show_prints_no_texts_of_a_run_without_them(kept: Project) -> None:
+    kept.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    says(kept, q1=("It is Rome", ["d2"]))
+    kept.run(*BASELINE)
+    lines = shown(kept, "q1")
+    assert lines[0] == "accuracy: 1 -> 0"
+    assert not any("Rome" in line or "Paris" in line for line in lines)
