@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.stored_json import parse_json
-from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.read_results import StoredRun, read_run
 from pytest_rageval.report.files.run_folder import run_age
 
 __all__ = [
-    "UsedRecordings", "load_snapshot", "results_path", "rootdir", "runs_of", "stored_run",
+    "UsedRecordings", "holds_results", "results_path", "rootdir", "runs_of", "stored_run",
     "used_recordings",
 ]  # fmt: skip
 
@@ -100,22 +98,7 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     return read_run(results_path(root, run))
 
 
-def load_snapshot(root: Path, name: str) -> Snapshot:
-    """Load a baseline, a results.json or a run as a snapshot for comparisons.
-
-    Raises:
-        DataError, SettingError: the run is unknown or cannot be read.
-    """
-    path = Path(name)
-    if path.is_file() and not _holds_results(path):
-        return replace(read_baseline(path), path=name)
-    stored = stored_run(root, name)
-    info = stored.results["run"]
-    where = name if path.exists() else ""
-    return replace(stored.run.snapshot(), run=info["id"], versions=info["versions"], path=where)
-
-
-def _holds_results(path: Path) -> bool:
+def holds_results(path: Path) -> bool:
     """Return whether a file is a results.json, perhaps truncated, and not a baseline."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from support.projects.rag_project import Mode, Project, case
 
+from pytest_rageval.commands.compared_runs import compared_runs
+
 UPDATE = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline")
 BASELINE = ("--rag-baseline", "rag-baseline.json")
 ANSWERS = "rag-baseline.answers.jsonl.gz"
@@ -282,3 +284,21 @@ def test_show_prints_no_texts_of_a_run_without_them(kept: Project) -> None:
     lines = shown(kept, "q1")
     assert lines[0] == "accuracy: 1 -> 0"
     assert not any("Rome" in line or "Paris" in line for line in lines)
+
+
+def test_two_runs_are_compared_with_the_answers_of_the_earlier_one(kept: Project) -> None:
+    says(kept, q1=("It is Rome", ["d2"]))
+    kept.run(*BASELINE, json_path="old.json")
+    says(kept, q1=("It is Lyon", ["d1"]))
+    kept.run(json_path="new.json")
+    for base, was in (("old.json", "It is Rome"), ("rag-baseline.json", "It is Paris, the capital")):
+        run = compared_runs(kept.path, str(kept.path / base), str(kept.path / "new.json")).run
+        assert run is not None
+        assert run.old is not None
+        assert [old and old.text for old in map(run.old.of, run.ordered())] == [was, "Paris", "Paris"]
+    run = compared_runs(kept.path, str(kept.path / "new.json"), str(kept.path / "old.json")).run
+    assert run is not None
+    assert run.old is not None
+    assert [old and old.text for old in map(run.old.of, run.ordered())] == ["It is Lyon", "Paris", "Paris"]
+    assert compared_runs(kept.path, str(kept.path / "old.json"), str(kept.path / "rag-baseline.json")).run is None
+    assert kept.command("compare", "rag-baseline.json", "new.json").returncode == 0
