@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_rageval.commands.exports.formats import MLFLOW, STDOUT, check_targets
-from pytest_rageval.commands.runs import StoredRun, results_path, rootdir, runs_of, stored_run
+from pytest_rageval.commands.runs import results_path, rootdir, runs_of, stored_run
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
@@ -17,6 +17,7 @@ from pytest_rageval.report.export.latex import matrices_latex
 from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
 from pytest_rageval.report.export.outcome_table import outcome_table, write_parquet
+from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.json_text import json_lines
 
 __all__ = ["show_as"]

@@ -95,10 +95,12 @@ def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode
         [
             "test_it.py::test_it*q1* - scored, system rag_system",
             "question: say Paris",
-            "gold: Paris",
+            "wanted: Paris",
             "answer: Paris",
+            "was: unknown, the run was compared with no other; name a baseline with *",
             "accuracy: 1",
             "diagnosis: EM right, retrieved (the answer was retrieved)",
+            "rerun: pytest 'test_it.py::test_it[[]q1]'",
             "steps:",
             '  1 tool  search(title="Paris")  * s',
             "      -> Paris is the capital....",
