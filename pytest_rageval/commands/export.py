@@ -5,10 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["EXPORTS", "add_to"]
 
@@ -18,11 +14,9 @@ EXPORTS: Mapping[str, str] = {"traces": "pytest_rageval.commands.exports.traces:
 """What can be exported -> the function that adds its subcommand."""
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``export`` with its subcommands."""
-    parser = commands.add_parser(
-        "export", help="write parts of a run as files", description=DESCRIPTION, allow_abbrev=False
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``export`` with its subcommands."""
+    parser.description = DESCRIPTION
     exports = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for target in EXPORTS.values():
         module, _, function = target.partition(":")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_rageval.commands.command_parser import RUN
 from pytest_rageval.errors import SettingError, ascii_safe
 
 if TYPE_CHECKING:
@@ -34,9 +35,7 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "traces", help="write the steps of each answer as one JSON file", description=DESCRIPTION, allow_abbrev=False
     )
-    parser.add_argument(
-        "run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json"
-    )
+    parser.add_argument("run", nargs="?", metavar="RUN", help=RUN)
     parser.add_argument("--out", type=Path, metavar="DIR", help="a new or empty folder (default: traces-RUN)")
     parser.set_defaults(run_command=lambda arguments: export_traces(arguments.run, arguments.out))
 
