@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from pytest_rageval.errors import did_you_mean, short_repr
@@ -23,11 +23,13 @@ class CommandParser(argparse.ArgumentParser):
 
     Attributes:
         rewrite: changes the arguments before they are parsed.
+        elsewhere: option of another command -> a sentence that names it.
     """
 
     def __init__(self, prog: str | None = None, **options: Any) -> None:
         super().__init__(prog, **{"allow_abbrev": False, **options})
         self.rewrite: Callable[[Sequence[str]], list[str]] = list
+        self.elsewhere: Mapping[str, str] = {}
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -47,15 +49,16 @@ class CommandParser(argparse.ArgumentParser):
         option = next((each.partition("=")[0] for each in rest if each.startswith("-") and each != "-"), None)
         if option is None:
             return f"unexpected argument {short_repr(rest[0])}"
-        return f"unknown option {short_repr(option)}{_nearest(option, self._option_string_actions)}"
+        elsewhere = self.elsewhere.get(option)
+        hint = f"; {elsewhere}" if elsewhere else _nearest(option, self._option_string_actions)
+        return f"unknown option {short_repr(option)}{hint}"
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            known = action.choices
-            raise argparse.ArgumentError(
-                None, f"unknown command {short_repr(value)}; {did_you_mean(str(value), known)}"
-            )
-        super()._check_value(action, value)
+        if action.choices is not None and value not in action.choices:
+            is_command = isinstance(action, argparse._SubParsersAction)
+            kind = "command" if is_command else f"value of {(*action.option_strings, action.metavar)[0]}"
+            hint = did_you_mean(str(value), map(str, action.choices))
+            raise argparse.ArgumentError(None, f"unknown {kind} {short_repr(value)}; {hint}")
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, Mapping[str, Command]] = {
         "shrink": Command("find the smallest context that breaks a case", "shrink q1", "generation.shrink"),
     },
     "Pass it on": {
-        "export": Command("write parts of a run as files", "export traces latest", "export"),
+        "export": Command("write a run in another format", "export latest --as csv --out cases.csv", "export"),
         "merge": Command("join the results of shards", "merge shard-1.json shard-2.json", "arguments.merge"),
         "agreement": Command("compare metrics with people's labels", "agreement labels.csv", "arguments.agreement"),
     },
