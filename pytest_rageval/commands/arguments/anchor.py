@@ -41,7 +41,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def _anchor(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.anchor import anchor, check_labels
+    from pytest_rageval.commands.anchoring.anchor import anchor, check_labels
     from pytest_rageval.errors import SettingError
 
     if arguments.check:
