@@ -33,7 +33,9 @@ COMMANDS: Mapping[str, Mapping[str, Command]] = {
         "chain": Command("check or run a chain", "chain check chain.toml", "chains.arguments"),
     },
     "See a run": {
+        "runs": Command("list the stored runs, newest first", "runs", "list_runs"),
         "show": Command("print the summary of a run, or one case", "show latest --case q1", "arguments.show"),
+        "view": Command("open the page of a run in the browser", "view latest", "exports.view"),
         "compare": Command("compare two runs case by case", "compare latest~1 latest", "arguments.compare"),
         "history": Command("show a metric by run or by commit", "history --metric accuracy", "arguments.history"),
         "analyze": Command("analyze runs: types of errors, systems, costs", "analyze errors latest", "analyze"),
