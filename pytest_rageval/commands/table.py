@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, Mapping[str, Command]] = {
         "agreement": Command("compare metrics with people's labels", "agreement labels.csv", "arguments.agreement"),
     },
     "Keep things in order": {
+        "doctor": Command("check what is installed, the ini, the baseline, models", "doctor", "doctor"),
         "cassettes": Command("list recorded model calls, prune unused ones", "cassettes", "arguments.cassettes"),
     },
 }
