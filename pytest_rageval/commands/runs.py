@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.read_results import StoredRun, read_run
-from pytest_rageval.report.files.run_folder import run_age
+from pytest_rageval.report.files.run_names import find_run, stored_runs
 
 __all__ = [
     "UsedRecordings", "holds_results", "results_path", "rootdir", "runs_of", "stored_run",
@@ -69,23 +69,18 @@ def used_recordings(root: Path, run: str | None) -> UsedRecordings | None:
 def results_path(root: Path, run: str | None) -> Path:
     """Return the path of a run's results.json, by default the newest run's.
 
-    ``run`` is a name, the path of the file, or the path of its folder.
+    ``run`` is a name as `find_run` reads it, the path of the file, or the path of its folder.
 
     Raises:
         SettingError: the run is unknown or has no results.
     """
-    if run is not None and Path(run).is_file():
-        return Path(run)
     folder = _folder(root, run)
-    if run is not None and Path(run).is_dir() and not (runs_of(root) / run / RESULTS).is_file():
-        folder = Path(run)
     if folder is None:
         raise SettingError(f"no run under {runs_of(root)} yet; run the tests first", code="RAG212")
-    path = folder / RESULTS
+    path = folder if folder.is_file() else folder / RESULTS
     if not path.is_file():
-        missing = f"has no {RESULTS}: cut short or still running"
-        why = missing if folder.is_dir() else f"is not under {folder.parent}"
-        raise SettingError(f"the run {folder.name} {why}; name another run, or a file")
+        problem = f"has no {RESULTS}: cut short or still running"
+        raise SettingError(f"the run {folder.name} {problem}; name another run, or a file")
     return path
 
 
@@ -111,8 +106,7 @@ def holds_results(path: Path) -> bool:
 
 
 def _folder(root: Path, run: str | None) -> Path | None:
-    """Return the folder of a run, even if missing, or the newest run's."""
-    runs = runs_of(root)
+    """Return the folder or file of a run, by default the newest run's; None without any run."""
     if run is not None:
-        return runs / run
-    return max((path for path in runs.glob("*") if path.is_dir()), key=run_age, default=None)
+        return find_run(runs_of(root), run)
+    return next(iter(stored_runs(runs_of(root))), None)

@@ -103,7 +103,7 @@ class Outlets(Writing):
             send(plain(results), uri, experiment_of(self._rootdir), runs, page)
             self.sent.append(without_password(uri))
         except RagEvalError as error:
-            again = f"rageval show {run_id} --mlflow {without_password(uri)}".replace("  ", " ")
+            again = f"rageval export {run_id} --as mlflow --out {without_password(uri)}".replace("  ", " ")
             advice = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"
             self.faults.append(f"{error}{advice}")
             self.missing.append("the run in MLflow")

@@ -13,7 +13,10 @@ THINGS: dict[str, tuple[str, ...]] = {
     "Travel": ("ferry", "tram", "bus", "taxi", "train", "gondola", "bicycle", "scooter"),
     "Stay": ("hotel", "hostel", "cabin", "villa", "tent", "houseboat", "castle", "lodge"),
 }
-THINGS_ZH: dict[str, tuple[str, ...]] = {"Food": ("米饭", "面条", "饺子", "豆腐"), "Travel": ("地铁", "轮船", "飞机", "马车")}
+THINGS_ZH: dict[str, tuple[str, ...]] = {
+    "Food": ("米饭", "面条", "饺子", "豆腐"),
+    "Travel": ("地铁", "轮船", "飞机", "马车"),
+}
 INI = """
     [pytest]
     rag_corpus = docs/*.md
