@@ -24,6 +24,7 @@ from pytest_rageval.commands import (
 )
 from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
+from pytest_rageval.commands.first_suite import arguments as init_arguments
 from pytest_rageval.commands.generation import shrink
 from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.report.text.fit_text import legible
@@ -160,6 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_to(commands)
     generation.add_to(commands)
     import_arguments.add_to(commands)
+    init_arguments.add_to(commands)
     shrink.add_to(commands)
     _add_index(commands)
     lint.add_to(commands)
