@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.projects.installed_programs import run_program
 
 from pytest_rageval.analysis.baseline.power import power_of
 from pytest_rageval.cli import main
@@ -23,14 +22,6 @@ def answer(query):
 """
 TABLE = "Question;Answer;Topic\nWhen does the museum open?;9:00;Visit\nWhat does a dog pay?;;Prices\n"
 GATES = {"accuracy >= 0.5": "passed", "error_rate <= 1%": "passed"}
-
-
-def started(folder: Path, program: str, *arguments: str) -> tuple[int, str]:
-    """Run an installed program in a folder, and return its status and output."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GITHUB_"))}
-    command = [str(Path(sys.executable).with_name(program)), *arguments]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
 
 
 def files(folder: Path) -> list[str]:
@@ -56,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_an_empty_folder_becomes_a_green_suite(folder: Path) -> None:
-    status, output = started(folder, "rageval", "init")
+    status, output = run_program(folder, "rageval", "init")
     assert (status, files(folder)) == (0, WRITTEN)
     assert output.splitlines() == [
         "written: tests/rag.rag.toml, tests/cases.jsonl, pytest.ini, .github/workflows/rag.yml",
@@ -66,7 +57,7 @@ def test_an_empty_folder_becomes_a_green_suite(folder: Path) -> None:
     ]
     assert power_of(133, 0.05, changing=0) < 0.8 <= power_of(134, 0.05, changing=0)
     assert power_of(6, 0.85, changing=0) < 0.8 <= power_of(6, 0.8602, changing=0)
-    status, output = started(folder, *next_command(output))
+    status, output = run_program(folder, *next_command(output))
     assert status == 0, output
     run = results(folder)
     assert {gate["expr"]: gate["status"] for gate in run["gates"]} == GATES
@@ -76,8 +67,8 @@ def test_an_empty_folder_becomes_a_green_suite(folder: Path) -> None:
 @pytest.mark.skipif(not shutil.which("git"), reason="git lists the files that it does not ignore")
 def test_git_ignores_what_a_run_writes(folder: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
-    started(folder, "rageval", "init")
-    started(folder, "pytest", "-p", "no:cacheprovider")
+    run_program(folder, "rageval", "init")
+    run_program(folder, "pytest", "-p", "no:cacheprovider")
     assert (folder / ".rageval").is_dir()
     listed = ["git", "ls-files", "--others", "--exclude-standard"]
     assert subprocess.run(listed, cwd=folder, capture_output=True, text=True, check=True).stdout.split() == WRITTEN
@@ -87,7 +78,7 @@ def test_a_table_and_a_system_of_ones_own(folder: Path) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
     (folder / "faq.csv").write_text(TABLE, encoding="utf-8")
     (folder / "requirements.txt").write_text("httpx\n", encoding="utf-8")
-    status, output = started(folder, "rageval", "init", "--from", "app:answer", "--data", "faq.csv")
+    status, output = run_program(folder, "rageval", "init", "--from", "app:answer", "--data", "faq.csv")
     assert status == 1, output  # a row was left out
     assert output.splitlines()[1:3] == [
         "left: faq.csv:3: the field answer or answers is missing or empty",
@@ -95,7 +86,7 @@ def test_a_table_and_a_system_of_ones_own(folder: Path) -> None:
         "(80 % power, if no answer changes by chance).",
     ]
     assert files(folder) == sorted([*WRITTEN, "app.py", "faq.csv", "requirements.txt"])
-    status, output = started(folder, *next_command(output))
+    status, output = run_program(folder, *next_command(output))
     assert status == 0, output
     run = results(folder)
     assert {gate["expr"]: gate["status"] for gate in run["gates"]} == GATES
@@ -106,10 +97,10 @@ def test_a_table_and_a_system_of_ones_own(folder: Path) -> None:
 
 def test_invented_cases_for_a_system_are_named_as_such(folder: Path) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
-    status, output = started(folder, "rageval", "init", "--from", "app:answer")
+    status, output = run_program(folder, "rageval", "init", "--from", "app:answer")
     assert status == 0
     assert "The cases are invented: replace them with questions that app:answer should answer." in output
-    status, output = started(folder, *next_command(output))
+    status, output = run_program(folder, *next_command(output))
     assert status == 0, output
     assert {each["system"] for each in results(folder)["outcomes"]} == {"app:answer"}
 
@@ -127,11 +118,11 @@ def test_settings_that_exist_are_neither_edited_nor_shadowed(folder: Path, name:
     (folder / "app.py").write_text(APP, encoding="utf-8")
     (folder / name).write_text(text, encoding="utf-8")
     (folder / "data").mkdir()
-    status, _ = started(folder, "rageval", "init")
+    status, _ = run_program(folder, "rageval", "init")
     cases = (folder / "tests" / "cases.jsonl").rename(folder / "data" / "museum.jsonl")
     shutil.rmtree(folder / "tests")
     shutil.rmtree(folder / ".github")
-    status, output = started(folder, "rageval", "init", "--from", "app:answer", "--data", str(cases))
+    status, output = run_program(folder, "rageval", "init", "--from", "app:answer", "--data", str(cases))
     assert status == 0
     assert files(folder) == sorted([WRITTEN[0], WRITTEN[3], "app.py", "data/museum.jsonl", name])  # used in place
     assert (folder / name).read_text(encoding="utf-8") == text
@@ -139,7 +130,7 @@ def test_settings_that_exist_are_neither_edited_nor_shadowed(folder: Path, name:
     command = next_command(output)
     assert command == ["pytest", "tests/rag.rag.toml", "--rag-system", "app:answer"]
     assert f"python -m {shlex.join(command)} " in (folder / WRITTEN[0]).read_text(encoding="utf-8")
-    status, output = started(folder, *command)
+    status, output = run_program(folder, *command)
     assert status == 0, output
     assert {each["system"] for each in results(folder)["outcomes"]} == {"app:answer"}
 
@@ -154,7 +145,7 @@ def test_the_workflow_installs_and_tests_the_project(folder: Path, monkeypatch: 
     assert install == 'python -m pip install "pytest-rageval[html]" -r requirements.txt'
     python, *arguments = shlex.split(test)
     assert python == "python"
-    status, output = started(folder, "python", *arguments)
+    status, output = run_program(folder, "python", *arguments)
     assert status == 0, output
     [upload] = [step["with"] for step in job["steps"] if "upload" in step.get("uses", "")]
     assert all((folder / path).is_file() for path in upload["path"].split())
@@ -215,9 +206,9 @@ def test_passages_of_a_table_reach_the_embedded_reader(folder: Path) -> None:
     (folder / "faq.csv").write_text(
         "question,answer,references,response\nWhen does it open?,9:00,It opens at 9:00.,At nine.\n", encoding="utf-8"
     )
-    status, output = started(folder, "rageval", "init", "--data", "faq.csv")
+    status, output = run_program(folder, "rageval", "init", "--data", "faq.csv")
     assert status == 0
     assert "1 recorded answer not used; `rageval import table faq.csv` writes them for --rag-answers" in output
-    status, output = started(folder, *next_command(output))
+    status, output = run_program(folder, *next_command(output))
     assert status == 0, output
     assert {gate["expr"]: gate["status"] for gate in results(folder)["gates"]} == GATES
