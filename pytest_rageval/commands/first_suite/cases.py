@@ -69,7 +69,7 @@ def invented() -> Cases:
 def _invented(name: str, topic: str, question: str, answer: str, page: str, noise: str) -> JsonObject:
     passages = [
         {"id": page, "text": _PAGES[page], "role": "positive"},
-        {"id": noise, "text": _PAGES[noise], "role": "negative"},
+        {"id": noise, "text": _PAGES[noise]},
     ]
     return {"id": name, "question": question, "answers": [answer], "topic": topic, "passages": passages}
 
