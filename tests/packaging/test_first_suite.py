@@ -152,6 +152,38 @@ def test_the_workflow_installs_and_tests_the_project(folder: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "installed"),
+    [
+        ("pyproject.toml", '[project]\nname = "app"\nversion = "1"\n', " -e ."),
+        ("pyproject.toml", "[tool.ruff]\nline-length = 100\n", ""),
+        ("README.md", "[project]\n", ""),
+    ],
+    ids=["a package", "settings alone", "neither"],
+)
+def test_the_workflow_installs_what_can_be_installed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, installed: str
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / name).write_text(text, encoding="utf-8")
+    assert main(["init"]) == 0
+    lines = (folder / WRITTEN[0]).read_text(encoding="utf-8").splitlines()
+    assert f'      - run: python -m pip install "pytest-rageval[html]"{installed}' in lines
+
+
+def test_many_cases_detect_small_drops(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "app.py").write_text(APP, encoding="utf-8")
+    rows = (f'{{"id": {at}, "question": "Question {at}?", "answers": ["{at}"]}}\n' for at in range(500))
+    (folder / "cases.jsonl").write_text("".join(rows), encoding="utf-8")
+    assert main(["init", "--from", "app:answer", "--data", "cases.jsonl"]) == 0
+    assert "With 500 cases you detect a drop of 1.34 points or more; " in capsys.readouterr().out
+    assert power_of(500, 0.01335, changing=0) < 0.8 <= power_of(500, 0.01345, changing=0)
+    assert 'dataset = "jsonl:../cases.jsonl"\n' in (folder / WRITTEN[3]).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
     ("present", "arguments", "message"),
     [
         (["tests/cases.jsonl"], [], "tests/cases.jsonl already exists; nothing was written; move or remove first"),

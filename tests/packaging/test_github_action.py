@@ -219,11 +219,19 @@ def test_other_runs_comment_nothing(
     assert (done.status, log.exists()) == (0, False), done.output
 
 
-def fake_gh(folder: Path, checkout: Path, comments: list[Any]) -> tuple[Path, dict[str, str]]:
+def test_a_comment_that_fails_is_a_warning(run: Run, checkout: Path, tmp_path: Path) -> None:
+    log, env = fake_gh(tmp_path, checkout, [], "#!/bin/sh\necho HTTP 403 >&2; exit 1")
+    done = run(comment="true", github=PULL, env=env)
+    assert (done.status, done.ran[-1], log.exists()) == (0, "Comment on the pull request", False)
+    why = "the comment was not posted; the job needs the permission pull-requests: write"
+    assert done.output.endswith(f"HTTP 403\n::warning::{why}\n")
+
+
+def fake_gh(folder: Path, checkout: Path, comments: list[Any], script: str = GH) -> tuple[Path, dict[str, str]]:
     """Return the log of a stand-in for gh, and the environment that finds it."""
     programs, log = folder / "programs", folder / "gh.log"
     programs.mkdir()
-    (programs / "gh").write_text(GH, encoding="utf-8")
+    (programs / "gh").write_text(script, encoding="utf-8")
     (programs / "gh").chmod(0o755)
     (checkout / "comments.json").write_text(json.dumps(comments), encoding="utf-8")
     return log, {"GH_LOG": str(log), "PATH": f"{programs}{os.pathsep}{clean_environment()['PATH']}"}

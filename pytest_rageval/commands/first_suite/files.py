@@ -72,7 +72,13 @@ def suite_toml(dataset: str) -> str:
 def workflow(folder: Path, pytest: Sequence[str]) -> str:
     """Return a workflow of GitHub Actions that installs the project in ``folder`` and runs the words of ``pytest``."""
     requirements = " -r requirements.txt" if (folder / "requirements.txt").exists() else ""
-    if not requirements and (folder / "pyproject.toml").exists():
+    if not requirements and _is_package(folder / "pyproject.toml"):
         requirements = " -e ."
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return _WORKFLOW.format(python=python, requirements=requirements, pytest=shlex.join(pytest))
+
+
+def _is_package(pyproject: Path) -> bool:
+    """Return whether pip can install the project; a pyproject.toml may hold only the settings of tools."""
+    text = pyproject.read_text(encoding="utf-8", errors="replace") if pyproject.is_file() else ""
+    return any(f"\n{table}" in f"\n{text}" for table in ("[project]", "[tool.poetry]"))

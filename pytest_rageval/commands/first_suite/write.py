@@ -100,7 +100,7 @@ def _setting(settings: str, system: str) -> str:
 def _power_lines(n: int) -> Iterator[str]:
     """Yield the smallest detectable drop of ``n`` cases, and how many cases a small drop needs."""
     least = least_drop(n, changing=0.0)
-    found = "no drop" if least is None else f"a drop of {100 * least:.0f} points or more"
+    found = "no drop" if least is None else f"a drop of {100 * least:.3g} points or more"
     yield (
         f"With {counted(n, 'case')} you detect {found}; a drop of {100 * DROP:.0f} points needs "
         f"{cases_needed(DROP, changing=0.0)} cases (80 % power, if no answer changes by chance)."
