@@ -51,8 +51,8 @@ def test_an_empty_folder_becomes_a_green_suite(folder: Path) -> None:
     assert (status, files(folder)) == (0, WRITTEN)
     assert output.splitlines() == [
         "written: tests/rag.rag.toml, tests/cases.jsonl, pytest.ini, .github/workflows/rag.yml",
-        "With 6 cases you detect a drop of 86 points or more; a drop of 5 points needs 134 cases "
-        "(80 % power, if no answer changes by chance).",
+        "With 6 cases the smallest detectable drop is 86 points; a drop of 5 points needs 134 cases "
+        "(found four times in five, if no answer changes by chance).",
         "Next: pytest",
     ]
     assert power_of(133, 0.05, changing=0) < 0.8 <= power_of(134, 0.05, changing=0)
@@ -82,8 +82,8 @@ def test_a_table_and_a_system_of_ones_own(folder: Path) -> None:
     assert status == 1, output  # a row was left out
     assert output.splitlines()[1:3] == [
         "left: faq.csv:3: the field answer or answers is missing or empty",
-        "With 1 case you detect no drop; a drop of 5 points needs 134 cases "
-        "(80 % power, if no answer changes by chance).",
+        "With 1 case no drop is detectable; a drop of 5 points needs 134 cases "
+        "(found four times in five, if no answer changes by chance).",
     ]
     assert files(folder) == sorted([*WRITTEN, "app.py", "faq.csv", "requirements.txt"])
     status, output = run_program(folder, *next_command(output))
@@ -178,7 +178,7 @@ def test_many_cases_detect_small_drops(
     rows = (f'{{"id": {at}, "question": "Question {at}?", "answers": ["{at}"]}}\n' for at in range(500))
     (folder / "cases.jsonl").write_text("".join(rows), encoding="utf-8")
     assert main(["init", "--from", "app:answer", "--data", "cases.jsonl"]) == 0
-    assert "With 500 cases you detect a drop of 1.34 points or more; " in capsys.readouterr().out
+    assert "With 500 cases the smallest detectable drop is 1.34 points; " in capsys.readouterr().out
     assert power_of(500, 0.01335, changing=0) < 0.8 <= power_of(500, 0.01345, changing=0)
     assert 'dataset = "jsonl:../cases.jsonl"\n' in (folder / WRITTEN[3]).read_text(encoding="utf-8")
 
@@ -197,7 +197,7 @@ def test_many_cases_detect_small_drops(
         ([], ["--data", "faq.csv"], "faq.csv: no such file"),
         (["empty.csv"], ["--data", "empty.csv"], "empty.csv:1: the file holds no row"),
         (["none.jsonl"], ["--data", "none.jsonl"], "none.jsonl has no case, and nothing was written"),
-        ([], ["--from", "app"], "rag_system 'app': a system is a registered name or module:attribute"),
+        ([], ["--from", "app"], "--from 'app' is not module:attribute; write for example app:answer"),
         ([], ["--from", "no_such_app:answer"], "rag_system 'no_such_app:answer': no module 'no_such_app'"),
     ],
 )
@@ -219,6 +219,17 @@ def test_nothing_is_written_unless_everything_can_be(
     assert (out, err.count("\n")) == ("", 1)
     assert message in err
     assert sorted(folder.rglob("*")) == before
+
+
+def test_a_malformed_file_that_would_be_overwritten_is_the_reason(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "tests").mkdir()
+    (folder / "tests" / "cases.jsonl").write_text('{"id": 1, "question": "Q?"}\n', encoding="utf-8")
+    assert main(["init", "--data", "tests/cases.jsonl"]) == 2
+    assert capsys.readouterr().err.startswith("rageval: tests/cases.jsonl:1: ")
+    assert files(folder) == ["tests/cases.jsonl"]
 
 
 def test_cases_that_nobody_can_answer_are_refused(

@@ -15,7 +15,10 @@ from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["Cases", "cases_of", "invented"]
+__all__ = ["CASES", "Cases", "cases_of", "invented"]
+
+CASES = "tests/cases.jsonl"
+"""The file of the cases, from the project's folder."""
 
 _PAGES = {
     "visit": "The museum opens at 9:00 in summer and at 10:00 in winter. The last visitors enter at 17:30.",
@@ -85,8 +88,9 @@ def cases_of(path: Path, folder: Path) -> Cases:
     if path.suffix.lower() == ".jsonl":
         try:
             jsonl.load(path)
-        except DataError:
-            pass  # JSON Lines with other names; the import reports what it cannot read
+        except DataError:  # JSON Lines with other names; the import reports what it cannot read
+            if path.resolve() == (folder / CASES).resolve():
+                raise  # it would have to be overwritten
         else:
             below = path.resolve().is_relative_to(folder.resolve())
             return _some(path, Cases([row for _, row in read_records(path)], path if below else None))

@@ -14,7 +14,7 @@ __all__ = ["pytest_ini", "suite_toml", "workflow"]
 _INI = """\
 [pytest]
 testpaths = tests
-# Once `pytest --rag-baseline rag-baseline.json --rag-update-baseline` has written it:
+{system}# Once `pytest --rag-baseline rag-baseline.json --rag-update-baseline` has written it:
 # rag_baseline = rag-baseline.json
 """
 
@@ -61,7 +61,7 @@ jobs:
 
 def pytest_ini(system: str) -> str:
     """Return pytest's settings, with the system as ``rag_system`` unless it is ""."""
-    return _INI + (f"rag_system = {system}\n" if system else "")
+    return _INI.format(system=f"rag_system = {system}\n" if system else "")
 
 
 def suite_toml(dataset: str) -> str:

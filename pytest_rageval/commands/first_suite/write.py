@@ -10,11 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_rageval.analysis.baseline.power import cases_needed, least_drop
-from pytest_rageval.commands.first_suite.cases import Cases, cases_of, invented
+from pytest_rageval.commands.first_suite.cases import CASES, Cases, cases_of, invented
 from pytest_rageval.commands.first_suite.files import pytest_ini, suite_toml, workflow
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.folders import whole_files
+from pytest_rageval.importing import SPEC
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.systems.loading import load_system
 
@@ -49,7 +50,7 @@ def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, 
     pytest = ["pytest", *([SUITE] if settings else ()), *(["--rag-system", system] if settings and system else ())]
     texts = {SUITE: suite_toml(f"jsonl:{_dataset(cases, folder)}")}
     if cases.path is None:
-        texts["tests/cases.jsonl"] = cases.text
+        texts[CASES] = cases.text
     if not settings:
         texts["pytest.ini"] = pytest_ini(system)
     texts[".github/workflows/rag.yml"] = workflow(folder, pytest)
@@ -69,6 +70,8 @@ def _check_system(system: str, folder: Path) -> None:
     """Load the system as pytest would."""
     if not system:
         return
+    if not SPEC.fullmatch(system):
+        raise SettingError(f"--from {short_repr(system)} is not module:attribute; write for example app:answer")
     sys.path.append(str(folder))
     try:
         load_system(system)
@@ -100,10 +103,10 @@ def _setting(settings: str, system: str) -> str:
 def _power_lines(n: int) -> Iterator[str]:
     """Yield the smallest detectable drop of ``n`` cases, and how many cases a small drop needs."""
     least = least_drop(n, changing=0.0)
-    found = "no drop" if least is None else f"a drop of {100 * least:.3g} points or more"
+    found = "no drop is detectable" if least is None else f"the smallest detectable drop is {100 * least:.3g} points"
     yield (
-        f"With {counted(n, 'case')} you detect {found}; a drop of {100 * DROP:.0f} points needs "
-        f"{cases_needed(DROP, changing=0.0)} cases (80 % power, if no answer changes by chance)."
+        f"With {counted(n, 'case')} {found}; a drop of {100 * DROP:.0f} points needs "
+        f"{cases_needed(DROP, changing=0.0)} cases (found four times in five, if no answer changes by chance)."
     )
 
 
