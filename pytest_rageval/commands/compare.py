@@ -17,23 +17,16 @@ from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
+from pytest_rageval.commands.compared_runs import compared_runs
 from pytest_rageval.commands.paging import terminal_colours
-from pytest_rageval.commands.runs import (
-    RESULTS,
-    StoredRun,
-    holds_results,
-    load_snapshot,
-    results_path,
-    rootdir,
-    runs_of,
-    snapshot_of_run,
-    stored_run,
-)
+from pytest_rageval.commands.runs import RESULTS, holds_results, results_path, rootdir, runs_of
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
+from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.files.results_json import results_of
-from pytest_rageval.report.files.run_folder import run_age, write_text
+from pytest_rageval.report.files.run_folder import write_text
+from pytest_rageval.report.files.run_names import stored_runs
 from pytest_rageval.report.run.json_text import plain as plain_results
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
@@ -73,17 +66,18 @@ def compare_runs(
     """
     level, drop = alpha_of(alpha, "--alpha"), None if plan is None else _drop(plan)
     root = rootdir(Path.cwd())
-    if base is None:
+    if base is None or new is None:
         base, new = _default_base(root, new)
-    _check_targets([Path(base), results_path(root, new or "")], [*filter(None, (html, markdown))])
-    before = load_snapshot(root, base)
-    stored = _stored(root, new or "") if html or markdown else None
-    after = load_snapshot(root, new or "") if stored is None else snapshot_of_run(stored, new or "")
+    reports = [*filter(None, (html, markdown))]
+    _check_targets([Path(base), results_path(root, new)], reports)
+    before, after, _, stored = compared_runs(root, base, new)
+    if reports and stored is None:
+        raise SettingError(f"{new} is a baseline, without answers; --html and --markdown need a run as the later one")
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
     with doing("comparing the runs"):
         comparison = compare(before, after, (rows, cols), alpha=level)
         plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
-    if stored is not None:
+    if stored is not None and reports:
         _write(stored, before, replace(stored.choice, rows=rows, cols=cols), html, markdown)
     if as_json:
         plain = _plain(comparison, level)
@@ -113,11 +107,10 @@ def _default_base(root: Path, new: str | None) -> tuple[str, str]:
         baseline = project_baseline()
     if baseline is not None and baseline.is_file():
         return os.path.relpath(baseline), name
-    folders = [each for each in runs_of(root).glob("*") if (each / RESULTS).is_file()]
-    if path.parent in folders:
-        earlier = [each for each in folders if run_age(each) < run_age(path.parent)]
-        if earlier:
-            return max(earlier, key=run_age).name, name
+    runs = [each for each in stored_runs(runs_of(root.resolve())) if (each / RESULTS).is_file()]  # newest first
+    folder = path.parent.resolve()
+    if folder in runs[:-1]:
+        return runs[runs.index(folder) + 1].name, name
     raise SettingError(f"there is no baseline and no run before {name}; name two runs, the earlier one first")
 
 
@@ -132,13 +125,6 @@ def _check_targets(inputs: Sequence[Path], targets: Sequence[Path]) -> None:
         if target.resolve() in taken or target.is_dir():
             raise SettingError(f"{target} is a folder, a compared file or the other report; name another file")
         taken.add(target.resolve())
-
-
-def _stored(root: Path, name: str) -> StoredRun:
-    """Return a run whose page can be written: it needs its answers, which a baseline does not have."""
-    if _is_baseline(name):
-        raise SettingError(f"{name} is a baseline, without answers; --html and --markdown need a run as the later one")
-    return stored_run(root, name)
 
 
 def _write(stored: StoredRun, base: Snapshot, choice: MatrixChoice, html: Path | None, markdown: Path | None) -> None:

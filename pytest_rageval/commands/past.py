@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.activity import progress
-from pytest_rageval.commands.runs import RESULTS
+from pytest_rageval.commands.runs import RESULTS, runs_of
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.derived_codec import decoder
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.report.files.results_json import SCHEMA
-from pytest_rageval.report.files.run_folder import run_age
+from pytest_rageval.report.files.run_names import stored_runs
 from pytest_rageval.report.run.history import Entry, Unread
 from pytest_rageval.report.run.totals import Total, totals_of, totals_of_baseline
 from pytest_rageval.report.text.lines import counted
@@ -38,8 +38,7 @@ MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, Val
 
 def past_runs(root: Path) -> list[Entry | Unread]:
     """Return the runs of a project, oldest first."""
-    folders = (path for path in (root / ".rageval" / "runs").glob("*") if path.is_dir())
-    return [_run(folder) for folder in progress("reading run", sorted(folders, key=run_age))]
+    return [_run(folder) for folder in progress("reading run", stored_runs(runs_of(root))[::-1])]
 
 
 def past_commits(path: Path) -> list[Entry | Unread]:

@@ -15,6 +15,7 @@ from pytest_rageval.llm.secrets import redact
 from pytest_rageval.metrics.rankings.answer_seen import answer_seen
 from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS
+from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -103,7 +104,13 @@ class Runner:
         outcome = outcome_of(task, _lean(stored, task.case), scores, error, asked.calls)
         seen = Sample(task.case, answer)
         evidence = evidence_of(seen)
-        outcome = replace(outcome, said=text_digest(answer.text), evidence=evidence)
+        outcome = replace(
+            outcome,
+            said=text_digest(answer.text),
+            evidence=evidence,
+            length=len(answer.text),
+            declined=rejects(answer, self._markers),
+        )
         if evidence is None:
             outcome = replace(outcome, answer_seen=answer_seen(seen))
         if isinstance(diagnosis, Diagnosis):

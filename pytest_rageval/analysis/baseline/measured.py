@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_rageval.analysis.clusters import REPEAT, by_case
 from pytest_rageval.model.facets import DIALOGUE, KNEW, OF_SYSTEMS, is_variant, own_labels
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import UNSTORED, Share, stored
+from pytest_rageval.model.stored import UNSTORED, Amount, Share, stored
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
@@ -42,6 +42,8 @@ class Measured:
             contain, the mean over repeats; None if unknown, too.
         cluster: the facet whose value it shares with dependent cases.
         labels: its facets ``workflow`` and ``model``, if known.
+        length: number of characters of the answer, the mean over repeats; None if unknown.
+        declined: share in 0..1 of its answers that decline to answer.
     """
 
     testbed: str
@@ -59,6 +61,8 @@ class Measured:
     answer_seen: Share | None = field(default=None, metadata=stored(before="failed"))
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
     labels: Mapping[str, str] = field(default_factory=dict, metadata=UNSTORED)
+    length: Amount | None = None
+    declined: Share = 0.0
 
     @property
     def key(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
@@ -153,6 +157,8 @@ def _measured(runs: Sequence[Outcome]) -> Measured:
         answer_seen=mean_share(run.answer_seen for run in runs),
         cluster=first.cluster,
         labels=own_labels(first.facets),
+        length=mean_share(run.length for run in runs),
+        declined=mean_share(float(run.declined) for run in runs) or 0.0,
     )
 
 

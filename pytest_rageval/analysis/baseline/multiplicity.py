@@ -3,7 +3,8 @@
 Holm's decide the cells of a comparison; Benjamini and Hochberg's are for exploration.
 
 Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
-(1979); Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", JRSS B 57 (1995).
+(1979); Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", JRSS B 57 (1995);
+R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 
 from pytest_rageval.errors import SettingError, short_repr
 
-__all__ = ["alpha_of", "benjamini_hochberg", "holm"]
+__all__ = ["alpha_of", "benjamini_hochberg", "holm", "holm_attainable"]
 
 
 def alpha_of(text: str, where: str) -> float:
@@ -48,6 +49,22 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     for rank, (p, at) in enumerate(order):
         adjusted[at] = least = max(least, min(1.0, p * (len(order) - rank)))
     return adjusted
+
+
+def holm_attainable(p_values: Sequence[float], smallest: Sequence[float], alpha: float) -> list[float]:
+    """Return Holm's adjusted p-values over the tests that can reach their level; the others get 1.
+
+    With k tests left, one whose smallest possible p is above alpha / k can never be significant, so it costs the
+    others nothing (Tarone's exclusion). k is the smallest number for which at most k tests are left.
+
+    Args:
+        p_values: in 0..1.
+        smallest: the smallest possible p of each test.
+        alpha: the accepted chance of any false alarm.
+    """
+    k = next(k for k in range(1, len(p_values) + 2) if sum(least <= alpha / k for least in smallest) <= k)
+    adjusted = holm([p if least <= alpha / k else None for p, least in zip(p_values, smallest, strict=True)])
+    return [1.0 if p is None else p for p in adjusted]
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.failure_cause import cause_text
 from pytest_rageval.analysis.baseline.pairing import Pair
-from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.report.export.markdown_gates import gate_parts, worst_parts
 from pytest_rageval.report.export.markdown_text import FEW_ROWS, Part, Row, code, parts_within, plain
+from pytest_rageval.report.run.account import run_verdict
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.run.verdict import verdict_of
 from pytest_rageval.report.sections.comparison import causes_text, change_text
 from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
@@ -53,19 +51,7 @@ def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, missing: Seque
 
 
 def _verdict(run: Run) -> str:
-    gates = [gate.result for gate in run.gates]
-    verdict = verdict_of(
-        Counter(gate.status for gate in gates),
-        inconclusive=sum(bool(gate.undecided) for gate in gates),
-        not_comparable=sum(gate.status == "failed" and gate.not_comparable for gate in gates),
-        not_decided=sum(is_not_decided(gate.status, gate.reason) for gate in gates),
-        tests=len(run.failed),
-        errors=sum(outcome.status == "error" for outcome in run.outcomes.values()),
-        cases=len(run.outcomes),
-        interrupted=run.interrupted,
-        shard=str(run.plan.shard or ""),
-        exitstatus=run.exitstatus,
-    )
+    verdict = run_verdict(run)
     return f"{_VERDICTS[verdict.kind]} RAG tests: {plain(verdict.text)}"
 
 

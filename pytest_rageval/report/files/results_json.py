@@ -8,11 +8,13 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
+from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.report.files.comparison_json import encode_comparison, encode_regression
 from pytest_rageval.report.files.matrix_json import encode_matrix
 from pytest_rageval.report.files.plan_json import encode_plan, encode_testbed
+from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.cell_json import cases_of, encode_units, pair_of
 from pytest_rageval.report.run.gate_results import NamedGate, reason_of
 from pytest_rageval.report.run.run import Run
@@ -48,6 +50,7 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "run": encode_run(run, run_id, finished),
         "testbeds": {key: encode_testbed(testbed) for key, testbed in run.plan.testbeds.items()},
         "plan": encode_plan(run, choice),
+        "account": encoder(Account)(account_of(run)),
         "totals": [encoder(Total)(each) for each in totals_of(run.plan, run.originals())],
         "instances": {key: run.instances[key] for key in sorted(run.instances)},
         "outcomes": [run.records[outcome.nodeid] for outcome in outcomes],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypedDict
 
+from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
 from pytest_rageval.analysis.decisions.partial import PartPolicy
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -62,6 +63,7 @@ class Results(_Results, total=False):
     Attributes:
         testbeds: by node id of the test function or suite entry
         totals: each metric of each testbed and system; absent in files of older versions
+        account: the verdict and its causes in sentences, as every report shows them; absent in files of older versions
         instances: by case id
         matrices: one for each primary metric and system, then the gain from retrieval if the model also answered
             without it
@@ -79,6 +81,7 @@ class Results(_Results, total=False):
         usage: sums over the session, including calls of cases that never ended; null if a part is unknown
     """
 
+    account: Account
     totals: tuple[Total, ...]
     baseline: Baseline
     comparison: StoredComparison

@@ -182,6 +182,13 @@ class Plan:
         labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}
         return labelled if labelled < self.testbeds.keys() else set()
 
+    @property
+    def unweighed(self) -> set[str]:
+        """The metrics whose scores only count if their judge agrees with people."""
+        least = self.least_kappas
+        judged = [(name, info.judge) for name, info in self.metrics.items() if least and info.judge]
+        return {name for name, judge in judged if judge in least or "" in least}
+
     def with_cluster(self, outcome: Outcome) -> Outcome:
         """Return an outcome with the cluster of its testbed."""
         testbed = self.testbeds.get(outcome.testbed)

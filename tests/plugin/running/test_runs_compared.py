@@ -59,8 +59,9 @@ def test_without_a_baseline_the_newest_run_is_compared_with_the_run_before(compa
     found = plain(compared)
     first, second, third = names(compared)
     assert (found["old"]["run"], found["new"]["run"], broken(found)) == (second, third, 3)
-    found = plain(compared, second)
-    assert (found["old"]["run"], found["new"]["run"], broken(found)) == (first, second, 2)
+    for name in (second, "latest~1", f".rageval/runs/{second}/results.json"):
+        found = plain(compared, name)
+        assert (found["old"]["run"], found["new"]["run"], broken(found)) == (first, second, 2)
     assert f"no baseline and no run before {first}; name two runs" in refused(compared, first)
 
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["add_to"]
 
@@ -22,16 +18,11 @@ fails: the exit status is 0 unless a run cannot be read.
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``compare``."""
-    parser = commands.add_parser(
-        "compare", help="compare two runs case by case", description=DESCRIPTION, allow_abbrev=False
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``compare``."""
+    parser.description = DESCRIPTION
     parser.add_argument(
-        "runs",
-        nargs="*",
-        metavar="RUN",
-        help="the earlier and the later run, or the later one alone (default: the newest)",
+        "runs", nargs="*", metavar="RUN", help="the earlier and the later run, or only the later (default: the newest)"
     )
     parser.add_argument("--rows", metavar="FACET", help="facet of the rows of cells (default topic)")
     parser.add_argument("--cols", metavar="FACET", help="facet of the columns of cells (default task)")

@@ -1,0 +1,48 @@
+"""Compose the sentences of an account from numbers and names; nothing in them is guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_rageval.analysis.gates import Gate
+from pytest_rageval.model.facets import place_text
+
+__all__ = ["change_sentence", "miss_sentence", "p_text", "two_values", "where_text"]
+
+_OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
+
+LEAST_P = 0.001
+"""Smaller p-values are only said to be below it."""
+
+
+def change_sentence(
+    where: str, metric: str, was: float, now: float, counts: str, p_value: float, symptom: str = ""
+) -> str:
+    """Return ``task=qa rouge_l 0.35 -> 0.18 (57 of 77 broke, p < 0.001), answers shorter``."""
+    before, after = two_values(was, now)
+    tail = f", {symptom}" if symptom else ""
+    return f"{where}{metric} {before} -> {after} ({counts}, {p_text(p_value)}){tail}"
+
+
+def miss_sentence(where: str, gate: Gate, value: float, counts: str, symptom: str = "") -> str:
+    """Return ``noise_rate=0.8 accuracy 0.27 < 0.50 (22 of 30 missed), abstained``."""
+    found, bound = two_values(value, gate.bound)
+    tail = f", {symptom}" if symptom else ""
+    return f"{where}{gate.metric} {found} {_OPPOSITE[gate.op]} {bound} ({counts}){tail}"
+
+
+def where_text(testbed: str, system: str, where: Mapping[str, str]) -> str:
+    """Return ``town system=react task=qa`` with a space behind it, or ""; empty parts are left out."""
+    parts = [testbed, f"system={system}" if system else "", place_text(where)]
+    return "".join(f"{part} " for part in parts if part)
+
+
+def p_text(p_value: float) -> str:
+    """Return ``p 0.004``, or ``p < 0.001``."""
+    return f"p {p_value:.2g}" if p_value >= LEAST_P else f"p < {LEAST_P}"
+
+
+def two_values(one: float, other: float) -> tuple[str, str]:
+    """Return two values with two decimals, or with up to six if they would look alike."""
+    digits = next((n for n in range(2, 6) if f"{one:.{n}f}" != f"{other:.{n}f}"), 6)
+    return f"{one:.{digits}f}", f"{other:.{digits}f}"

@@ -1,0 +1,104 @@
+"""The account of a run: its verdict and its causes, in the words of every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from pytest_rageval.analysis.account.account import Evidence, findings
+from pytest_rageval.analysis.account.finding import Account, Finding
+from pytest_rageval.analysis.account.losses import JudgedGate, Names
+from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.verdicts import SESSION
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
+from pytest_rageval.report.run.gate_results import NamedGate, covers, session_node, testbed_node
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
+from pytest_rageval.report.text.lines import counted
+
+__all__ = ["account_of", "run_verdict"]
+
+
+def account_of(run: Run) -> Account:
+    """Return the account of a run whose gates are evaluated."""
+    return run.once("account", _account)
+
+
+def _account(run: Run) -> Account:
+    found = findings(_evidence(run))
+    verdict = run_verdict(run)
+    tail = _tail(found, run)
+    return Account(f"{verdict.text} - {tail}" if tail else verdict.text, verdict.kind, found)
+
+
+def run_verdict(run: Run) -> RunVerdict:
+    """Return the verdict of a run's gates and tests, without causes."""
+    results = [gate.result for gate in run.gates]
+    return verdict_of(
+        Counter(result.status for result in results),
+        inconclusive=sum(bool(result.undecided) for result in results),
+        not_decided=sum(is_not_decided(result.status, result.reason) for result in results),
+        not_comparable=sum(result.status == "failed" and result.not_comparable for result in results),
+        tests=len(run.failed),
+        errors=sum(outcome.status == "error" for outcome in run.outcomes.values()),
+        cases=len(run.outcomes),
+        interrupted=run.interrupted,
+        shard=str(run.plan.shard) if run.plan.shard else "",
+        exitstatus=run.exitstatus,
+    )
+
+
+def _evidence(run: Run) -> Evidence:
+    of_systems = run.of_systems()
+    systems = {outcome.system for outcome in of_systems}
+    return Evidence(
+        comparison=run.comparison(MatrixChoice()),
+        gates=[JudgedGate(each.result, _covered(run, each)) for each in run.gates],
+        outcomes=of_systems,
+        errors=run.ordered(),
+        looked_at=_looked_at(run),
+        metrics=run.plan.metrics,
+        names=Names({nodeid: each.name for nodeid, each in run.plan.testbeds.items()}, len(systems) > 1),
+        alpha=run.plan.alpha,
+        texts=run.texts,
+    )
+
+
+def _covered(run: Run, gate: NamedGate) -> tuple[str, ...]:
+    """Return the testbeds that a gate covers."""
+    if gate.result.scope == SESSION and gate.nodeid == session_node(gate.result.gate):
+        return tuple(nodeid for nodeid in run.plan.testbeds if covers(run.plan, gate.result.gate, nodeid))
+    return tuple(
+        nodeid
+        for nodeid, testbed in run.plan.testbeds.items()
+        if any(gate.nodeid == testbed_node(nodeid, text) for text in testbed.gates)
+    )
+
+
+def _looked_at(run: Run) -> Mapping[str, tuple[str, ...]]:
+    """Return testbed -> its primary metric and the metrics that a gate bounds, as far as it computes them."""
+    session = [parse_gate(text).metric for text in run.plan.session_gates]
+    looked_at = {}
+    for nodeid, testbed in run.plan.testbeds.items():
+        if nodeid not in run.plan.apart:
+            gated = {*session, *(parse_gate(text).metric for text in testbed.gates)} - {*PSEUDO_METRICS}
+            metrics = (metric for metric in testbed.metrics if metric == testbed.primary or metric in gated)
+            looked_at[nodeid] = tuple(metrics)
+    return looked_at
+
+
+def _tail(found: tuple[Finding, ...], run: Run) -> str:
+    """Return how many cases broke, missed or were fixed, and by how many causes."""
+    account = Account("", "open", found)
+    parts = []
+    for kind, what in (("errors", "error"), ("drop", "broke"), ("missed", "missed")):
+        cases = {case for each in found if each.kind == kind for case in each.cases}
+        if kind == "errors" and cases:
+            parts.append(counted(len(cases), "error"))
+        elif cases:
+            parts.append(f"{counted(len(cases), 'case')} {what}")
+    if account.causes:
+        return ", ".join([*parts, counted(len(account.causes), "cause")])
+    fixed = {case for each in found if each.kind == "improvement" for case in each.cases}
+    return f"{counted(len(fixed), 'case')} fixed" if fixed else ""
