@@ -290,7 +290,7 @@ def test_an_interrupt_is_a_shells_status_and_no_traceback(
 
     monkeypatch.setattr("pytest_rageval.commands.cassettes.cassettes", interrupted)
     assert main(["cassettes"]) == 130
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "rageval: interrupted\n"
 
 
 def test_the_package_installs_the_command(pytestconfig: pytest.Config) -> None:
