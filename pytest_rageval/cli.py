@@ -133,9 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     cassettes.set_defaults(run_command=_cassettes)
     show = commands.add_parser("show", help="print the summary of a run", description=SHOW, allow_abbrev=False)
     show.add_argument("run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json")
-    show.add_argument(
-        "--case", metavar="ID", help="print one case, by its id or node id: was and now, scores, passages, cause, steps"
-    )
+    show.add_argument("--case", metavar="ID", help="print one case: was and now, scores, passages, cause, steps")
     formats.add_to(show)
     show.set_defaults(run_command=_show, pages=True)
     merge = commands.add_parser(

@@ -96,6 +96,26 @@ def test_a_part_of_the_project_replaces_its_answers_only(kept: Project) -> None:
     assert [line["text"] for line in lines(kept.path / ANSWERS)] == ["It is Paris, the capital", "Rome", "Paris"]
 
 
+def test_a_part_without_the_old_answers_says_so(kept: Project) -> None:
+    (kept.path / ANSWERS).unlink()
+    run = kept.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2")
+    assert run.status == 0
+    run.said(f"*{ANSWERS} has only the answers of the cases that ran: *{ANSWERS} is missing*")
+    assert [line["case"] for line in lines(kept.path / ANSWERS)] == ["q2"]
+
+
+def test_merged_shards_have_the_old_answers(kept: Project) -> None:
+    says(kept, q1=("It is Rome", ["d2"]), q3=("It is Lyon", ["d1"]))
+    for shard in ("1", "2"):
+        kept.run(*BASELINE, "--rag-shard", f"{shard}/2", json_path=f"shard{shard}.json", fresh=False)
+    merged = kept.command("merge", "shard1.json", "shard2.json", "--out", "whole.json")
+    assert merged.returncode == 0
+    outcomes = json.loads((kept.path / "whole.json").read_text(encoding="utf-8"))["outcomes"]
+    assert [outcome.get("was", {}).get("text") for outcome in outcomes] == ["It is Paris, the capital", None, "Paris"]
+    shown = kept.command("show", "whole.json", "--case", "q1").stdout
+    assert "difference: It is [-Paris, the capital-]{+Rome+}" in shown
+
+
 def test_secrets_are_masked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOWN_API_KEY", "sk-9f27aa61c0")
     project.file("pytest.ini", f"[pytest]\n{KEEPS}")
