@@ -297,6 +297,15 @@ def test_show_says_why_an_old_answer_is_unknown(project: Project) -> None:
     assert shown(project, "q4")[3] == "was: unknown, the baseline does not have this case"
 
 
+def test_show_ranks_the_positive_passages_that_were_supplied(project: Project) -> None:
+    pool = [{"id": "p0", "text": "It is Paris.", "role": "positive"}, {"id": "n0", "text": "No.", "role": "negative"}]
+    project.says([case("q1", "say Rome", qrels={"corpus.md#3": 1}, passages=pool)])
+    project.run(*UPDATE)
+    project.run(*BASELINE, fresh=False)
+    evidence = [line for line in shown(project, "q1") if "evidence" in line]
+    assert evidence == ["evidence p0: rank 1 -> rank 1", "share of the evidence: 1 -> 1"]
+
+
 def test_show_prints_no_texts_of_a_run_without_them(kept: Project) -> None:
     kept.file("pytest.ini", "[pytest]\nrag_report_texts = false")
     says(kept, q1=("It is Rome", ["d2"]))
