@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.projects.rag_project import Mode, Project, case
+from support.projects.rag_project import SAYS, Mode, Project, case
 
 from pytest_rageval.commands.compared_runs import compared_runs
 
@@ -301,6 +301,7 @@ def test_show_ranks_the_positive_passages_that_were_supplied(project: Project) -
     pool = [{"id": "p0", "text": "It is Paris.", "role": "positive"}, {"id": "n0", "text": "No.", "role": "negative"}]
     project.says([case("q1", "say Rome", qrels={"corpus.md#3": 1}, passages=pool)])
     project.run(*UPDATE)
+    project.file("conftest.py", SAYS.replace("return rest", "return rest.upper()"))
     project.run(*BASELINE, fresh=False)
     evidence = [line for line in shown(project, "q1") if "evidence" in line]
     assert evidence == ["evidence p0: rank 1 -> rank 1", "share of the evidence: 1 -> 1"]
