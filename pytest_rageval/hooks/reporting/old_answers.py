@@ -40,7 +40,7 @@ def add_old_answers(run: Run, setting: BaselineSetting, runs: Path | None) -> li
     except RagEvalError as error:
         return [] if setting.update else [f"the old answers cannot be shown: {error}"]
     if setting.against is not None and not run.source.answers:
-        return [f"the old answers cannot be shown: {run.source.name} has no texts"]
+        return [f"the old answers cannot be shown: {run.source.name} has no texts of answers"]
     foreign = 0 if run.old is None else run.old.foreign
     run.add_old_answers()
     if not foreign or setting.update:

@@ -219,7 +219,7 @@ def test_against_a_run_without_texts_is_said(project: Project) -> None:
     (project.path / "pytest.ini").unlink()
     says(project, q1=("It is Rome", ["d2"]))
     run = project.run("--rag-against", "old.json")
-    run.said("*the old answers cannot be shown: old.json has no texts*")
+    run.said("*the old answers cannot be shown: old.json has no texts of answers*")
     assert "was" not in run.outcomes["q1"]
 
 
