@@ -131,8 +131,8 @@ def commands() -> Iterator[str]:
     yield from (
         "The command rageval",
         "",
-        "It does what pytest does not. `rageval` alone prints its commands in order of use, and `rageval COMMAND --help`",
-        "the texts below.",
+        "It does what pytest does not. `rageval` alone prints its commands in order of use,",
+        "and `rageval COMMAND --help` the texts below.",
     )
     rows = [
         ("" if at else group, f"[`{name}`](#rageval-{name})", sentence(each.about), f"`rageval {each.example}`")
