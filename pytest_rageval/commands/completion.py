@@ -32,7 +32,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
     try:
-        from argcomplete import shellcode
+        from argcomplete.shell_integration import shellcode
     except ImportError:
         raise MissingDependencyError("shell completion", "completion") from None
     yield shellcode(["rageval"], shell=arguments.shell).rstrip("\n")

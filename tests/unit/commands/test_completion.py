@@ -71,6 +71,6 @@ def test_each_shell_has_its_script(shell: str, line: str, capsys: pytest.Capture
 def test_without_argcomplete_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "argcomplete", None)
+    monkeypatch.setitem(sys.modules, "argcomplete.shell_integration", None)
     assert main(["completion", "bash"]) == 2
     assert "pip install 'pytest-rageval[completion]'" in capsys.readouterr().err
