@@ -29,6 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     The status is 0; 1 if `lint` found errors, or `import` or `anchor` left something out; 2 if a command cannot run;
     130 if it was interrupted. `merge` returns pytest's exit status.
     """
+    if "_ARGCOMPLETE" in os.environ:
+        from pytest_rageval.commands.completion import complete
+
+        complete(parser(os.environ.get("COMP_LINE", "").split()[1:2]))
     words = sys.argv[1:] if argv is None else argv
     top = parser(words[:1])
     arguments = top.parse_args(words)
