@@ -70,6 +70,7 @@ def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
     for gate in failed:
         yield ""
+        yield ascii_safe(gate.nodeid)
         yield gate_failure(gate.result)
     silent = [part for part in parts if part.run.exitstatus not in (0, NO_TESTS) and not part.run.failed]
     if failed or run.failed or silent:

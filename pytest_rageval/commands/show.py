@@ -1,4 +1,4 @@
-"""``rageval show``: print the summary of a run from its results.json."""
+"""``rageval show``: print the account of a run from its results.json."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from pytest_rageval.activity import doing
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.terminal.account_block import Surroundings
 from pytest_rageval.report.terminal.summary import summary_lines
 from pytest_rageval.report.text.colours import paint
 
 __all__ = ["show"]
 
 
-def show(run: str | None) -> Iterator[str]:
-    """Yield the lines of a run's summary, as wide as the terminal.
+def show(run: str | None, *, full: bool = False) -> Iterator[str]:
+    """Yield the lines of a run's account, as wide as the terminal.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
+        full: whether to print every section before it.
 
     Raises:
         SettingError: the run is unknown, or its results cannot be read.
@@ -28,7 +30,9 @@ def show(run: str | None) -> Iterator[str]:
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)
     colours = terminal_colours()
+    around = Surroundings(stored.results["run"]["duration_s"])
     with doing("summarizing the run"):
-        lines = [*summary_lines(stored.run, stored.choice, shutil.get_terminal_size().columns, 0)]
+        width = shutil.get_terminal_size().columns
+        lines = [*summary_lines(stored.run, stored.choice, width, int(full), around)]
     for line in lines:
         yield paint(line, colours, None)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.model.facets import place_text
 
-__all__ = ["change_sentence", "miss_sentence", "p_text", "two_values", "where_text"]
+__all__ = ["OPPOSITE", "change_sentence", "miss_sentence", "p_text", "two_values", "where_text"]
 
-_OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
+OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 
 LEAST_P = 0.001
 """Smaller p-values are only said to be below it."""
@@ -28,7 +28,7 @@ def miss_sentence(where: str, gate: Gate, value: float, counts: str, symptom: st
     """Return ``noise_rate=0.8 accuracy 0.27 < 0.50 (22 of 30 missed), abstained``."""
     found, bound = two_values(value, gate.bound)
     tail = f", {symptom}" if symptom else ""
-    return f"{where}{gate.metric} {found} {_OPPOSITE[gate.op]} {bound} ({counts}){tail}"
+    return f"{where}{gate.metric} {found} {OPPOSITE[gate.op]} {bound} ({counts}){tail}"
 
 
 def where_text(testbed: str, system: str, where: Mapping[str, str]) -> str:

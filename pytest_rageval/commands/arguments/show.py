@@ -10,7 +10,9 @@ from pytest_rageval.commands.exports.formats import FORMATS
 
 __all__ = ["add_to"]
 
-DESCRIPTION = "Print the summary of a run, by default the newest: counts, matrices, correlations, gates."
+DESCRIPTION = """\
+Print the account of a run, by default the newest: the verdict, its causes with examples, and the gates that decided.
+"""
 
 
 def add_to(parser: CommandParser) -> None:
@@ -18,6 +20,7 @@ def add_to(parser: CommandParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument("run", nargs="?", metavar="RUN", help=RUN)
     parser.add_argument("--case", metavar="ID", help="print one case: was and now, scores, passages, cause, steps")
+    parser.add_argument("--full", action="store_true", help="also print counts, matrices, correlations and all gates")
     parser.elsewhere = {f"--{name}": f"rageval export RUN --as {name} writes this format" for name in FORMATS}
     parser.set_defaults(run_command=_run, pages=True)
 
@@ -29,4 +32,4 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
         return show_case(arguments.run, arguments.case)
     from pytest_rageval.commands.show import show
 
-    return show(arguments.run)
+    return show(arguments.run, full=arguments.full)

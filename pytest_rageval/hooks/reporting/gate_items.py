@@ -11,6 +11,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from _pytest._code.code import ReprFileLocation, TerminalRepr
+from _pytest._io import TerminalWriter
 
 from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.collect.gate_ids import OPENING, session_file
@@ -40,6 +42,26 @@ class GatePlace:
     path: Path
     source: Path
     line: int
+
+
+class GateFailure(TerminalRepr):
+    """A failed gate as pytest shows it: its first line in the short summary and with ``--tb=line``, else all.
+
+    Args:
+        text: the failure.
+        path: the file that declares the gate.
+        line: the line there, from 1.
+        style: the value of ``--tb``.
+    """
+
+    def __init__(self, text: str, path: str, line: int, style: str) -> None:
+        self.reprcrash = ReprFileLocation(path, line, text.partition("\n")[0])
+        self._text = "" if style == "line" else text
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        """Write the failure; nothing for ``--tb=line``, which writes the first line itself."""
+        if self._text:
+            tw.line(self._text)
 
 
 class GateFile(pytest.File):
@@ -92,9 +114,10 @@ class GateItem(pytest.Item):
             pytest.fail(gate_failure(result), pytrace=False)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return a failed gate as one text, without a traceback."""
+        """Return a failed gate without a traceback."""
         if isinstance(excinfo.value, pytest.fail.Exception):
-            return str(excinfo.value)
+            path, line, _ = self.location
+            return GateFailure(str(excinfo.value), path, (line or 0) + 1, self.config.option.tbstyle)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:

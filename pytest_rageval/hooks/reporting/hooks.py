@@ -9,6 +9,7 @@ import pytest
 
 from pytest_rageval.hooks.collect.keys import COLLECTED, RESUMED
 from pytest_rageval.hooks.config.process import is_worker
+from pytest_rageval.hooks.reporting.ending import reported
 from pytest_rageval.hooks.reporting.keys import RECORDER
 from pytest_rageval.hooks.run.keys import NO_CALL
 
@@ -168,9 +169,9 @@ class Reporting:
         remember_failed(self._config, recorder.run.gates, recorder.run.plan.cases)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the summary."""
-        recorder = self._config.stash.get(RECORDER, None)
-        if recorder is not None and (recorder.run.plan.testbeds or recorder.run.unclaimed.calls):
+        """Print what comes before pytest's short summary."""
+        recorder = reported(self._config)
+        if recorder is not None:
             from pytest_rageval.hooks.reporting.summary import print_summary
 
             print_summary(terminalreporter, recorder, self._lost)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
 
 import pytest
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.hooks.reporting.recorder import Recorder
-from pytest_rageval.report.terminal.summary import summary_lines, written_lines
+from pytest_rageval.report.terminal.account_block import Surroundings, account_lines
+from pytest_rageval.report.terminal.summary import section_lines, written_lines
 from pytest_rageval.report.text.colours import colours_of, paint
 from pytest_rageval.report.text.lines import Line, counted, few_of, wrap
 
-__all__ = ["print_summary"]
+__all__ = ["print_account", "print_summary"]
 
 
 def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: Sequence[str]) -> None:
-    """Print the results of a session, the written files, and warnings.
+    """Print the sections that the options ask for, the written files, and warnings.
 
     Args:
         terminal: pytest's terminal; gives width and verbosity.
@@ -26,7 +29,7 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     """
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
-    lines = list(summary_lines(recorder.run, recorder.choice, width, verbosity))
+    lines = list(section_lines(recorder.run, recorder.choice, width, verbosity))
     if recorder.again and verbosity > -1:
         lines.append(Line(ascii_safe(recorder.again)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:
@@ -38,10 +41,31 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
         steps = counted(recorder.dropped_steps, "step")
         lines.append(Line(f"trace: {steps} came from threads without the case's context", "yellow"))
     lines += [Line(f"warning: {fault}", "yellow") for fault in (*lost, *recorder.outlets.faults)]
-    if not lines:
-        return
+    if lines:
+        terminal.write_sep("=", "rag")
+        _write(terminal, lines)
+
+
+def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None:
+    """Print the missed cases that ``-ra`` asks for, and the account."""
+    config = terminal.config
+    width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
+    missed = terminal.stats.get("missed", []) if set("aAm") & set(config.option.reportchars) else []
+    lines = [Line(f"MISSED {ascii_safe(report.nodeid)}") for report in missed]
+    if lines:
+        terminal.write_sep("=", "missed cases")
+    here, root = config.invocation_params.dir, config.rootpath
+    above = "" if here == root else f"{Path(os.path.relpath(root, here)).as_posix()}/"
+    page = recorder.options.reports.html
+    seen = page is not None and page in recorder.outlets.written
+    seconds = (datetime.now(timezone.utc) - recorder.run.started).total_seconds()
+    around = Surroundings(seconds, os.path.relpath(page, here) if page is not None and seen else "", above)
+    block = list(account_lines(recorder.run, around, width, verbosity))
+    _write(terminal, [*lines, *((Line(""),) if block else ()), *block])
+
+
+def _write(terminal: pytest.TerminalReporter, lines: Sequence[Line]) -> None:
     colours = colours_of(os.environ) if terminal.hasmarkup else 0
     encoding = getattr(terminal._tw._file, "encoding", None)
-    terminal.write_sep("=", "rag")
     for line in lines:
         terminal.write_line(paint(line, colours, encoding))

@@ -71,7 +71,6 @@ CONVERSATIONS = Section(
     _tables,
     encode=_encode,
     decode=_decode,
-    verbosity=0,
     in_markdown=False,
     top_level=True,
 )

@@ -28,4 +28,4 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
         yield from curve_lines(rows, metric, screen.width)
 
 
-CURVES = Drawing(_lines, verbosity=0)
+CURVES = Drawing(_lines)

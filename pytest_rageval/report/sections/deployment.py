@@ -147,7 +147,6 @@ DEPLOYMENT = Section(
     _tables,
     encode=_encode,
     decode=_decode,
-    verbosity=0,
     in_markdown=False,
     on_page=False,
     top_level=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from pytest_rageval.analysis.account.sentences import OPPOSITE, two_values
 from pytest_rageval.analysis.baseline.failure_cause import causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.analysis.decisions.partial import is_not_decided
@@ -14,10 +15,10 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.comparison import causes_text, p_text
-from pytest_rageval.report.sections.section import ALWAYS, Drawing, Screen
+from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrap
 
-__all__ = ["GATES", "cells_text", "gate_failure", "gate_lines", "n_text"]
+__all__ = ["GATES", "cells_text", "gate_failure", "gate_headline", "gate_lines", "n_text"]
 
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 NAMED = 10  # cases of each kind that a failed gate lists
@@ -29,16 +30,15 @@ FACTS = 42  # columns of a gate's state, value, n and interval
 
 
 def gate_failure(result: GateResult) -> str:
-    """Return a failed gate as text: value, n, errors, interval, bound, and the worst cases."""
-    head = [f"gate {result.gate} failed: {result.reason}"]
+    """Return a failed gate as text: its value against its bound first, then the details, then the worst cases."""
+    head = [gate_headline(result)]
     facts = [
-        f"value {number(result.value)}",
-        n_text(result),
-        f"errors {result.n_errors}",
+        *([counted(result.n_errors, "error")] if result.n_errors else ()),
         *([_unscored_text(result.unscored)] if result.unscored else ()),
-        f"95 % interval {interval(result.ci95)}",
-        f"bound {result.gate.op} {result.gate.bound_text}",
+        *([f"95 % {interval(result.ci95)}"] if result.ci95 is not None else ()),
     ]
+    if result.n_cases is not None or result.n_units is not None:
+        facts.insert(0, n_text(result))
     if result.regression is not None:
         facts += [] if result.not_comparable else _against(result, result.regression)
         if result.regression.broken:
@@ -47,7 +47,7 @@ def gate_failure(result: GateResult) -> str:
         facts.append(cells_text(result))
     if result.small:
         facts.append(_small_text(result))
-    lines = wrap(Line("  " + " · ".join(facts)), WIDTH, between=" · ")
+    lines = wrap(Line("  " + " · ".join(facts)), WIDTH, between=" · ") if facts else iter(())
     if result.flaws is not None:
         lines = chain(lines, wrap(Line(f"  {_flaws_text(result.flaws)}"), WIDTH, indent=4))
     head += [line.text for line in lines]
@@ -57,6 +57,20 @@ def gate_failure(result: GateResult) -> str:
     return "\n".join(ascii_safe(line) for line in head)
 
 
+def gate_headline(result: GateResult) -> str:
+    """Return ``0.18 < 0.33 (n 77, was 0.35) at task=qa``, or why the gate cannot be decided."""
+    gate, value, regression = result.gate, result.value, result.regression
+    place = f" at {place_text(result.own_slice)}" if result.cells and result.own_slice else ""
+    if regression is not None and regression.verdict == "worse" and regression.found.baseline is not None:
+        was, value = regression.found.baseline, regression.found.value or 0.0
+        now, bound = two_values(value, was + gate.bound)
+        return f"{now} {OPPOSITE[gate.op]} {bound} (n {regression.found.n_pairs}, was {was:.2f}){place}"
+    if gate.baseline or value is None or gate.holds(value):
+        return result.reason or ""
+    now, bound = two_values(value, gate.bound)
+    return f"{now} {OPPOSITE[gate.op]} {bound} (n {result.n}){place}"
+
+
 def cells_text(result: GateResult) -> str:
     """Return in how many of its cells a gate fails."""
     failed = sum(cell.status == "failed" for cell in result.cells)
@@ -64,11 +78,10 @@ def cells_text(result: GateResult) -> str:
 
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
-    gates = [g.result for g in run.gates if g.result.status == "failed" or screen.verbosity > -1]
-    yield from gate_lines(gates, screen.width, every=screen.verbosity > 0)
+    yield from gate_lines([gate.result for gate in run.gates], screen.width, every=True)
 
 
-GATES = Drawing(_lines, verbosity=ALWAYS)
+GATES = Drawing(_lines)
 
 
 def gate_lines(results: Sequence[GateResult], width: int, *, every: bool = False) -> Iterator[Line]:

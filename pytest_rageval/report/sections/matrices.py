@@ -10,6 +10,7 @@ from pytest_rageval.analysis.matrix import FEW, Matrix, macro_average
 from pytest_rageval.analysis.usage import CALLS, LATENCY
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.heat import Infos, levels_of, mark_cells, worst_lines
 from pytest_rageval.report.text.lines import Line, wrap
@@ -32,11 +33,10 @@ class Shown(NamedTuple):
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     infos, choice, matrices = run.plan.metrics, screen.choice, run.matrices(screen.choice)
     yield from matrix_lines([*matrices, *run.differences(choice), *run.gains(choice)], infos, screen.width)
-    if screen.verbosity > -1:
-        yield from worst_lines(matrices, infos)
+    yield from worst_lines(matrices, infos)
 
 
-MATRICES = Drawing(_lines)
+MATRICES = Drawing(_lines, requested=lambda screen: screen.choice != MatrixChoice())
 
 
 def matrix_lines(matrices: Iterable[Matrix], infos: Infos, width: int) -> Iterator[Line]:

@@ -46,4 +46,4 @@ def _share(value: float | None) -> str:
     return "?" if value is None else f"{value:.2f}"
 
 
-REPEATS = Section("repeats", Repeats, Run.repeats, _tables, in_markdown=False, top_level=True)
+REPEATS = Section("repeats", Repeats, Run.repeats, _tables, verbosity=0, in_markdown=False, top_level=True)

@@ -14,12 +14,9 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections import BUILTIN
 from pytest_rageval.report.text.lines import Line
 
-__all__ = ["ALWAYS", "Drawing", "Screen", "Section", "Table", "declared", "encode_sections", "in_order"]
+__all__ = ["Drawing", "Screen", "Section", "Table", "declared", "encode_sections", "in_order"]
 
 Row = TypeVar("Row")
-
-ALWAYS = float("-inf")
-"""The verbosity of a drawing that ``-qq`` does not leave out."""
 
 
 class Table(NamedTuple):
@@ -53,6 +50,11 @@ class Screen(NamedTuple):
     width: int
     verbosity: int
 
+    def shows(self, section: Section[Any] | Drawing) -> bool:
+        """Return whether a part of the summary is printed."""
+        asked = self.verbosity >= 0 and section.requested is not None and section.requested(self)
+        return asked or self.verbosity >= section.verbosity
+
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
@@ -60,11 +62,13 @@ class Drawing:
 
     Attributes:
         lines: yield its lines.
-        verbosity: the smallest verbosity of pytest that prints it.
+        verbosity: the smallest verbosity of pytest that prints it: 1 is ``-v``.
+        requested: whether an option asks for it; it is then printed without ``-v`` too.
     """
 
     lines: Callable[[Run, Screen], Iterable[Line]]
-    verbosity: float = -1
+    verbosity: float = 1
+    requested: Callable[[Screen], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,8 @@ class Section(Generic[Row]):
             ``row``.
         decode: return the rows that were encoded; None for such objects.
         shown_for: only a run with such a testbed shows the section; others only store it. None for every run.
-        verbosity: the smallest verbosity of pytest that prints it: 0 leaves it out with ``-q``.
+        verbosity: the smallest verbosity of pytest that prints it: 1 is ``-v``, 0 leaves it out with ``-q``.
+        requested: whether an option asks for it; it is then printed without ``-v`` too.
         in_markdown: whether the Markdown report has it.
         on_page: whether the HTML page has it.
         top_level: whether results.json has it as a key of its own, which the schema describes, not in ``sections``.
@@ -94,7 +99,8 @@ class Section(Generic[Row]):
     encode: Callable[[Sequence[Row]], Any] | None = None
     decode: Callable[[Any], Sequence[Row]] | None = None
     shown_for: Callable[[TestbedPlan], bool] | None = None
-    verbosity: float = -1
+    verbosity: float = 1
+    requested: Callable[[Screen], bool] | None = None
     in_markdown: bool = True
     on_page: bool = True
     top_level: bool = False

@@ -140,4 +140,4 @@ def _seconds(value: float | None) -> str:
     return ABSENT if value is None else f"{value:.2g}"
 
 
-SYSTEMS = Section("systems", SystemRow, lambda run: run.once("systems", _compute), _tables)
+SYSTEMS = Section("systems", SystemRow, lambda run: run.once("systems", _compute), _tables, verbosity=0)

@@ -23,4 +23,4 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
         yield Line(ascii_safe(f"warning: {note}"), "yellow")
 
 
-WARNINGS = Drawing(_lines)
+WARNINGS = Drawing(_lines, verbosity=-1)

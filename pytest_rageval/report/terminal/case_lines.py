@@ -12,6 +12,7 @@ from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
 from pytest_rageval.metrics.diagnosis.diagnose import WORDS
 from pytest_rageval.model.answer import OldAnswer
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.examples import evidence_ids, rank_text
 from pytest_rageval.report.run.json_text import from_json
 from pytest_rageval.report.run.old_answers import HOW
 from pytest_rageval.report.run.run import Run
@@ -125,26 +126,14 @@ def _passages(
             yield Line(f"passages: gained {', '.join(gained) or 'none'}; lost {', '.join(lost) or 'none'}")
         else:
             yield Line(f"passages: {'the same' if now == was else 'the same in another order'}")
-    evidence = [] if now is None else _evidence(outcome, instance)
+    evidence = [] if now is None else evidence_ids(outcome, instance)
     for name in evidence[:MOST]:
-        then = "" if was is None else f"{_rank(name, was)} -> "
-        yield Line(f"evidence {name}: {then}{_rank(name, now or ())}")
+        then = "" if was is None else f"{rank_text(name, was)} -> "
+        yield Line(f"evidence {name}: {then}{rank_text(name, now or ())}")
     if len(evidence) > MOST:
         yield Line(f"evidence in {counted(len(evidence) - MOST, 'more passage')}")
     if pair is not None and pair.before.evidence is not None and pair.after.evidence is not None:
         yield Line(f"share of the evidence: {number(pair.before.evidence)} -> {number(pair.after.evidence)}")
-
-
-def _evidence(outcome: Outcome, instance: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the passages with evidence: judged relevant for a ranking, else positive."""
-    has_ranking = outcome.answer is not None and outcome.answer.ranking is not None
-    relevant = [name for name, grade in instance.get("qrels", {}).items() if grade >= 1 and has_ranking]
-    roles = ((name, passage.get("role")) for name, passage in (instance.get("passages") or {}).items())
-    return relevant or [name for name, role in roles if role == "positive"]
-
-
-def _rank(name: str, passages: Sequence[str]) -> str:
-    return f"rank {passages.index(name) + 1}" if name in passages else "missing"
 
 
 def _cause(run: Run, pair: Pair) -> Iterator[Line]:

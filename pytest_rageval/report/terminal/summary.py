@@ -10,25 +10,35 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.section import Drawing, Screen, Section, in_order
+from pytest_rageval.report.terminal.account_block import Surroundings, account_lines
 from pytest_rageval.report.text.lines import Line, wrap
 from pytest_rageval.report.text.tables import table
 
-__all__ = ["summary_lines", "written_lines"]
+__all__ = ["section_lines", "summary_lines", "written_lines"]
 
 
-def summary_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
-    """Yield the summary: counts, model calls, matrices, curves, further sections, gates, warnings.
+def summary_lines(
+    run: Run, choice: MatrixChoice, width: int, verbosity: int, around: Surroundings | None = None
+) -> Iterator[Line]:
+    """Yield the sections, then the account, as `section_lines` and `account_lines` say."""
+    sections = list(section_lines(run, choice, width, verbosity))
+    yield from sections
+    yield from (Line(""),) if sections else ()
+    yield from account_lines(run, around or Surroundings(), width, verbosity)
+
+
+def section_lines(run: Run, choice: MatrixChoice, width: int, verbosity: int) -> Iterator[Line]:
+    """Yield what comes before the account: warnings and, with ``-v``, counts, matrices, further sections and gates.
 
     Args:
         run: the run, its gates evaluated.
         choice: the matrix to show.
         width: columns of the terminal.
-        verbosity: pytest's; -1 leaves out the worst cells, curves, conversations, retrievers and passed gates, -2
-            everything except failed gates.
+        verbosity: pytest's; 1 prints all sections, 0 those that an option asks for, -1 only warnings.
     """
     screen = Screen(choice, width, verbosity)
     for section in in_order():
-        if verbosity >= section.verbosity:
+        if screen.shows(section):
             for line in section.lines(run, screen) if isinstance(section, Drawing) else _tables(section, run, width):
                 yield from (line,) if line.marks else wrap(line, width)
 

@@ -12,8 +12,8 @@ from pytest_rageval.report.text.fit_text import sparkline
 from pytest_rageval.report.text.lines import Line, dollars
 
 __all__ = [
-    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "table", "table_lines",
-    "value_text",
+    "ABSENT", "INDENT", "MOST", "TOTALS", "blocks_of", "cell_text", "curve_lines", "labels_of", "plain_table", "table",
+    "table_lines", "value_text",
 ]  # fmt: skip
 
 ABSENT = "–"
@@ -72,8 +72,17 @@ def table(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> 
         yield from map(Line, block)
 
 
-def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """Return rows (the first is the head) as aligned lines; the first ``left`` columns are aligned left."""
+def plain_table(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return columns, each with its head first, as aligned lines without rules; spaces before a label stay."""
+    indented = [INDENT * (len(text) - len(text.lstrip(" "))) + text.lstrip(" ") for text in columns[0]]
+    return table_lines(list(zip(indented, *columns[1:], strict=True)), style="plain")
+
+
+def table_lines(rows: Sequence[Sequence[str]], left: int = 1, style: str = "simple") -> list[str]:
+    """Return rows (the first is the head) as aligned lines; the first ``left`` columns are aligned left.
+
+    ``style`` is one of tabulate's table formats.
+    """
     from tabulate import tabulate
 
     safe = [
@@ -81,7 +90,7 @@ def table_lines(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
         for row in rows
     ]
     align = ["left" if at < left else "right" for at in range(len(safe[0]))]
-    text = tabulate(safe[1:], headers=safe[0], tablefmt="simple", disable_numparse=True, colalign=align)
+    text = tabulate(safe[1:], headers=safe[0], tablefmt=style, disable_numparse=True, colalign=align)
     return [line.replace(INDENT, " ").rstrip() for line in text.splitlines()]
 
 

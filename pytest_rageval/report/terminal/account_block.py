@@ -1,0 +1,232 @@
+"""The end of the output: the verdict, its causes with examples, the gates that decided, and where to look."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account, Finding
+from pytest_rageval.analysis.clusters import repeated
+from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.decisions.verdicts import GateResult
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.model.facets import place_text
+from pytest_rageval.report.run.account import account_of
+from pytest_rageval.report.run.examples import Example, examples_of
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.text.fit_text import cut
+from pytest_rageval.report.text.lines import Line, Mark, Style, counted, dollars, interval, wrap
+from pytest_rageval.report.text.tables import ABSENT, plain_table
+
+__all__ = ["Surroundings", "account_lines"]
+
+_STYLES: dict[str, Style] = {"passed": "green", "failed": "red", "open": "yellow"}
+
+ALSO = 2
+"""Further drops of a cause that are shown."""
+
+MOST_GATES = 10
+"""Failed gates that are shown; -v shows all."""
+
+WIDE = 160
+"""Columns from which an example takes one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the block says beside the run.
+
+    Attributes:
+        seconds: how long the session took; None if unknown.
+        page: the path of the written page, from the current folder; "" if there is none.
+        above: what leads from the current folder to the rootdir, such as ``../``; "" if it is the rootdir.
+    """
+
+    seconds: float | None = None
+    page: str = ""
+    above: str = ""
+
+
+def account_lines(run: Run, around: Surroundings, width: int, verbosity: int) -> Iterator[Line]:
+    """Yield the block.
+
+    Args:
+        run: the run, its gates evaluated.
+        around: what the run does not know.
+        width: columns of the terminal.
+        verbosity: pytest's; -1 leaves out all but the verdict and the failed gates, -2 all but the verdict of a run
+            that did not pass.
+    """
+    account = account_of(run)
+    if verbosity < -1 and account.state == "passed":
+        return
+    yield from _head(run, account, around, width)
+    if verbosity < -1:
+        return
+    examples = examples_of(run, account)
+    if verbosity >= 0:
+        for line in _findings(account, examples, width, verbosity):
+            yield from wrap(line, width, indent=6) if len(line.text) > width else (line,)
+    yield from _gates([gate.result for gate in run.gates], width, verbosity)
+    if verbosity >= 0 and account.causes:
+        yield from _where_to_look(run, account, examples, around, width)
+
+
+def _head(run: Run, account: Account, around: Surroundings, width: int) -> Iterator[Line]:
+    text = f"rag: {account.verdict}"
+    state = text.partition(" - ")[0]
+    marks = (Mark(len("rag: "), len(state), _STYLES[account.state]),)
+    figures = _figures(run, around)
+    room = width - len(text) - len(figures)
+    if room >= 2:
+        yield Line(f"{text}{' ' * room}{figures}", "", marks)
+        return
+    for line in wrap(Line(text), width):
+        yield line._replace(marks=marks) if line.text.startswith(state) else line
+    yield Line(f"     {figures}")
+
+
+def _figures(run: Run, around: Surroundings) -> str:
+    """Return ``417 cases, 0 errors, 5.9 s, $0``."""
+    outcomes = list(run.outcomes.values())
+    errors = sum(outcome.status == "error" for outcome in outcomes)
+    parts = [counted(len(outcomes), "run" if repeated(outcomes) else "case"), counted(errors, "error")]
+    if around.seconds is not None:
+        parts.append(f"{around.seconds / 60:.0f} min" if around.seconds >= 120 else f"{around.seconds:.1f} s")
+    calls = run.calls()
+    cost = 0.0 if not calls.calls else calls.cost_usd
+    parts.append("cost unknown" if cost is None else dollars(cost))
+    return ", ".join(parts)
+
+
+def _findings(account: Account, examples: dict[str, list[Example]], width: int, verbosity: int) -> Iterator[Line]:
+    """Yield the causes, numbered, with their examples; then improvements, and with ``-v`` noise."""
+    number = 0
+    for finding in account.findings:
+        if finding.kind in CAUSES_OF_FAILURE:
+            number += 1
+            yield Line(ascii_safe(f"{number:>3} {finding.sentence}"))
+            yield from _details(finding, examples.get(finding.sentence, ()), width, verbosity)
+        elif finding.kind == "improvement" or verbosity > 0:
+            yield Line(ascii_safe(f"    {finding.sentence}"))
+
+
+def _details(finding: Finding, examples: Sequence[Example], width: int, verbosity: int) -> Iterator[Line]:
+    for text in finding.also[: None if verbosity > 0 else ALSO]:
+        yield Line(ascii_safe(f"      also: {text}"))
+    for example in examples:
+        yield from _example(example, width)
+    if finding.command:
+        yield Line(f"      to fix it: {finding.command}")
+
+
+def _example(example: Example, width: int) -> Iterator[Line]:
+    """Yield a case in one line, or in two if the terminal is narrow."""
+    before, after = [example.case, _quoted(example.question), f"wanted {_quoted(example.wanted)}"], []
+    if example.was is not None:
+        after.append(f"was {_quoted(example.was)}")
+    after.append(f"now {_quoted(example.now)}")
+    if example.evidence:
+        after.append(f"evidence {example.evidence}")
+    if width >= WIDE:
+        yield Line(_fit([*before, *after], width, 6))
+        return
+    yield Line(_fit(before, width, 6))
+    yield Line(_fit(after, width, 8))
+
+
+def _quoted(text: str) -> str:
+    return f'"{" ".join(text.split())}"'
+
+
+def _fit(parts: Sequence[str], width: int, indent: int) -> str:
+    """Return parts in one line; the longest ones are shortened until it fits."""
+    from wcwidth import wcswidth
+
+    safe = [ascii_safe(part) for part in parts]
+    room = width - indent - 2 * (len(safe) - 1)
+    wide = [wcswidth(part) for part in safe]
+    allowed = max(8, room // len(safe))
+    while sum(min(columns, allowed + 1) for columns in wide) <= room and allowed < max(wide):
+        allowed += 1
+    shown = [
+        part if columns <= allowed else _shortened(part, allowed) for part, columns in zip(safe, wide, strict=True)
+    ]
+    return cut(" " * indent + "  ".join(shown), width)
+
+
+def _shortened(text: str, columns: int) -> str:
+    return f'{cut(text, columns - 4).rstrip()}..."' if text.endswith('"') else f"{cut(text, columns - 3)}..."
+
+
+def _gates(results: Sequence[GateResult], width: int, verbosity: int) -> Iterator[Line]:
+    """Yield the gates that failed or hide a drop, and how many others there are."""
+    failed = [result for result in results if result.status == "failed"]
+    unsure = [result for result in results if result.undecided]
+    shown = failed[: None if verbosity > 0 else MOST_GATES] + (unsure if verbosity >= 0 else [])
+    if shown:
+        yield from _gate_table(shown, width)
+    rest = [f"{len(failed) - MOST_GATES} more failed"] if verbosity <= 0 and len(failed) > MOST_GATES else []
+    passed = sum(result.status == "passed" and not result.undecided for result in results)
+    parts = sum(is_not_decided(result.status, result.reason) for result in results)
+    skipped = sum(result.status == "skipped" for result in results) - parts
+    rest += [f"{n} {what}" for n, what in ((passed, "passed"), (parts, "not decided"), (skipped, "skipped")) if n]
+    if shown and rest and verbosity >= 0:
+        yield Line(f"  {', '.join(rest)} (-v lists them)")
+
+
+def _gate_table(results: Sequence[GateResult], width: int) -> Iterator[Line]:
+    """Yield a table of gates; columns that say nothing, or for which there is no room, are left out."""
+    several = len({result.scope for result in results}) > 1
+    widest = max(len(_state(result)) for result in results)
+    labels = [
+        f"  {_state(result):{widest}}  {f'{result.scope}: ' if several else ''}{result.gate}" for result in results
+    ]
+    columns = {
+        "was": [ABSENT if result.regression is None else _two(result.regression.found.baseline) for result in results],
+        "now": [_two(result.value) for result in results],
+        "n": [str(result.n) for result in results],
+        "95 %": [interval(result.ci95) for result in results],
+        "at": [place_text(result.own_slice) for result in results],
+    }
+    filled = {name: column for name, column in columns.items() if set(column) - {ABSENT, ""}}
+    for least in ("95 %", "at", "was", ""):
+        lines = plain_table([["gates", *labels], *([name, *column] for name, column in filled.items())])
+        if max(map(len, lines)) <= width or not least:
+            break
+        filled.pop(least, None)
+    for line, result in zip(lines, [None, *results], strict=True):
+        state = "" if result is None else _state(result)
+        start = line.find(state) if state else 0
+        style: Style = "red" if state == "FAILED" else "yellow"
+        yield Line(cut(line, width), "", (Mark(start, start + len(state), style),) if state else ())
+
+
+def _state(result: GateResult) -> str:
+    return "FAILED" if result.status == "failed" else "INCONCLUSIVE"
+
+
+def _two(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2f}"
+
+
+def _where_to_look(
+    run: Run, account: Account, examples: dict[str, list[Example]], around: Surroundings, width: int
+) -> Iterator[Line]:
+    """Yield what opens the page, shows a case and runs it again."""
+    shown = [example.nodeid for rows in examples.values() for example in rows]
+    nodeid = next(iter([*shown, *(case for cause in account.causes for case in cause.cases)]), "")
+    outcome = run.outcomes.get(nodeid)
+    parts = [around.page] if around.page else []
+    if outcome is not None:
+        parts.append(f"rageval show --case {shlex.quote(ascii_safe(outcome.case_id))}")
+        parts.append(f"pytest {shlex.quote(around.above + ascii_safe(nodeid))}")
+    if not parts:
+        return
+    line = f"see it: {' · '.join(parts)}"
+    if len(line) <= width:
+        yield Line(line)
+        return
+    yield Line("see it:")
+    yield from (Line(f"  {part}") for part in parts)
