@@ -17,16 +17,15 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["account_of", "run_verdict"]
+__all__ = ["account_of", "covered", "run_verdict"]
 
 
 def account_of(run: Run) -> Account:
-    """Return the account of a run whose gates are evaluated."""
-    return run.once("account", _account)
+    """Return the account of a run whose gates are evaluated.
 
-
-def _account(run: Run) -> Account:
-    found = findings(_evidence(run))
+    The verdict is not stored with the findings: the exit status still changes if a report cannot be written.
+    """
+    found = run.once("findings", lambda run: findings(_evidence(run)))
     verdict = run_verdict(run)
     tail = _tail(found, run)
     return Account(f"{verdict.text} - {tail}" if tail else verdict.text, verdict.kind, found)
@@ -54,7 +53,7 @@ def _evidence(run: Run) -> Evidence:
     systems = {outcome.system for outcome in of_systems}
     return Evidence(
         comparison=run.comparison(MatrixChoice()),
-        gates=[JudgedGate(each.result, _covered(run, each)) for each in run.gates],
+        gates=[JudgedGate(each.result, covered(run, each)) for each in run.gates],
         outcomes=of_systems,
         errors=run.ordered(),
         looked_at=_looked_at(run),
@@ -65,7 +64,7 @@ def _evidence(run: Run) -> Evidence:
     )
 
 
-def _covered(run: Run, gate: NamedGate) -> tuple[str, ...]:
+def covered(run: Run, gate: NamedGate) -> tuple[str, ...]:
     """Return the testbeds that a gate covers."""
     if gate.result.scope == SESSION and gate.nodeid == session_node(gate.result.gate):
         return tuple(nodeid for nodeid in run.plan.testbeds if covers(run.plan, gate.result.gate, nodeid))
