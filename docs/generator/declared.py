@@ -125,14 +125,14 @@ def result_members() -> Iterator[str]:
 
 def commands() -> Iterator[str]:
     """Yield the commands of ``rageval``, from their parsers."""
-    from pytest_rageval.cli import _parser
+    from pytest_rageval.cli import parser
 
     yield from (
         "The command rageval",
         "",
         "It does what pytest does not. `rageval COMMAND --help` prints the same texts.",
     )
-    yield from command(_parser(), "rageval")
+    yield from command(parser(), "rageval")
 
 
 def command(parser: argparse.ArgumentParser, name: str) -> Iterator[str]:

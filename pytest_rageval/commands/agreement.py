@@ -11,12 +11,13 @@ from pathlib import Path
 
 from pytest_rageval.analysis.people.labelled_answers import Matched, matched
 from pytest_rageval.commands.judges import own_judges
-from pytest_rageval.commands.runs import StoredRun, rootdir, stored_run
+from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.labels import Label, read_labels
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.judges.values import Worth, is_share, worth_of
 from pytest_rageval.model.judging import Judge
+from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.judge_agreement import against_people
 from pytest_rageval.report.terminal.agreement_tables import against_people_json, against_people_lines
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["ANALYSES", "add_to"]
 
@@ -23,9 +19,9 @@ ANALYSES: dict[str, str] = {
 DESCRIPTION = "Analyze runs: why answers are wrong, which system suits which task, and what it costs."
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``analyze`` with its subcommands."""
-    parser = commands.add_parser("analyze", help="analyze runs", description=DESCRIPTION, allow_abbrev=False)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``analyze`` with its subcommands."""
+    parser.description = DESCRIPTION
     words = parser.add_subparsers(title="analyses", metavar="ANALYSIS", required=True)
     for reference in ANALYSES.values():
         module, _, function = reference.partition(":")

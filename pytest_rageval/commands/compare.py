@@ -13,8 +13,9 @@ from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity, sensitivity_of
+from pytest_rageval.commands.compared_runs import compared_runs
 from pytest_rageval.commands.paging import terminal_colours
-from pytest_rageval.commands.runs import load_snapshot, rootdir
+from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
 from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
@@ -48,8 +49,7 @@ def compare_runs(
         DataError, SettingError: a run cannot be read, or an option is invalid.
     """
     level, drop = alpha_of(alpha, "--alpha"), None if plan is None else _drop(plan)
-    root = rootdir(Path.cwd())
-    before, after = load_snapshot(root, base), load_snapshot(root, new)
+    before, after, _ = compared_runs(rootdir(Path.cwd()), base, new)
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
     comparison = compare(before, after, (rows, cols), alpha=level)
     plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)

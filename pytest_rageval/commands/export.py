@@ -1,29 +1,32 @@
-"""``rageval export``: write parts of a run as files of their own."""
+"""The arguments of ``rageval export``."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+from pytest_rageval.commands.command_parser import RUN
+from pytest_rageval.commands.exports.formats import FORMATS
 
-__all__ = ["EXPORTS", "add_to"]
+__all__ = ["add_to"]
 
-DESCRIPTION = "Write parts of a run under .rageval/runs, or of a results.json, as files of their own."
-
-EXPORTS: Mapping[str, str] = {"traces": "pytest_rageval.commands.exports.traces:add_to"}
-"""What can be exported -> the function that adds its subcommand."""
+DESCRIPTION = """\
+Write a run in another format. Text formats are printed unless --out names a file; an HTML page, Parquet and traces go
+to RUN.html, RUN.parquet and traces-RUN in the current folder.
+"""
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``export`` with its subcommands."""
-    parser = commands.add_parser(
-        "export", help="write parts of a run as files", description=DESCRIPTION, allow_abbrev=False
-    )
-    exports = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for target in EXPORTS.values():
-        module, _, function = target.partition(":")
-        getattr(import_module(module), function)(exports)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``export``."""
+    parser.description = DESCRIPTION
+    parser.add_argument("run", nargs="?", metavar="RUN", help=f"{RUN} (default: the newest)")
+    formats = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+    parser.add_argument("--as", dest="format", required=True, choices=FORMATS, metavar="FORMAT", help=formats)
+    parser.add_argument("--out", metavar="PATH", help="the file, folder or URI to write; - prints a text format")
+    parser.set_defaults(run_command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.exports.export_run import export_run
+
+    return export_run(arguments.run, arguments.format, arguments.out)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_rageval.commands.runs import StoredRun
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.model.judging import Judge
+from pytest_rageval.report.files.read_results import StoredRun
 
 __all__ = ["own_judges"]
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_rageval.linting.finding import Finding
     from pytest_rageval.linting.subject import Leakage
 
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-
 __all__ = ["add_to", "lint"]
 
 EXAMPLES = 5
@@ -29,9 +27,9 @@ the settings, invalid ids, duplicate questions, and more. Exit status: 0, or 1 i
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``lint``."""
-    parser = commands.add_parser("lint", help="find problems in datasets", description=DESCRIPTION, allow_abbrev=False)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``lint``."""
+    parser.description = DESCRIPTION
     parser.add_argument("datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case")
     for name, kind, what in (
         ("ability", str, "check the pools for this ability instead of the one that the passages imply"),

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.commands.runs import RESULTS
+from pytest_rageval.commands.runs import RESULTS, runs_of
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.derived_codec import decoder
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.files.read_results import run_of
 from pytest_rageval.report.files.results_json import SCHEMA
-from pytest_rageval.report.files.run_folder import run_age
+from pytest_rageval.report.files.run_names import stored_runs
 from pytest_rageval.report.run.history import Entry, Unread
 from pytest_rageval.report.run.totals import Total, totals_of, totals_of_baseline
+from pytest_rageval.report.text.lines import counted
 
 __all__ = ["past_commits", "past_runs"]
 
@@ -35,8 +37,7 @@ MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, Val
 
 def past_runs(root: Path) -> list[Entry | Unread]:
     """Return the runs of a project, oldest first."""
-    folders = (path for path in (root / ".rageval" / "runs").glob("*") if path.is_dir())
-    return [_run(folder) for folder in sorted(folders, key=run_age)]
+    return [_run(folder) for folder in reversed(stored_runs(runs_of(root)))]
 
 
 def past_commits(path: Path) -> list[Entry | Unread]:
@@ -95,17 +96,22 @@ def _entry(folder: Path) -> Entry:
     return Entry(folder.name, results["run"]["started"], totals, primary, _marks(results))
 
 
-def _marks(results: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the reasons why a run is partial."""
+def _marks(results: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return testbed -> the reasons why the run has only a part of it."""
     run, plan = results["run"], results["plan"]
-    shard = run.get("shard")
-    marks = [
-        "interrupted" if run["interrupted"] else "",
-        f"shard {shard['number']}/{shard['of']}" if shard else "",
-        f"{len(plan['unfinished'])} not run" if plan["unfinished"] else "",
-        plan.get("part", ""),
-    ]
-    return tuple(filter(None, marks))
+    shard, not_run = run.get("shard"), Counter(plan["unfinished"].values())
+    left_out = {nodeid: testbed.get("left_out", 0) for nodeid, testbed in results["testbeds"].items()}
+    of_all = "" if any(left_out.values()) else plan.get("part", "")  # an older version counted no testbeds
+    marks = {}
+    for nodeid, n_left_out in left_out.items():
+        reasons = [
+            "interrupted" if run["interrupted"] and (not_run[nodeid] or not not_run) else "",
+            f"shard {shard['number']}/{shard['of']}" if shard else "",
+            f"{not_run[nodeid]} not run" if not_run[nodeid] else "",
+            f"{counted(n_left_out, 'case')} left out" if n_left_out else of_all,
+        ]
+        marks[nodeid] = tuple(filter(None, reasons))
+    return marks
 
 
 def _git(path: Path, *arguments: str) -> str:

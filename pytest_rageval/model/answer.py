@@ -10,7 +10,7 @@ from typing import Any
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Amount, stored
 
-__all__ = ["Answer", "Step", "Usage"]
+__all__ = ["Answer", "OldAnswer", "Step", "Usage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,21 @@ class Answer:
     trace: tuple[Step, ...] = field(default=(), metadata=NEEDED)
     usage: Usage | None = field(default=None, metadata=NEEDED)
     generated: bool = field(default=True, metadata=UNSTORED)
+
+
+@dataclass(frozen=True, slots=True)
+class OldAnswer:
+    """The answer of the same case in the run that a run is compared with.
+
+    Attributes:
+        text: the answer itself.
+        abstained: as in `Answer`.
+        passages: ids of the passages that the system saw, best first; None if unknown.
+    """
+
+    text: str
+    abstained: bool | None = field(default=None, metadata=ALWAYS)
+    passages: tuple[str, ...] | None = field(default=None, metadata=ALWAYS)
 
 
 def _is_amount(value: object) -> bool:

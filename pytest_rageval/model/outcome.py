@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.answer import Answer, OldAnswer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.model.facets import DIALOGUE
@@ -108,6 +108,8 @@ class Outcome:
         diagnosis: what kind of right or wrong the answer is; None if the case has no diagnosis.
         question: the question of a variant; None for a case as its record has it.
         added: the supplied passages of a variant that its record does not have.
+        was: the answer of the same case in the run compared with, if it is known and has another text, abstention or
+            passages; see `Run.old`.
         cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
         length: number of characters of the answer's text; None if there is no answer.
         declined: whether the answer declines to answer, as the system or the rejection markers say.
@@ -133,6 +135,14 @@ class Outcome:
     diagnosis: Diagnosis | None = None
     question: str | None = field(default=None, metadata=stored(private="removed"))
     added: tuple[Passage, ...] = field(default=(), metadata=stored(private="removed"))
+    was: OldAnswer | None = field(default=None, metadata=stored(private="removed"))
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
     length: Annotated[int, Bounds(0)] | None = None
     declined: bool = False
+
+    @property
+    def seen(self) -> tuple[str, ...] | None:
+        """Ids of the passages that the system saw: retrieved or, without a ranking, supplied; None if unknown."""
+        if self.answer is not None and self.answer.ranking is not None:
+            return self.answer.ranking.doc_ids
+        return self.supplied or None

@@ -36,12 +36,12 @@ def rag_system():
     return answer
 """
 READ = (
-    "rageval show r.json", "rageval show r.json --html o.html", "rageval show r.json --markdown",
+    "rageval show r.json", "rageval export r.json --as html --out o.html", "rageval export r.json --as markdown",
     "rageval compare base.json r.json", "rageval compare r.json base.json", "rageval history",
 )  # fmt: skip
 READ_TOO = (
-    "rageval show r.json --codequality", "rageval show r.json --csv", "rageval show r.json --latex",
-    "rageval show r.json --json", "rageval compare r.json r.json --json", "rageval history --json",
+    "rageval export r.json --as codequality", "rageval export r.json --as csv", "rageval export r.json --as latex",
+    "rageval export r.json --as json", "rageval compare r.json r.json --json", "rageval history --json",
     "rageval agreement labels.jsonl r.json --metric accuracy",
 )  # fmt: skip
 

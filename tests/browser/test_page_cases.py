@@ -172,8 +172,8 @@ def test_the_state_of_a_case_is_shown_and_filtered_alike(opened: Opener, golden:
         next(each for each in given["comparison"]["comparisons"] if each["metric"] == name and not each["slice"])
         for name in ("accuracy", "rouge_l")
     )
-    (first, second), (mended,) = accuracy["broken"], accuracy["fixed"]
-    overlap["broken"] = [mended]  # by a metric that does not decide
+    (first, second), (fixed,) = accuracy["broken"], accuracy["fixed"]
+    overlap["broken"] = [fixed]  # by a metric that does not decide
     for each in (*given["outcomes"], *given["baseline"]["cases"]):
         each["evidence"] = 1.0 if each.get("nodeid") == first else None
     page = opened(given, f"#case={first}")
@@ -181,7 +181,7 @@ def test_the_state_of_a_case_is_shown_and_filtered_alike(opened: Opener, golden:
     for nodeid, wanted in (
         (first, ["scored", "missed", "broke (generation)"]),
         (second, ["scored", "missed", "broke"]),
-        (mended, ["scored", "mended"]),
+        (fixed, ["scored", "fixed"]),
     ):
         page.evaluate("nodeid => { location.hash = `case=${nodeid}` }", nodeid)
         shows(page, nodeid)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_rageval.cli import main
+from pytest_rageval.cli import NAMES, main, parser
+from pytest_rageval.commands.table import COMMANDS
 from pytest_rageval.llm.recordings.cassette import read
 from pytest_rageval.llm.recordings.cassettes import Cassettes
 from pytest_rageval.llm.recordings.request import Request
@@ -154,7 +155,7 @@ def test_without_a_run_no_recording_is_unused(option: str, project: Path, rageva
 
 def test_an_unknown_run_is_an_error(project: Path, rageval: Command) -> None:
     status, [error] = rageval("cassettes", "--run", "nope")
-    assert (status, error.startswith("rageval: the run nope has no list")) == (2, True)
+    assert (status, error.startswith("rageval: the run nope is not under ")) == (2, True)
 
 
 def test_the_project_is_found_from_below(project: Path, rageval: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,12 +189,48 @@ def test_a_malformed_file_is_one_sentence(project: Path, rageval: Command) -> No
     assert error.startswith(f"rageval: {path}:1: this line is no recording; ")
 
 
-@pytest.mark.parametrize("arguments", [[], ["nope"], ["cassettes", "--nope"], ["cassettes", "a", "b"]])
-def test_bad_usage_is_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["nope"], "rageval: error: unknown command 'nope'; known: agreement, "),
+        (["Compar"], "rageval: error: unknown command 'Compar'; did you mean 'compare'?"),
+        (["--versio"], "rageval: error: unknown option '--versio'; did you mean '--version'?"),
+        (["cassettes", "--nope"], "rageval cassettes: error: unknown option '--nope'"),
+        (["cassettes", "--prun"], "rageval cassettes: error: unknown option '--prun'; did you mean '--prune'?"),
+        (["cassettes", "a", "b"], "rageval cassettes: error: unexpected argument 'b'"),
+        (["index", "biuld"], "rageval index: error: unknown command 'biuld'; did you mean 'build'?"),
+        (["generate", "p.toml", "--dryrun"], "rageval generate: error: unknown option '--dryrun'; did you mean '--dry"),
+    ],
+)
+def test_bad_usage_is_exit_2(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
-    assert "rageval: error: " in capsys.readouterr().err or "cassettes: error: " in capsys.readouterr().err
+    usage, *_, line = capsys.readouterr().err.splitlines()
+    assert usage.startswith("usage: rageval")
+    assert line.startswith(error)
+
+
+def test_the_command_alone_lists_each_command_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert (caught.value.code, capsys.readouterr().out) == (0, text)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    groups = [line for line in lines if line.endswith(":")]
+    assert groups == [f"{group}:" for group in COMMANDS]
+    for name in NAMES:
+        (at,) = (at for at, line in enumerate(lines) if line.startswith(f"  {name} "))
+        assert lines[at + 1].strip().startswith(f"$ rageval {name}")
+
+
+def test_examples_are_valid_arguments() -> None:
+    for commands in COMMANDS.values():
+        for name, command in commands.items():
+            arguments = parser([name]).parse_args(command.example.split())
+            assert callable(arguments.run_command)
 
 
 @pytest.mark.parametrize(

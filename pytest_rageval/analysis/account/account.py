@@ -51,7 +51,7 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return the findings of a run, in the order in which people need them."""
     errors = tuple(error_findings(evidence.errors, texts=evidence.texts))
     drops = _changes(evidence, worse=True)
-    losses = [*_drops(evidence, drops), *_gates(evidence, drops, has_errors=bool(errors))]
+    losses = [*_drops(evidence, drops), *_gates(evidence, drops)]
     rises = _changes(evidence, worse=False)
     better = sorted((_improvement(evidence, each) for each in rises), key=lambda finding: -len(finding.cases))
     return (*errors, *findings_of(losses), *better, *_noise(evidence, [*drops, *rises]))
@@ -69,15 +69,19 @@ def _drops(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Loss]:
         yield from losses_of_drop(drop, by_node, evidence.names, evidence.alpha)
 
 
-def _gates(evidence: Evidence, drops: Sequence[Change], *, has_errors: bool) -> Iterator[Loss]:
+def _gates(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Loss]:
     """Yield the losses of failed gates that neither a drop nor an error explains."""
-    explained = {(drop.testbed, drop.metric) for drop in drops}
+    dropped = {(drop.testbed, drop.metric) for drop in drops}
+    in_error = {outcome.testbed for outcome in evidence.errors if outcome.status == "error"}
     for judged in evidence.gates:
         metric = judged.result.gate.metric
-        if judged.result.status != "failed" or (metric == "error_rate" and has_errors):
+        if judged.result.status != "failed":
             continue
         loss = loss_of_gate(judged, evidence.outcomes, evidence.metrics, evidence.names, texts=evidence.texts)
-        if loss.kind == "undecidable" or not any((testbed, metric) in explained for testbed in judged.testbeds):
+        undecided = loss.kind == "undecidable" and not judged.result.not_comparable
+        if (undecided or metric == "error_rate") and in_error.intersection(judged.testbeds):
+            continue
+        if loss.kind == "undecidable" or not any((testbed, metric) in dropped for testbed in judged.testbeds):
             yield loss
 
 

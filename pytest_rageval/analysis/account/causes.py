@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pytest_rageval.analysis.account.changes import Change, is_significant
+from pytest_rageval.analysis.account.changes import Change, without
 from pytest_rageval.analysis.baseline.failure_cause import cause_of
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.facets import ABILITIES
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["MISSING_DOCUMENT", "NOT_IN_CORPUS", "cause_of_miss", "split_by_cause", "symptom_of", "symptom_of_misses"]
 
-MISSING_DOCUMENT = "missing document"
+MISSING_DOCUMENT, JUDGE, SCORING = "missing document", "judge", "scoring"
+"""Causes beside those of `failure_cause`: the corpus lacks the evidence; an unchanged answer was scored otherwise."""
 
 NOT_IN_CORPUS = "evidence_not_in_corpus"
 """The reason of a ranking score of a case whose evidence the corpus does not hold."""
@@ -27,11 +29,11 @@ LOST = ("retrieval", "both", MISSING_DOCUMENT)
 """The causes with evidence that the system no longer had."""
 
 
-def split_by_cause(drop: Change, outcomes: Mapping[str, Outcome], alpha: float) -> list[tuple[str, tuple[Pair, ...]]]:
-    """Return the causes of a drop with their broken cases, the cause of the most cases first.
+def split_by_cause(drop: Change, outcomes: Mapping[str, Outcome], alpha: float) -> list[tuple[str, Change]]:
+    """Return the causes of a drop, each with its own part of the drop, the cause of the most cases first.
 
-    A cause stands alone if the drop is significant without the cases that broke by others. The cases of any other
-    cause are counted with the most frequent one.
+    A cause stands alone if the drop is significant without the cases that broke by others; its part is where these
+    cases are. The cases of any other cause are counted with the most frequent one.
 
     Args:
         drop: the drop.
@@ -40,17 +42,17 @@ def split_by_cause(drop: Change, outcomes: Mapping[str, Outcome], alpha: float) 
     """
     groups: dict[str, list[Pair]] = {}
     for pair in drop.moved:
-        groups.setdefault(_cause(pair, drop.info.of, outcomes), []).append(pair)
+        groups.setdefault(_cause(pair, drop.info, outcomes), []).append(pair)
     ordered = sorted(groups, key=lambda cause: -len(groups[cause]))
-    if len(ordered) == 1:
-        return [(ordered[0], drop.moved)]
-    alone = [ordered[0]]
+    parts: list[tuple[str, Change]] = []
     for cause in ordered[1:]:
-        others = {id(pair) for pair in drop.moved} - {id(pair) for pair in groups[cause]}
-        if is_significant(drop, [pair for pair in drop.pairs if id(pair) not in others], alpha):
-            alone.append(cause)
-    own = {id(pair): cause for cause in alone for pair in groups[cause]}
-    return [(cause, tuple(pair for pair in drop.moved if own.get(id(pair), alone[0]) == cause)) for cause in alone]
+        own = set(map(id, groups[cause]))
+        part = without(drop, {id(pair) for pair in drop.moved} - own, alpha)
+        if part is not None:
+            parts.append((cause, part))
+    apart = {id(pair) for _, part in parts for pair in part.moved}
+    rest = without(drop, apart, alpha) if apart else drop
+    return [(ordered[0], drop if rest is None else rest), *parts]
 
 
 def symptom_of(cause: str, broken: Sequence[Pair]) -> str:
@@ -88,8 +90,11 @@ def symptom_of_misses(cause: str, missed: Sequence[Outcome]) -> str:
     return "abstained" if _most(missed, lambda outcome: outcome.declined) else ""
 
 
-def _cause(pair: Pair, of: str, outcomes: Mapping[str, Outcome]) -> str:
-    cause = cause_of(pair, of)
+def _cause(pair: Pair, info: MetricInfo, outcomes: Mapping[str, Outcome]) -> str:
+    """Return the cause of a broken case; an unchanged answer was scored otherwise, by its judge or by the metric."""
+    cause = cause_of(pair, info.of)
+    if cause == "generation" and pair.before.said and pair.same_answer:
+        return JUDGE if info.judge else SCORING
     if cause == "generation":
         return cause
     runs = (outcomes[node] for node in pair.after.nodes if node in outcomes)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, both_scored, broken_of, difference
 from pytest_rageval.analysis.baseline.family import smallest_p
 from pytest_rageval.analysis.baseline.multiplicity import holm_attainable
-from pytest_rageval.analysis.baseline.paired import Paired
+from pytest_rageval.analysis.baseline.paired import ROUNDING, Paired
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.facets import FACETS
 
-__all__ = ["Change", "changes_of", "is_significant"]
+__all__ = ["Change", "changes_of", "without"]
 
 _PREFERRED = {facet: at for at, facet in enumerate(("task", "topic", "language", "ability", *FACETS))}
 """Which of two facets names a group of cases if both could."""
+
+
+HOPELESS = 0.8
+"""A cell whose sum of changes is below this many standard deviations has a one-sided p of about 0.2 or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,8 @@ class Change:
         metric: the metric.
         info: the metric's metadata.
         slice: the facet value; {} for all cases.
-        pairs: the cases with a value in both runs.
+        pairs: its cases with a value in both runs.
+        whole: these of the whole testbed.
         found: the paired test; ``p_worse`` is that of a change in the searched direction.
         moved: the cases that changed in the searched direction, the most changed first.
         p_value: one-sided, adjusted for its family.
@@ -41,6 +48,7 @@ class Change:
     info: MetricInfo
     slice: Mapping[str, str]
     pairs: tuple[Pair, ...]
+    whole: tuple[Pair, ...]
     found: Paired
     moved: tuple[Pair, ...]
     p_value: float
@@ -52,8 +60,9 @@ def changes_of(
     """Return the significant drops (``worse``) or rises, at most one for each testbed, system and metric.
 
     A change is that of the whole testbed, unless the cases outside one facet value show no significant change: then it
-    is that of this value, of the smallest one if several qualify. All whole testbeds form one family, and all single
-    facet values of a metric another; both are adjusted by `holm_attainable`.
+    is that of this value, of the smallest one if several qualify. All whole testbeds form one family. The facet values
+    of a significant testbed form another, as they only say where; those of all other testbeds together form a third.
+    Each is adjusted by `holm_attainable`.
 
     Args:
         comparison: the two runs.
@@ -61,15 +70,38 @@ def changes_of(
         alpha: the accepted chance of a false alarm in a family.
         worse: whether to look for drops.
     """
-    found = _adjusted(list(_wholes(comparison, metrics, alpha, worse=worse)), alpha)
-    located = (_located(whole, alpha, worse=worse) for whole in found if whole.moved)
-    return [each for each in located if each is not None]
+    wholes = _adjusted(list(_wholes(comparison, metrics, alpha, worse=worse)), alpha)
+    others = [whole for whole in wholes if whole.moved and whole.p_value > alpha]
+    cells = _significant([cell for whole in others for cell in _cells(whole, alpha, worse=worse)], alpha)
+    changes: list[Change] = []
+    for whole in wholes:
+        if whole.p_value <= alpha:
+            own = _significant(list(_cells(whole, alpha, worse=worse)), alpha)
+            changes.append(_narrowest(whole, own, alpha, worse=worse) or whole)
+        elif inside := [cell for cell in cells if cell.whole is whole.whole]:
+            widest = max(inside, key=lambda cell: len(cell.moved))
+            changes.append(_narrowest(whole, inside, alpha, worse=worse) or widest)
+    return changes
 
 
-def is_significant(change: Change, pairs: Sequence[Pair], alpha: float, *, worse: bool = True) -> bool:
-    """Return whether a change's metric moved significantly over some of its cases, without any adjustment."""
-    test = _test(pairs, change.metric, change.info, alpha, worse=worse)
-    return test.p_worse is not None and test.p_worse <= alpha
+def without(drop: Change, left_out: Collection[int], alpha: float) -> Change | None:
+    """Return where a drop happened if some of its cases, by their ids, are left out; None if it is not significant.
+
+    The means and the number of cases are those of all cases there, the broken ones and p are those of the rest.
+
+    Args:
+        drop: a significant drop.
+        left_out: ``id`` of each pair to leave out.
+        alpha: the accepted chance of a false alarm.
+    """
+    rest = tuple(pair for pair in drop.whole if id(pair) not in left_out)
+    whole = _change(drop.testbed, drop.system, drop.metric, drop.info, {}, rest, alpha, worse=True)
+    if not rest or whole.p_value > alpha:
+        return None
+    found = _narrowest(whole, _significant(list(_cells(whole, alpha, worse=True)), alpha), alpha, worse=True) or whole
+    there = tuple(pair for pair in drop.whole if found.slice.items() <= pair.after.facets.items())
+    test = _test(there, drop.metric, drop.info, alpha, worse=True)
+    return replace(found, pairs=there, whole=drop.whole, found=test)
 
 
 def _wholes(
@@ -99,9 +131,8 @@ def _change(
 ) -> Change:
     test = _test(pairs, metric, info, alpha, worse=worse)
     moved = broken_of(pairs, metric, higher_is_better=info.higher_is_better == worse)
-    return Change(
-        testbed, system, metric, info, where, pairs, test, moved, 1.0 if test.p_worse is None else test.p_worse
-    )
+    p_value = 1.0 if test.p_worse is None else test.p_worse
+    return Change(testbed, system, metric, info, where, pairs, pairs, test, moved, p_value)
 
 
 def _test(pairs: Sequence[Pair], metric: str, info: MetricInfo, alpha: float, *, worse: bool) -> Paired:
@@ -115,29 +146,52 @@ def _adjusted(changes: Sequence[Change], alpha: float) -> list[Change]:
     return [replace(each, p_value=p_value) for each, p_value in zip(changes, p_values, strict=True)]
 
 
-def _located(whole: Change, alpha: float, *, worse: bool) -> Change | None:
-    """Return where a change happened; None if it is significant nowhere."""
-    cells = _adjusted(list(_cells(whole, alpha, worse=worse)), alpha)
-    significant = [cell for cell in cells if cell.p_value <= alpha]
-    apart = [cell for cell in significant if not is_significant(whole, _outside(whole, cell), alpha, worse=worse)]
-    if apart:
-        return min(apart, key=lambda cell: (len(cell.pairs), _rank(cell)))
-    if whole.p_value <= alpha:
-        return whole
-    return max(significant, key=lambda cell: len(cell.moved), default=None)
+def _significant(cells: Sequence[_Cell], alpha: float) -> list[Change]:
+    """Return the significant changes of a family of cells, with their adjusted p-values."""
+    p_values = holm_attainable(
+        [1.0 if cell.change is None else cell.change.p_value for cell in cells],
+        [cell.smallest for cell in cells],
+        alpha,
+    )
+    return [
+        replace(cell.change, p_value=p_value)
+        for cell, p_value in zip(cells, p_values, strict=True)
+        if cell.change is not None and p_value <= alpha
+    ]
 
 
-def _outside(whole: Change, cell: Change) -> list[Pair]:
+def _narrowest(whole: Change, cells: Sequence[Change], alpha: float, *, worse: bool) -> Change | None:
+    """Return the smallest cell outside which nothing changed significantly, or None."""
+    apart = [cell for cell in cells if not _changed_outside(whole, cell, alpha, worse=worse)]
+    return min(apart, key=lambda cell: (len(cell.pairs), _rank(cell)), default=None)
+
+
+def _changed_outside(whole: Change, cell: Change, alpha: float, *, worse: bool) -> bool:
+    """Return whether the cases outside a cell changed significantly, without any adjustment."""
     inside = set(map(id, cell.pairs))
-    return [pair for pair in whole.pairs if id(pair) not in inside]
+    outside = [pair for pair in whole.pairs if id(pair) not in inside]
+    test = _test(outside, whole.metric, whole.info, alpha, worse=worse)
+    return test.p_worse is not None and test.p_worse <= alpha
 
 
-def _cells(whole: Change, alpha: float, *, worse: bool) -> Iterator[Change]:
-    """Yield the change in each facet value in which enough cases changed to reach alpha.
+class _Cell(NamedTuple):
+    """The change in one facet value; None if it cannot be significant. ``smallest`` is the smallest possible p."""
 
-    A value that has the same cases as another one, or all, is left out.
+    change: Change | None
+    smallest: float
+
+
+def _cells(whole: Change, alpha: float, *, worse: bool) -> Iterator[_Cell]:
+    """Yield the facet values in which enough cases changed to reach alpha.
+
+    A value that has the same cases as another one, or all, is left out. A value whose changes are far from alpha
+    counts in the family and is not tested, which saves most of the time.
     """
-    changed = {id(pair) for pair in whole.pairs if pair.before.scores[whole.metric] != pair.after.scores[whole.metric]}
+    of = whole.testbed, whole.system, whole.metric, whole.info
+    sign = -1 if whole.info.higher_is_better == worse else 1
+    changes = {
+        id(pair): sign * (pair.after.scores[whole.metric] - pair.before.scores[whole.metric]) for pair in whole.pairs
+    }
     groups: dict[tuple[str, str], list[Pair]] = {}
     for pair in whole.pairs:
         for each in pair.after.facets.items():
@@ -145,12 +199,17 @@ def _cells(whole: Change, alpha: float, *, worse: bool) -> Iterator[Change]:
     seen = {frozenset(map(id, whole.pairs))}
     for (facet, value), pairs in sorted(groups.items(), key=lambda each: _order(*each[0])):
         members = frozenset(map(id, pairs))
-        if smallest_p(len(members & changed)) <= alpha and members not in seen:
-            seen.add(members)
-            where = {facet: value}
-            yield _change(
-                whole.testbed, whole.system, whole.metric, whole.info, where, tuple(pairs), alpha, worse=worse
-            )
+        moves = [changes[member] for member in members if abs(changes[member]) > ROUNDING]
+        smallest = smallest_p(len(moves))
+        if smallest > alpha or members in seen:
+            continue
+        seen.add(members)
+        z = math.fsum(moves) / math.sqrt(math.fsum(move * move for move in moves))
+        if z < HOPELESS and not whole.found.facet:
+            yield _Cell(None, smallest)
+        else:
+            change = _change(*of, {facet: value}, tuple(pairs), alpha, worse=worse)
+            yield _Cell(replace(change, whole=whole.whole), smallest_p(len(change.found.changes)))
 
 
 def _order(facet: str, value: str) -> tuple[int, str, str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.account.finding import Finding
+from pytest_rageval.analysis.clusters import repeated
 from pytest_rageval.model.outcome import Outcome
 
 __all__ = ["FIXES", "error_findings"]
@@ -35,7 +36,9 @@ def error_findings(outcomes: Sequence[Outcome], *, texts: bool) -> Iterator[Find
 
     Messages that differ only in quoted texts and numbers are one.
     """
-    failed = [outcome for outcome in outcomes if outcome.status == "error"]
+    asked = [outcome for outcome in outcomes if outcome.status != "skipped"]
+    failed = [outcome for outcome in asked if outcome.status == "error"]
+    total = f"{len(asked)} {'run' if repeated(asked) else 'case'}{'' if len(asked) == 1 else 's'}"
     groups: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in failed:
         kind = outcome.error_type or "error"
@@ -45,22 +48,22 @@ def error_findings(outcomes: Sequence[Outcome], *, texts: bool) -> Iterator[Find
     for (kind, message), group in groups.items():
         merged.setdefault((kind, "" if kind in several else message), []).extend(group)
     for (kind, _), group in sorted(merged.items(), key=lambda each: (-len(each[1]), each[0])):
-        yield _finding(kind, group, len(outcomes), texts=texts, kinds_of_message=len(set(map(_message, group))))
+        yield _finding(kind, group, total, texts=texts)
 
 
-def _finding(kind: str, group: Sequence[Outcome], n: int, *, texts: bool, kinds_of_message: int) -> Finding:
+def _finding(kind: str, group: Sequence[Outcome], total: str, *, texts: bool) -> Finding:
     message = ""
     if texts:
-        such = ", for instance" if kinds_of_message > 1 else ""
+        such = ", for instance" if len(set(map(_message, group))) > 1 else ""
         said = _message(group[0])
         message = f"{such}: {_short(said.partition('; ')[0] if kind in FIXES else said)}"
     testbeds = {outcome.testbed for outcome in group}
     return Finding(
         "errors",
         kind,
-        f"error {kind}: {len(group)} of {n} {'case' if n == 1 else 'cases'}{message}",
+        f"error {kind}: {len(group)} of {total}{message}",
         testbed=group[0].testbed if len(testbeds) == 1 else "",
-        n=n,
+        n=len(group),
         cases=tuple(outcome.nodeid for outcome in group),
         command=FIXES.get(kind, ""),
     )

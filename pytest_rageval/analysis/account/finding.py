@@ -24,7 +24,8 @@ class Finding:
         kind: "errors": cases that ended in an error; "drop": a significant drop from the baseline; "missed": a fixed
             bound that does not hold; "undecidable": a gate that fails because it cannot be decided; "improvement": a
             significant rise; "noise": changes that are not significant.
-        cause: "retrieval", "generation", "both", "unknown", "missing document", the kind of an error, or "".
+        cause: "retrieval", "generation", "both", "unknown", "missing document"; "judge" or "scoring" if the
+            same answers have lower scores; the kind of an error; or "".
         sentence: what every report shows, word for word.
         testbed: the testbed's node id; "" for several.
         system: the system's name; "" for several.

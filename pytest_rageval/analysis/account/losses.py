@@ -73,15 +73,15 @@ class Loss:
 
 def losses_of_drop(drop: Change, outcomes: Mapping[str, Outcome], names: Names, alpha: float) -> Iterator[Loss]:
     """Yield a drop once for each of its causes."""
-    was, now, n = drop.found.baseline or 0.0, drop.found.value or 0.0, drop.found.n_pairs
-    where = names.where(drop.testbed, drop.system, drop.slice)
-    for cause, broken in split_by_cause(drop, outcomes, alpha):
-        symptom = symptom_of(cause, broken)
-        counts = f"{_n_cases(pair.after.case for pair in broken)} of {n} broke"
-        text = change_sentence(where, drop.metric, was, now, counts, drop.p_value, symptom)
-        nodes = tuple(pair.after.name for pair in broken)
+    for cause, part in split_by_cause(drop, outcomes, alpha):
+        was, now, n = part.found.baseline or 0.0, part.found.value or 0.0, part.found.n_pairs
+        symptom = symptom_of(cause, part.moved)
+        counts = f"{_n_cases(pair.after.case for pair in part.moved)} of {n} broke"
+        where = names.where(drop.testbed, drop.system, part.slice)
+        text = change_sentence(where, drop.metric, was, now, counts, part.p_value, symptom)
+        nodes = tuple(pair.after.name for pair in part.moved)
         yield Loss(
-            "drop", cause, text, drop.testbed, drop.system, drop.metric, drop.slice, was, now, n, nodes, drop.p_value,
+            "drop", cause, text, drop.testbed, drop.system, drop.metric, part.slice, was, now, n, nodes, part.p_value,
             symptom,
         )  # fmt: skip
 

@@ -171,11 +171,15 @@ def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, al
     for pair in pairs:
         ids = pair.before.testbed, pair.before.case, pair.after.testbed, pair.after.case
         settings.setdefault(ids, []).append(pair)
-    before = [fmean(pair.before.scores[metric] for pair in case) for case in settings.values()]
-    after = [fmean(pair.after.scores[metric] for pair in case) for case in settings.values()]
+    before = [_mean([pair.before.scores[metric] for pair in case]) for case in settings.values()]
+    after = [_mean([pair.after.scores[metric] for pair in case]) for case in settings.values()]
     units = _units([case[0] for case in settings.values()])
     result = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
     return replace(result, facet=units.facet)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return values[0] if len(values) == 1 else fmean(values)
 
 
 def _units(pairs: Sequence[Pair]) -> Units:

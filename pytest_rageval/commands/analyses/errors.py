@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rageval.commands.command_parser import RUN
+
 if TYPE_CHECKING:
     from pytest_rageval.analysis.error_types import Average
 
@@ -30,9 +32,7 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "errors", help="show the types of right and wrong answers", description=DESCRIPTION, allow_abbrev=False
     )
-    parser.add_argument(
-        "run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json"
-    )
+    parser.add_argument("run", nargs="?", metavar="RUN", help=RUN)
     parser.add_argument("--by", metavar="FACET", help="also by the values of this facet")
     parser.add_argument(
         "--average",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.commands.command_parser import RUN
 from pytest_rageval.commands.exports.formats import STDOUT
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import results_path, rootdir, stored_run
@@ -27,7 +28,7 @@ __all__ = ["add_formats", "as_json", "chosen_metric", "facet_known", "joined", "
 
 def add_formats(parser: argparse.ArgumentParser, formats: Mapping[str, str]) -> None:
     """Add the runs and one option for each format; without a path or with ``-`` it prints."""
-    parser.add_argument("runs", nargs="*", metavar="RUN", help="runs, or paths of results.json (default: the newest)")
+    parser.add_argument("runs", nargs="*", metavar="RUN", help=f"{RUN} (default: the newest)")
     for name, what in formats.items():
         parser.add_argument(f"--{name}", nargs="?", const=STDOUT, metavar="PATH", help=f"{what}; - prints it")
 

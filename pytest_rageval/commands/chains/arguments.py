@@ -5,10 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["add_to"]
 
@@ -30,14 +26,14 @@ fixtures are not used. Exit status: 0, 1 if the run failed, 4 if it cannot begin
 FILE = "FILE.toml, or the name of a built-in chain, such as kilt/nq-read; @MODEL behind it names another model"
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``chain`` with its subcommands."""
-    parser = commands.add_parser("chain", help="check or run a chain", description=DESCRIPTION, allow_abbrev=False)
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``chain`` with its subcommands."""
+    parser.description = DESCRIPTION
     words = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    check = words.add_parser("check", help="check a chain", description=CHECK, allow_abbrev=False)
+    check = words.add_parser("check", help="check a chain", description=CHECK)
     check.add_argument("chain", metavar="FILE", help=FILE)
     check.set_defaults(run_command=_check, refused=USAGE_ERROR)
-    run = words.add_parser("run", help="run a chain for one question", description=RUN, allow_abbrev=False)
+    run = words.add_parser("run", help="run a chain for one question", description=RUN)
     run.add_argument("chain", metavar="FILE", help=FILE)
     case = run.add_mutually_exclusive_group(required=True)
     case.add_argument("--question", metavar="Q", help="ask this question")

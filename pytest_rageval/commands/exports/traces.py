@@ -1,27 +1,21 @@
-"""``rageval export traces``: write the trace of each case as one JSON file."""
+"""Write the trace of each answer as one JSON file."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_rageval.commands.runs import StoredRun
 from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.report.files.read_results import StoredRun
+from pytest_rageval.report.text.lines import counted
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-
-__all__ = ["add_to", "export_traces"]
-
-DESCRIPTION = """\
-Write one JSON file for each answer of a run that has a trace: question, gold answers, answer, scores, diagnosis and
-steps.
-"""
+__all__ = ["write_traces"]
 
 LONGEST_NAME = 80
 """Characters of a file's name, without its ending."""
@@ -29,38 +23,17 @@ LONGEST_NAME = 80
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 
 
-def add_to(commands: Commands) -> None:
-    """Add the subcommand ``traces``."""
-    parser = commands.add_parser(
-        "traces", help="write the steps of each answer as one JSON file", description=DESCRIPTION, allow_abbrev=False
-    )
-    parser.add_argument(
-        "run", nargs="?", metavar="RUN", help="a run under .rageval/runs, or the path of a results.json"
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="a new or empty folder (default: traces-RUN)")
-    parser.set_defaults(run_command=lambda arguments: export_traces(arguments.run, arguments.out))
-
-
-def export_traces(run: str | None, out: Path | None) -> Iterator[str]:
-    """Write the traces of a run, and yield one line about it.
-
-    Args:
-        run: the run's name, or the path of its results.json; None is the newest.
-        out: the folder to write; None is ``traces-RUN``.
+def write_traces(stored: StoredRun, folder: Path) -> str:
+    """Write the traces of a run to a new or empty folder, and return one line about it.
 
     Raises:
-        SettingError: the run is unknown or has no trace, or the folder is not empty or cannot be written.
+        SettingError: the run has no trace, or the folder is not empty or cannot be written.
     """
-    from pytest_rageval.commands.runs import rootdir, stored_run
-    from pytest_rageval.report.text.lines import counted
-
-    stored = stored_run(rootdir(Path.cwd()), run)
     name = stored.results["run"]["id"] or "run"
     outcomes = stored.results["outcomes"]
     traced = [outcome for outcome in outcomes if outcome["answer"] and outcome["answer"]["trace"]]
     if not traced:
         raise SettingError(f"no answer of the run {ascii_safe(name)} has a trace; docs/how-to/traces.md shows how")
-    folder = Path(f"traces-{name}") if out is None else out
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -70,10 +43,10 @@ def export_traces(run: str | None, out: Path | None) -> Iterator[str]:
             text = json.dumps(content, ensure_ascii=False, indent=1)
             (folder / file).write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise SettingError(f"{folder} cannot be written: {error.strerror or error}", code="RAG212") from error
+        raise SettingError(f"--out {folder} cannot be written: {error.strerror or error}", code="RAG212") from error
     without = len(outcomes) - len(traced)
     rest = f"; {counted(without, 'outcome')} without a trace" if without else ""
-    yield f"{ascii_safe(str(folder))}: {counted(len(traced), 'trace')} of {ascii_safe(stored.head)}{rest}"
+    return f"{ascii_safe(str(folder))}: {counted(len(traced), 'trace')} of {ascii_safe(stored.head)}{rest}"
 
 
 def _content(outcome: Mapping[str, Any], instance: Mapping[str, Any], run: str) -> dict[str, Any]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+from pytest_rageval.commands.command_parser import CommandParser
 
 __all__ = ["SUBCOMMANDS", "add_to", "with_subcommand"]
 
@@ -27,11 +24,10 @@ checked by rule; FOLDER gets the datasets, the drafts with the reasons of those 
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``generate`` with its subcommands."""
-    parser = commands.add_parser(
-        "generate", help="generate cases from tables and documents", description=DESCRIPTION, allow_abbrev=False
-    )
+def add_to(parser: CommandParser) -> None:
+    """Add the arguments of ``generate`` with its subcommands."""
+    parser.description = DESCRIPTION
+    parser.rewrite = with_subcommand
     words = parser.add_subparsers(title="commands", metavar="PLAN.toml | COMMAND", required=True)
     for reference in SUBCOMMANDS.values():
         module, _, function = reference.partition(":")
@@ -39,7 +35,6 @@ def add_to(commands: Commands) -> None:
 
 
 def with_subcommand(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments of `rageval` with the word ``plan`` before a path: ``generate PLAN.toml`` has no word."""
-    head, rest = list(arguments[:1]), list(arguments[1:])
-    has_word = not rest or rest[0] in (*SUBCOMMANDS, "-h", "--help")
-    return [*head, *rest] if head != ["generate"] or has_word else [*head, PLAN, *rest]
+    """Return the arguments with the word ``plan`` before a path: ``generate PLAN.toml`` has no word."""
+    has_word = not arguments or arguments[0] in (*SUBCOMMANDS, "-h", "--help")
+    return [*arguments] if has_word else [PLAN, *arguments]

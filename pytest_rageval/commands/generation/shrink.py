@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+from pytest_rageval.commands.command_parser import RUN
 
 __all__ = ["add_to", "shrink_case"]
 
@@ -20,13 +18,11 @@ case was shrunk, 1 if one was not, 2 if the command cannot run.
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``shrink``."""
-    parser = commands.add_parser(
-        "shrink", help="find the smallest context that breaks a case", description=DESCRIPTION, allow_abbrev=False
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``shrink``."""
+    parser.description = DESCRIPTION
     parser.add_argument("case", metavar="NODEID|CASE", help="the node id of a test, or the id of a case of a run")
-    parser.add_argument("--run", metavar="RUN", help="the run of CASE under .rageval/runs (default: the newest)")
+    parser.add_argument("--run", metavar="RUN", help=f"the run of CASE: {RUN} (default: the newest)")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="append the smallest case to this JSONL file, as a record"
     )

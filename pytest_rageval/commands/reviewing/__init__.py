@@ -5,10 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["add_to"]
 
@@ -19,11 +15,9 @@ FOLDER --finish writes the sets from them. Ctrl-C ends the page.
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``review``."""
-    parser = commands.add_parser(
-        "review", help="grade a sample of generated cases", description=DESCRIPTION, allow_abbrev=False
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``review``."""
+    parser.description = DESCRIPTION
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder of rageval generate")
     parser.add_argument("--reviewer", metavar="NAME", help="your name in the decisions (default: that of your account)")
     parser.add_argument("--cell", metavar="topic=..,task=..", help="review only the cases of this topic and task")

@@ -39,10 +39,16 @@ def declared(entries: Sequence[Entry]) -> list[int]:
     return sorted(entry.ordinal for group in _own(entries).values() for same in group for entry in same)
 
 
-def left_out(entries: Sequence[Entry], running: Collection[int]) -> int:
-    """Count the cases of collected testbeds that their markers select but that do not run."""
-    cases = [same for testbed, group in _own(entries).items() if testbed.reached for same in group]
-    return sum(entry.ordinal not in running for same in cases for entry in same)
+def left_out(entries: Sequence[Entry], running: Collection[int]) -> Counter[str]:
+    """Count the cases of each collected testbed, by node id, that its marker selects but that do not run."""
+    return Counter(
+        testbed.nodeid
+        for testbed, group in _own(entries).items()
+        if testbed.reached
+        for same in group
+        for entry in same
+        if entry.ordinal not in running
+    )
 
 
 def _own(entries: Sequence[Entry]) -> dict[Testbed, list[list[Entry]]]:

@@ -1,8 +1,11 @@
-"""Read the baseline of a session, and decide whether a run may become the next one."""
+"""Read what a session compares with, and decide whether a run may become the next baseline."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.baseline.stale import has_stale_score
@@ -13,23 +16,32 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.measured import Measured, Snapshot
     from pytest_rageval.analysis.gates import Gate
     from pytest_rageval.hooks.config.option_groups import BaselineSetting
+    from pytest_rageval.report.run.old_answers import Source, StoredAnswer
     from pytest_rageval.report.run.run import Run
 
 __all__ = [
     "check_baseline",
+    "next_answers",
     "next_baseline",
+    "read_against",
     "refuse_baseline",
     "why_no_update",
 ]
 
 
 def check_baseline(setting: BaselineSetting) -> Snapshot | None:
-    """Return the baseline; None without one, or if the run replaces an unreadable one.
+    """Return what the run is compared with: the baseline or, without one, the run that ``--rag-against`` names.
+
+    None without either, or if the run replaces an unreadable baseline.
 
     Raises:
-        RagEvalError: the file cannot be read, is not a baseline, or is missing and the run does not write it.
+        RagEvalError: a file cannot be read, or is something else, or the baseline is missing and the run does not write
+            it.
     """
-    if setting.path is None or (setting.update and not setting.path.exists()):
+    against = None if setting.against is None else read_against(setting.against)[0]
+    if setting.path is None:
+        return against
+    if setting.update and not setting.path.exists():
         return None
     if not setting.path.exists():
         raise SettingError(
@@ -46,9 +58,31 @@ def check_baseline(setting: BaselineSetting) -> Snapshot | None:
         return None
 
 
+def read_against(path: Path) -> tuple[Snapshot, Source]:
+    """Return the run of a results.json as a baseline, and its answers; none if it was stored without texts.
+
+    Raises:
+        SettingError: the file cannot be read, or is not a results.json.
+    """
+    state = path.stat()
+    return _read_against(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=1)
+def _read_against(path: Path, modified: int, size: int) -> tuple[Snapshot, Source]:
+    """Read a file once a process, in spite of its size."""
+    from pytest_rageval.report.files.read_results import read_run
+    from pytest_rageval.report.run.old_answers import Source, answers_of
+
+    stored = read_run(path, gates=False)
+    head, run = stored.results["run"], stored.run
+    source = Source(path.name, answers_of(run.outcomes.values()) if run.texts else ())
+    return replace(run.snapshot(), run=head["id"], versions=head["versions"], path=path.name), source
+
+
 def refuse_baseline(gate: Gate, setting: BaselineSetting, where: str) -> None:
     """Refuse a gate that needs a baseline if none is set."""
-    if gate.baseline and setting.path is None:
+    if gate.baseline and setting.path is None and setting.against is None:
         how = "name it with --rag-baseline or as rag_baseline in the ini"
         raise SettingError(
             f"{where}: gate {short_repr(str(gate))} needs a baseline, and there is none; {how}", code="RAG113"
@@ -88,6 +122,23 @@ def next_baseline(run: Run, now: Snapshot, setting: BaselineSetting) -> Snapshot
     if unchanged:  # an older schema has no digests; then the passages of unchanged cases stay unknown
         passages = None if old.passages is None else {**old.passages, **(now.passages or {})}
     return replace(now, metrics=metrics, testbeds=testbeds, cases=tuple(cases), passages=passages)
+
+
+def next_answers(run: Run, baseline: Snapshot, old: Sequence[StoredAnswer]) -> list[StoredAnswer]:
+    """Return the answers of the new baseline: those of the run, and the old ones of the cases that it did not measure.
+
+    Args:
+        run: the run.
+        baseline: the new baseline.
+        old: the answers of the old baseline.
+    """
+    from pytest_rageval.report.run.old_answers import answers_of
+
+    said = {case.key: case.said for case in baseline.cases}
+    fresh = answers_of(run.outcomes.values())
+    ran = {each.key for each in fresh}
+    kept = [*fresh, *(each for each in old if each.key not in ran)]
+    return sorted((each for each in kept if each.said in said.get(each.key, ())), key=lambda each: each.place)
 
 
 def _unchanged(old: Snapshot, now: Snapshot) -> list[Measured]:

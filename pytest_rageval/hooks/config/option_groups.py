@@ -55,6 +55,12 @@ class BaselineSetting(Settings):
     part: Setting[bool] = Setting("--rag-update-baseline-part", action="store_true",
         help="update only the cases that ran in the baseline",
         more="how-to/gates.md#compare-with-a-baseline")
+    answers: Setting[bool] = Setting("rag_baseline_answers", kind="bool", default=False,
+        help="whether --rag-update-baseline also writes the answers, compressed, next to the baseline",
+        more="how-to/gates.md#keep-the-old-answers")
+    against = Setting("--rag-against", parse=parsing.results, metavar="RESULTS",
+        help="results.json of an earlier run: shows its answers next to the new ones, and is compared with if there is "
+        "no baseline", more="how-to/gates.md#keep-the-old-answers")
     alpha = Setting("rag_alpha", parse=parsing.alpha, default="0.05",
         help="accepted chance of a false alarm in a comparison, as a share", more="explanation/decisions.md")
     alpha_per: Setting[AlphaPer] = Setting("rag_alpha_per", parse=parsing.one_of("session", "gate"), default="session",

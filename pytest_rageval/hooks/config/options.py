@@ -218,6 +218,12 @@ class Options(Settings):
         if Options.answers.read(config) and Options.systems.read(config):
             raise SettingError("--rag-answers and --rag-system exclude each other; give one of them", code="RAG103")
         super().__init__(config)
+        if self.baseline.answers and not self.texts:
+            raise SettingError(
+                "rag_baseline_answers = true stores the texts that rag_report_texts = false leaves out; remove one of "
+                "them",
+                code="RAG103",
+            )
         if self.baseline.update and self.shard is not None:
             raise SettingError(
                 "--rag-update-baseline wants a whole run, and --rag-shard a part of it; give one of them", code="RAG103"

@@ -32,6 +32,7 @@ __all__ = [
     "path",
     "positive",
     "report",
+    "results",
     "shard",
     "share",
     "store",
@@ -181,6 +182,18 @@ def baseline(value: str | None, place: Place) -> Path | None:
     target = path(value, place)
     if target is not None and target.is_dir():
         raise SettingError(f"the baseline {target} is a directory; name a file")
+    return target
+
+
+def results(value: str | None, place: Place) -> Path | None:
+    """Return the path of a results.json; refuse a missing file."""
+    target = path(value, place)
+    if target is not None and not target.is_file():
+        raise SettingError(
+            f"{place.name} names {short_repr(value)}, and there is no such file; name a results.json, as --rag-json "
+            "writes it",
+            code="RAG212",
+        )
     return target
 
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.baseline.measured import Measured, facets_of_case
 from pytest_rageval.analysis.baseline.pairing import pair_up
-from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.selection import declared
 from pytest_rageval.model.digests import case_digest
-from pytest_rageval.report.files.baseline_file import read_baseline
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -29,17 +27,14 @@ def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple
         collected: every testbed and case.
         chosen: the ordinals of the cases that run, on any shard.
     """
-    path, running = collected.options.baseline.path, set(chosen)
+    running = set(chosen)
     entries = collected.entries
     systems = {entries[ordinal].responder.name for ordinal in chosen}
     mine = [entries[at] for at in declared(entries)]
     mine = [entry for entry in mine if entry.testbed.reached and entry.responder.name in systems]
-    if path is None or not path.exists() or running.issuperset(entry.ordinal for entry in mine):
+    if collected.baseline is None or running.issuperset(entry.ordinal for entry in mine):
         return ()
-    try:
-        before = read_baseline(path).cases
-    except RagEvalError:  # this run replaces the file
-        return ()
+    before = collected.baseline.cases
     places = {id(case): at for at, case in enumerate(before)}
     if collected.options.narrowed:
         reached = {entry.testbed.nodeid for entry in mine}

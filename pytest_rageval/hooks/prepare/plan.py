@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -54,17 +55,18 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     for entry in map(collected.entries.__getitem__, chosen):
         if not is_variant(entry.case.facets):
             selected.setdefault(entry.testbed.nodeid, []).append(entry.case)
+    omitted = left_out(collected.entries, set(chosen))
     for testbed in collected.testbeds.values():
         if not testbed.reached:
             continue
-        plan.testbeds[testbed.nodeid] = _testbed_plan(collected, testbed, selected.get(testbed.nodeid, []))
+        described = _testbed_plan(collected, testbed, selected.get(testbed.nodeid, []))
+        plan.testbeds[testbed.nodeid] = replace(described, left_out=omitted[testbed.nodeid])
         for name, metric in testbed.metrics.items():
             judge = _judge_of(testbed, metric)
             plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len(chosen)
-    n_left_out = left_out(collected.entries, set(chosen))
-    plan.part = f"{counted(n_left_out, 'case')} left out" if n_left_out else ""
+    plan.part = f"{counted(omitted.total(), 'case')} left out" if omitted else ""
     plan.narrowed = collected.options.narrowed
     setting = collected.options.baseline
     plan.alpha, plan.inconclusive, plan.updates = setting.alpha, setting.inconclusive, setting.update

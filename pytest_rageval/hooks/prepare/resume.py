@@ -22,6 +22,8 @@ from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.report.files.interrupted_run import Stopped, mismatch, newest_unfinished, stopped_run
 from pytest_rageval.report.files.run_folder import HEAD, OUTCOMES
+from pytest_rageval.report.files.run_names import find_run as find_stored_run
+from pytest_rageval.report.files.run_names import stored_runs
 
 if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
@@ -47,7 +49,7 @@ def find_run(config: pytest.Config) -> None:
     """
     runs, name = config.rootpath / ".rageval" / "runs", config.option.rag_resume
     shard = "{}/{}".format(*config.option.rag_shard) if config.option.rag_shard else ""
-    folder = _folder_of(config, runs, name) if name else newest_unfinished(runs, shard)
+    folder = _folder_of(runs, name) if name else newest_unfinished(runs, shard)
     if folder is None:
         which = f"no run of shard {shard}" if shard else "no run"
         where = f"{which} in .rageval/runs is unfinished or has errors"
@@ -104,13 +106,16 @@ def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
     items[:] = [item for item in items if item not in collected.taken]
 
 
-def _folder_of(config: pytest.Config, runs: Path, name: str) -> Path:
-    for folder in (runs / name, config.invocation_params.dir / name):
-        if (folder / HEAD).is_file() or (folder / OUTCOMES).is_file():
-            return folder.resolve()
-    known = sorted(path.name for path in runs.glob("*") if (path / HEAD).is_file())[-3:]
-    hint = f"name one as {', '.join(known)}" if known else "there is none yet"
+def _folder_of(runs: Path, name: str) -> Path:
     where = "a path of tests stands before --rag-resume, or --rag-resume=RUN is written"
+    try:
+        folder = find_stored_run(runs, name)
+    except SettingError as error:
+        raise SettingError(f"--rag-resume: {error} ({where})", code="RAG502") from None
+    if (folder / HEAD).is_file() or (folder / OUTCOMES).is_file():
+        return folder.resolve()
+    known = [path.name for path in stored_runs(runs) if (path / HEAD).is_file()][:3]
+    hint = f"name one, such as {', '.join(known)}" if known else "there is none yet"
     raise SettingError(
         f"--rag-resume names {short_repr(name)}, which is no run in .rageval/runs; {hint} ({where})", code="RAG502"
     )

@@ -116,7 +116,7 @@ class JUnit:
         run = recorder.run
         outcome = run.outcomes.get(nodeid)
         if outcome is not None:
-            return case_properties(outcome, run.unweighed(), texts=run.texts), True
+            return case_properties(outcome, run.plan.unweighed, texts=run.texts), True
         if len(self._gates) != len(run.gates):
             self._gates = {named_gate.nodeid: named_gate for named_gate in run.gates}
         named_gate = self._gates.get(nodeid)

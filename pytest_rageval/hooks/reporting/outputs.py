@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.errors import RagEvalError
-from pytest_rageval.hooks.config.baseline import next_baseline, why_no_update
+from pytest_rageval.hooks.config.baseline import next_answers, next_baseline, why_no_update
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.report.export.report_files import Writing
+from pytest_rageval.report.files.answers_file import answers_path, read_answers, write_answers
 from pytest_rageval.report.files.baseline_file import write_baseline
 from pytest_rageval.report.files.results_json import versions_of
 from pytest_rageval.report.files.run_folder import write_text
 from pytest_rageval.report.run.json_text import json_lines, plain
 
 if TYPE_CHECKING:
+    from pytest_rageval.analysis.baseline.measured import Snapshot
     from pytest_rageval.report.run.run import Run
     from pytest_rageval.report.run.summary_data import MatrixChoice
 
@@ -51,7 +54,9 @@ class Outlets(Writing):
             self.missing.append(requested.path.name)
             return False
         now = replace(run.snapshot(), run=run_id, versions=versions_of(run))
-        return self.report(requested.path, partial(write_baseline, requested.path, next_baseline(run, now, requested)))
+        new = next_baseline(run, now, requested)
+        written = self.report(requested.path, partial(write_baseline, requested.path, new))
+        return written and (not requested.answers or self._write_answers(requested.path, run, new))
 
     def deliver(self, run: Run, choice: MatrixChoice, results: Mapping[str, Any], folder: Path | None) -> bool:
         """Write the reports, and log to MLflow; return whether all requested files were written.
@@ -75,6 +80,14 @@ class Outlets(Writing):
         run.exitstatus = run.exitstatus or int(not all(succeeded))
         return self.write_markdown(run, choice, requested.markdown) and all(succeeded)
 
+    def _write_answers(self, baseline: Path, run: Run, new: Snapshot) -> bool:
+        """Write the answers of the new baseline next to it; return whether that succeeded."""
+        path, old = answers_path(baseline), []
+        if len(new.cases) > len(run.snapshot().cases):  # some of the baseline's cases did not run
+            with suppress(RagEvalError):  # without their answers they still are compared
+                old = read_answers(path)
+        return self.report(path, partial(write_answers, path, next_answers(run, new, old)))
+
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html
 
@@ -90,7 +103,7 @@ class Outlets(Writing):
             send(plain(results), uri, experiment_of(self._rootdir), runs, page)
             self.sent.append(without_password(uri))
         except RagEvalError as error:
-            again = f"rageval show {run_id} --mlflow {without_password(uri)}".replace("  ", " ")
+            again = f"rageval export {run_id} --as mlflow --out {without_password(uri)}".replace("  ", " ")
             advice = "" if "shard" in results["run"] else f"; the results are kept, send them with: {again}"
             self.faults.append(f"{error}{advice}")
             self.missing.append("the run in MLflow")

@@ -17,14 +17,15 @@ from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.collect.keys import RESUMED
 from pytest_rageval.hooks.collect.resumed_run import Resumed
 from pytest_rageval.hooks.collect.saved_reports import Endings, reports_of
+from pytest_rageval.hooks.config.baseline import check_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.resume import resume_command
 from pytest_rageval.hooks.prepare.run_folder import run_folder
 from pytest_rageval.hooks.prepare.run_settings import settings_of
+from pytest_rageval.hooks.reporting.old_answers import add_old_answers
 from pytest_rageval.hooks.reporting.outputs import Outlets
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
-from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.interrupted_run import Head, Stopped
 from pytest_rageval.report.files.paid_answers import unclaimed_of
 from pytest_rageval.report.files.pruning import FolderLock, prune
@@ -144,6 +145,8 @@ class Recorder:
         note_unseen(self.run.plan, self.run.ordered(), budget=self.options.budget_usd is not None)
         self.run.weigh_judges()
         self.run.compare_variants()
+        runs = None if self.folder is None else self.folder.parent
+        self.outlets.faults += add_old_answers(self.run, self.options.baseline, runs)
         self.run.evaluate_gates()
 
     def described(self) -> dict[str, Any]:
@@ -188,14 +191,10 @@ class Recorder:
             terminal.write_line(f"warning: {sentence}", yellow=True)
 
     def _comparison_baseline(self) -> Snapshot | None:
-        """Return the baseline to compare with, or None; collection reports an unreadable one."""
-        path = self.options.baseline.path
-        if path is None or not path.exists():
-            return None
-        try:
-            return read_baseline(path)
-        except RagEvalError:
-            return None
+        """Return what the run is compared with, or None; collection reports an unreadable file."""
+        with suppress(RagEvalError, OSError):
+            return check_baseline(self.options.baseline)
+        return None
 
     def _prune(self, folder: RunFolder) -> None:
         """Remove old runs, up to ``rag_keep_runs``."""

@@ -70,20 +70,20 @@ def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
 def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[str]:
     """Yield a sentence on the primary metrics, and a list of all significant changes.
 
-    If a gate on the baseline failed, the text does not say that there is only noise.
+    If a gate on the baseline failed, the text does not say that no change is significant.
     """
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
-    head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} mended**"
+    head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} fixed**"
     against = code(comparison.before.path or comparison.before.run)
     yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
     significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
     if significant:
         yield "\n".join(f"- {plain(_change(each, comparison))}" for each in significant[:FEW_ROWS])
         if len(significant) > FEW_ROWS:
-            yield f"{counted(len(significant) - FEW_ROWS, 'more change')} beyond noise."
+            yield f"{counted(len(significant) - FEW_ROWS, 'more significant change')}."
     elif (broken or fixed) and not failed:
-        yield "No change that can be told from noise."
+        yield "No significant change."
 
 
 def _change(each: Compared, comparison: Comparison) -> str:
@@ -149,7 +149,7 @@ def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
         yield Part(f"Broken ({len(broken)})", [[*head, *more], *broken], len(broken) > FEW_ROWS, numbers)
     fixed = [_case_row(pair, each, systems) for each in primary for pair in each.fixed]
     if fixed:
-        yield Part(f"Mended ({len(fixed)})", [head, *fixed], folded=True, numbers=numbers)
+        yield Part(f"Fixed ({len(fixed)})", [head, *fixed], folded=True, numbers=numbers)
 
 
 def _case_row(pair: Pair, each: Compared, systems: bool) -> Row:

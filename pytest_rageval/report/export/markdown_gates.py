@@ -72,6 +72,6 @@ def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
             yield cells_text(gate)
         return
     if gate.undecided:
-        yield "inconclusive: too few cases to tell a drop from noise"
+        yield "inconclusive: too few cases to decide"
     if gate.cells:
         yield f"worst at {place_text(gate.slice)}"

@@ -13,7 +13,8 @@ from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.journals import journal_paths, open_cases
 from pytest_rageval.report.files.paid_answers import Paid, paid_of, paid_since
 from pytest_rageval.report.files.pruning import is_active
-from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES, run_age
+from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES
+from pytest_rageval.report.files.run_names import stored_runs
 from pytest_rageval.report.run.plan import DIGEST
 
 __all__ = ["Head", "Stopped", "mismatch", "newest_unfinished", "read_head", "stopped_run"]
@@ -104,7 +105,7 @@ def newest_unfinished(runs: Path, shard: str = "") -> Path | None:
     """
     resumed: set[str] = set()
     clean_cases: set[str] = set()
-    for folder in sorted((path for path in runs.glob("*") if path.is_dir()), key=run_age, reverse=True):
+    for folder in stored_runs(runs):
         head = read_head(folder)
         if head is None or (shard and head.shard not in ("", shard)):
             continue

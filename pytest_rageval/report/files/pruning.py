@@ -15,7 +15,7 @@ from pytest_rageval.report.files.run_folder import run_age
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["FolderLock", "Keep", "is_active", "keep_of", "prune"]
+__all__ = ["FolderLock", "Keep", "is_active", "keep_of", "prune", "size_of"]
 
 LOCK = ".going"
 """Lock file of an active run; a killed run leaves it behind, unlocked."""
@@ -94,13 +94,14 @@ def _first_to_keep(folders: Sequence[Path], keep: Keep) -> int:
         return first
     size = 0
     for at in range(len(folders) - 1, first - 1, -1):
-        size += _size(folders[at])
+        size += size_of(folders[at])
         if size > keep.size:
             return min(at + 1, len(folders) - 1)
     return first
 
 
-def _size(folder: Path) -> int:
+def size_of(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
     size = 0
     for path in folder.rglob("*"):
         with suppress(OSError):  # another process removed it

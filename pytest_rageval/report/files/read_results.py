@@ -1,31 +1,82 @@
-"""Read a run from its results.json, to draw its report again."""
+"""Read a run from its results.json, to draw its report again or to compare with it."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pytest_rageval.analysis.usage import calls_of
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.folders import regular
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import decode_outcome
 from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import snapshot_of
 from pytest_rageval.report.files.plan_json import decode_plan
+from pytest_rageval.report.files.results_json import SCHEMA
 from pytest_rageval.report.files.stored_types import check_types
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.deployment import DEPLOYMENT, Deployment
 from pytest_rageval.report.sections.judge_trust import TRUST
 
-__all__ = ["run_of"]
+__all__ = ["StoredRun", "read_run", "run_of"]
 
 
-def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
-    """Return the run of a results.json, with its gates evaluated anew, and its choice of matrix.
+class StoredRun(NamedTuple):
+    """A loaded results.json.
+
+    Attributes:
+        head: the run's name and start time.
+        results: the content of the file.
+        run: the run.
+        choice: the selected matrix.
+    """
+
+    head: str
+    results: dict[str, Any]
+    run: Run
+    choice: MatrixChoice
+
+
+def read_run(path: Path, *, gates: bool = True) -> StoredRun:
+    """Read a results.json.
+
+    Args:
+        path: the file.
+        gates: whether to evaluate the run's gates anew.
+
+    Raises:
+        SettingError: the file cannot be read, or is not a results.json of this version.
+    """
+    try:
+        results = _parse(regular(path).read_text(encoding="utf-8"))
+        _check_schema(results, path)
+        run, choice = run_of(results, gates=gates)
+        return StoredRun(
+            f"run {results['run']['id'] or path.name}, started {results['run']['started']}", results, run, choice
+        )
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror or error}", code="RAG212") from error
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        why = "it is truncated or has another version; name another run or file"
+        raise SettingError(f"{path} is not a results.json that this version can read: {why}", code="RAG212") from error
+
+
+def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, MatrixChoice]:
+    """Return the run of a results.json and its choice of matrix.
 
     Every report of the run can be drawn from it again, including results.json.
+
+    Args:
+        results: the content of the file.
+        gates: whether to evaluate the run's gates anew.
 
     Raises:
         AttributeError, KeyError, OverflowError, TypeError, ValueError: ``results`` does not have the shape of the
@@ -59,7 +110,8 @@ def run_of(results: Mapping[str, Any]) -> tuple[Run, MatrixChoice]:
     run.trusts = list(TRUST.stored(results))
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
-    run.evaluate_gates()
+    if gates:
+        run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
 
 
@@ -81,3 +133,19 @@ def _with_stand_ins(results: Mapping[str, Any], outcomes: Mapping[str, Outcome])
         for (nodeid, outcome), text in pairs
         if outcome.answer is not None
     }
+
+
+def _parse(text: str) -> Any:
+    """Parse JSON; lone surrogates, written only by other programs, become their escapes."""
+    plain = parse_json(text, finite=True)
+    if not re.search(r"\\u[dD][89abAB]", text):
+        return plain
+    escaped = re.sub("[\ud800-\udfff]", lambda half: rf"\\u{ord(half[0]):04x}", json.dumps(plain, ensure_ascii=False))
+    return json.loads(escaped)
+
+
+def _check_schema(results: dict[str, Any], path: Path) -> None:
+    version = results.get("schema", SCHEMA)
+    if version != SCHEMA:
+        advice = "update pytest-rageval, or name another run or file"
+        raise SettingError(f"{path} has schema {short_repr(version)}, but this version reads schema {SCHEMA}; {advice}")

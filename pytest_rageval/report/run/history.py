@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError
@@ -30,7 +30,7 @@ class Entry:
         when: when it started or was committed, in ISO 8601.
         totals: its totals.
         testbeds: node id -> (short name, primary metric); testbeds that only measure judges are left out.
-        marks: why it is not a whole run: "interrupted", "3 not run", ... Later entries are not compared with it then.
+        marks: testbed -> why it is not whole there: "interrupted", "3 not run", ... Nothing is compared with it then.
         subject: subject of the commit; "" for a run.
     """
 
@@ -38,7 +38,7 @@ class Entry:
     when: str
     totals: Sequence[Total]
     testbeds: dict[str, tuple[str, str]]
-    marks: tuple[str, ...] = ()
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     subject: str = ""
 
 
@@ -52,11 +52,19 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One entry of a series; ``delta`` is the change since the whole run before, None if either is not whole."""
+    """One entry of a series; ``delta`` is the change since the entry before that has the whole testbed.
+
+    It is None if there is none, or if this entry has only a part of the testbed.
+    """
 
     entry: Entry
     total: Total
     delta: float | None
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Why the entry has only a part of the testbed; empty if it has all of it."""
+        return self.entry.marks.get(self.total.testbed, ())
 
 
 @dataclass(slots=True)
@@ -71,9 +79,11 @@ class Series:
 
     def add(self, entry: Entry, total: Total) -> None:
         """Append an entry."""
-        before = next((point.total.value for point in reversed(self.points) if not point.entry.marks), None)
-        delta = None if entry.marks or before is None or total.value is None else total.value - before
-        self.points.append(Point(entry, total, delta))
+        before = next((point.total.value for point in reversed(self.points) if not point.marks), None)
+        point = Point(entry, total, None)
+        if not (point.marks or before is None or total.value is None):
+            point = replace(point, delta=total.value - before)
+        self.points.append(point)
 
 
 def series_of(entries: Sequence[Entry], query: HistoryQuery) -> list[Series]:
@@ -156,6 +166,6 @@ def _plain(point: Point, label: str) -> dict[str, Any]:
             "n_errors": total.n_errors,
             "ci95": None if total.ci95 is None else list(total.ci95),
             "delta": point.delta,
-            "marks": list(entry.marks),
+            "marks": list(point.marks),
         }
     )

@@ -45,6 +45,7 @@ class TestbedPlan:
         settings: the settings of its cases, by the names of ``rag_case``.
         cluster: the facet whose value its dependent cases share.
         where: ``file:line`` of its marker or table, relative to the rootdir; "" if unknown.
+        left_out: number of its cases that the session deselected.
     """
 
     __test__ = False
@@ -60,6 +61,7 @@ class TestbedPlan:
     settings: Mapping[str, str] = field(default_factory=dict)
     cluster: str = DIALOGUE
     where: str = ""
+    left_out: int = 0
 
     @property
     def primary(self) -> str:
@@ -179,6 +181,13 @@ class Plan:
         """Testbeds of labelled answers, if there are others too: they measure judges, not systems under test."""
         labelled = {nodeid for nodeid, testbed in self.testbeds.items() if testbed.labelled}
         return labelled if labelled < self.testbeds.keys() else set()
+
+    @property
+    def unweighed(self) -> set[str]:
+        """The metrics whose scores only count if their judge agrees with people."""
+        least = self.least_kappas
+        judged = [(name, info.judge) for name, info in self.metrics.items() if least and info.judge]
+        return {name for name, judge in judged if judge in least or "" in least}
 
     def with_cluster(self, outcome: Outcome) -> Outcome:
         """Return an outcome with the cluster of its testbed."""

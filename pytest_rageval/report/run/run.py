@@ -28,8 +28,9 @@ from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.gate_results import NamedGate, evaluate
 from pytest_rageval.report.run.json_text import JsonText, to_json
+from pytest_rageval.report.run.old_answers import OldAnswers, Source, old_answers, with_old_answers
 from pytest_rageval.report.run.plan import Plan
-from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
+from pytest_rageval.report.run.snapshots import against, of_testbeds, reduced, snapshot_of_outcomes
 from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
 
 __all__ = ["Run"]
@@ -59,6 +60,7 @@ class Run:
         measured: the stages of systems and the queries of retrievers of a stored run; its outcomes may lack them if
             texts were left out.
         baseline: the run to compare with, or None.
+        source: the answers of the run to compare with; a run read from results.json has them in its outcomes.
         failed: node ids of the failed tests, sorted, without gates.
         exitstatus: pytest's exit status.
         taken_over: what the summary reports of cases from a resumed run, or "".
@@ -81,6 +83,7 @@ class Run:
     settings: dict[str, str] = field(default_factory=dict)
     measured: tuple[list[Stage], dict[str, Stage]] | None = None
     baseline: Snapshot | None = None
+    source: Source = field(default_factory=Source)
     failed: tuple[str, ...] = ()
     exitstatus: int = 0
     taken_over: str = ""
@@ -142,12 +145,6 @@ class Run:
         skipped = any(outcome.status == "skipped" for outcome in self.outcomes.values())
         return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
-    def unweighed(self) -> set[str]:
-        """Return the metrics whose scores only count if their judge agrees with people."""
-        least = self.plan.least_kappas
-        judged = [(name, info.judge) for name, info in self.plan.metrics.items() if least and info.judge]
-        return {name for name, judge in judged if judge in least or "" in least}
-
     def weigh_judges(self) -> None:
         """Measure the judges by people's labels, and withhold the scores of judges that do not agree with them.
 
@@ -170,6 +167,19 @@ class Run:
         compared = ((self.outcomes[nodeid], score) for nodeid, score in scores.items())
         self._rescore([replace(each, scores={**each.scores, STABLE: score}) for each, score in compared])
 
+    def add_old_answers(self) -> None:
+        """Add to each outcome its old answer, if that differs from the answer now; results.json then has it too."""
+        if self.old is not None and self.source.answers:
+            self._rescore(with_old_answers(self.outcomes.values(), self.old))
+
+    @property
+    def old(self) -> OldAnswers | None:
+        """The old answers of the cases; None without a baseline, or if reports contain no texts."""
+        earlier = self.earlier()
+        if earlier is None or not self.texts:
+            return None
+        return self.once("old", lambda run: old_answers(earlier.cases, run.snapshot().cases, run.outcomes, run.source))
+
     @property
     def primary(self) -> dict[str, str]:
         """Testbed -> its primary metric."""
@@ -191,18 +201,11 @@ class Run:
         """Return the baseline, reduced to the run's testbeds if paths narrowed the run; None without a baseline."""
         if self.baseline is None or not self.plan.narrowed:
             return self.baseline
-        testbeds = {name: each for name, each in self.baseline.testbeds.items() if name in self.plan.testbeds}
-        cases = tuple(case for case in self.baseline.cases if case.testbed in testbeds)
-        return replace(self.baseline, testbeds=testbeds, cases=cases)
+        return of_testbeds(self.baseline, self.plan.testbeds)
 
     def deselected(self) -> tuple[int, ...]:
         """Return the cases that the session left out, as indexes into `earlier`."""
-        earlier, left_out = self.earlier(), set(self.plan.deselected)
-        if self.baseline is None or earlier is None or not left_out:
-            return ()
-        places = {id(case): at for at, case in enumerate(earlier.cases)}
-        left = (places.get(id(case)) for at, case in enumerate(self.baseline.cases) if at in left_out)
-        return tuple(at for at in left if at is not None)
+        return reduced(self.plan.deselected, self.baseline, self.earlier())
 
     def comparison(self, choice: MatrixChoice) -> Comparison | None:
         """Return the comparison with the baseline, in cells by the chosen facets; a shard alone has none."""

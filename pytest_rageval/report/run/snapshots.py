@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from pytest_rageval.analysis.baseline.comparable import Held, held_cases
 from pytest_rageval.analysis.baseline.measured import MeasuredTestbed, Snapshot, measured_of
@@ -11,7 +12,7 @@ from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["against", "snapshot_of_outcomes"]
+__all__ = ["against", "of_testbeds", "reduced", "snapshot_of_outcomes"]
 
 
 def snapshot_of_outcomes(plan: Plan, outcomes: Iterable[Outcome], apart: set[str], started: str) -> Snapshot:
@@ -59,3 +60,19 @@ def against(
         held = Held(cases, names, plan.min_compared)
     pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
     return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, held, plan.updates, plan.metrics)
+
+
+def of_testbeds(snapshot: Snapshot, names: Collection[str]) -> Snapshot:
+    """Return a snapshot reduced to some testbeds."""
+    testbeds = {name: each for name, each in snapshot.testbeds.items() if name in names}
+    return replace(snapshot, testbeds=testbeds, cases=tuple(c for c in snapshot.cases if c.testbed in testbeds))
+
+
+def reduced(cases: Collection[int], whole: Snapshot | None, part: Snapshot | None) -> tuple[int, ...]:
+    """Return the cases, indexes into a snapshot, as indexes into a part of it, without those that it lacks."""
+    if whole is None or part is None or not cases:
+        return ()
+    places = {id(case): at for at, case in enumerate(part.cases)}
+    chosen = set(cases)
+    left = (places.get(id(case)) for at, case in enumerate(whole.cases) if at in chosen)
+    return tuple(at for at in left if at is not None)

@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
-ALL_NOISE = "no change that can be told from noise"
+ALL_NOISE = "no significant change"
 UNCHANGED = "no score changed"
 NAMED = 10  # broken or fixed cases that are listed
 
@@ -37,8 +37,8 @@ COMPARISON = Drawing(_lines)
 def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed: bool = False) -> Iterator[Line]:
     """Yield what was compared, a table of the primary and all significantly changed metrics, and the changed cases.
 
-    If a gate on the baseline ``failed``, the text does not say that there is only noise: a gate's test is one-sided
-    and has its own cells.
+    If a gate on the baseline ``failed``, the text does not say that no change is significant: a gate's test is
+    one-sided and has its own cells.
     """
     yield Line("")
     yield Line(ascii_safe(_head(comparison)))
@@ -54,7 +54,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
     yield from verdict_lines(comparison, shown, alpha, failed=failed)
     if more := len(changed) - len(shown):
         them = "it" if more == 1 else "them"
-        yield Line(f"{counted(more, 'metric')} more changed within noise; results.json has {them}")
+        yield Line(f"{counted(more, 'metric')} more changed, not significantly; results.json has {them}")
 
 
 def change_text(each: Compared, comparison: Comparison) -> str:
@@ -101,7 +101,7 @@ def cases_text(comparison: Comparison) -> str:
     parts = [f"{counted(len(pairing.pairs), 'case')} compared"]
     parts += [f"{len(names)} {what}" for what, names in cases_by_kind(pairing).items() if names]
     if comparison.whole and not comparison.same_fingerprint:
-        parts.append("its data or settings were others")
+        parts.append("data or settings differ")
     return ", ".join(parts)
 
 
@@ -136,7 +136,7 @@ def change_columns(shown: Sequence[Compared]) -> list[list[str]]:
         *([["cases", *(str(each.found.n_pairs) for each in shown)]] if has_repeats else ()),
         *([["units", *(str(each.found.n_units) for each in shown)]] if any(each.found.facet for each in shown) else ()),
         ["broke", *(str(len(each.broken)) for each in shown)],
-        ["mended", *(str(len(each.fixed)) for each in shown)],
+        ["fixed", *(str(len(each.fixed)) for each in shown)],
     ]
 
 
@@ -161,7 +161,7 @@ def verdict_lines(
             why = f" ({causes_text(each.causes, each.by_answer)})"
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
-            yield Line(ascii_safe(f"{row_name(each, comparison)}: mended {_names(each.fixed)}"))
+            yield Line(ascii_safe(f"{row_name(each, comparison)}: fixed {_names(each.fixed)}"))
     significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
     for each in significant:
         text = change_text(each, comparison)
@@ -184,7 +184,7 @@ def _least(comparison: Comparison) -> Iterator[Line]:
     known = sorted((each.found.least_drop, row_name(each, comparison)) for each in primary if each.found.least_drop)
     if known:
         drops = few_of(tuple(f"{name} {drop:.2g}" for drop, name in known), 3)
-        yield Line(ascii_safe(f"the smallest drops that could have been seen: {drops}"))
+        yield Line(ascii_safe(f"smallest detectable drops: {drops}"))
 
 
 def _style(each: Compared, comparison: Comparison) -> Style:

@@ -144,7 +144,7 @@ def _against(result: GateResult, regression: Regression) -> list[str]:
         return [ascii_safe(result.reason or "")]
     if paired.delta is None:
         return ["nothing to compare in the baseline"]
-    least = [f"could show {'no drop' if paired.least_drop is None else f'{paired.least_drop:.3g}'}"]
+    least = ["no detectable drop" if paired.least_drop is None else f"smallest detectable drop {paired.least_drop:.3g}"]
     over = counted(paired.n_pairs, "case") + in_units(paired.n_units if paired.facet else None, paired.facet)
     if not paired.delta and not regression.broken:
         return [f"as in the baseline over {over}", *least]
@@ -167,7 +167,7 @@ def _undecided_text(result: GateResult) -> str:
     cells = result.undecided
     if not cells:
         return ""
-    why = "too few cases to tell a drop from noise"
+    why = "too few cases to decide"
     if not any(cell.regression and cell.regression.found.n_pairs for cell in cells):
         why = "not in the baseline"
     if not result.cells:

@@ -32,7 +32,7 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
     for each in series:
         head = ascii_safe(f"{each.name} · {each.metric} · system {each.system}")
         room = max(8, width - len(head) - 2)
-        whole = [point.total.value for point in each.points if not point.entry.marks]
+        whole = [point.total.value for point in each.points if not point.marks]
         yield f"{head}  {sparkline(whole[-room:])}"
         yield ""
         names, *columns = zip((label, *COLUMNS), *(_row(point, LONGEST[label]) for point in each.points), strict=True)
@@ -47,6 +47,6 @@ def history_lines(series: Sequence[Series], unread: Sequence[Unread], label: str
 def _row(point: Point, longest: int) -> tuple[str, ...]:
     entry, total = point.entry, point.total
     delta = ABSENT if point.delta is None else f"{point.delta:+.4f}"
-    marks = ", ".join(entry.marks)
+    marks = ", ".join(point.marks)
     value, n, errors = number(total.value), str(total.n), str(total.n_errors)
     return entry.name[:longest], moment(entry.when), value, n, interval(total.ci95), delta, errors, marks

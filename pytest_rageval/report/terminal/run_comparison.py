@@ -52,7 +52,7 @@ def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float,
         ["cases", *(str(each.compared.found.n_pairs) for each in plan)],
         *([["units", *(str(each.compared.found.n_units) for each in plan)]] if dependent else ()),
         ["changing", *(f"{each.compared.found.changing:.1%}" for each in plan)],
-        ["could show", *(number(each.compared.found.least_drop) for each in plan)],
+        ["detectable drop", *(number(each.compared.found.least_drop) for each in plan)],
         [f"needed for {drop:g}", *("–" if each.needed is None else f"{each.needed:,}" for each in plan)],
     ]
     yield Line("")
@@ -72,7 +72,7 @@ def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Ite
     tests = [
         ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
         ["q", *(number(each.q_value) for each in shown)],
-        ["could show", *(number(each.found.least_drop) for each in shown)],
+        ["detectable drop", *(number(each.found.least_drop) for each in shown)],
     ]
     known = [column for column in tests if set(column[1:]) != {"–"}]
     yield from table(names, [*change_columns(shown), *known], width)

@@ -44,7 +44,8 @@ def _parts(line: Line, colours: int) -> Iterator[tuple[str, str]]:
     at = 0
     for mark in line.marks:
         yield line.text[at : mark.start], ""
-        yield line.text[mark.start : mark.end], _HEAT[colours][mark.level]
+        code = _STYLES.get(mark.level, "") if isinstance(mark.level, str) else _HEAT[colours][mark.level]
+        yield line.text[mark.start : mark.end], code
         at = mark.end
     yield line.text[at:], ""
 

@@ -17,11 +17,11 @@ Style = Literal["", "green", "red", "yellow", "bold"]
 
 
 class Mark(NamedTuple):
-    """A part of a line, as character positions, with a heat level from 0, the worst, to 4."""
+    """A part of a line, as character positions, with a style or a heat level from 0, the worst, to 4."""
 
     start: int
     end: int
-    level: int
+    level: int | Style
 
 
 class Line(NamedTuple):

@@ -70,10 +70,10 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(project: Project, capsy
         "*broke: generation 6*fails in 1 of 2 cells*",
         "against rag-baseline.json, of *: 12 cases compared",
         "test_it accuracy: broke q11, q1, q3, q5, q7, q9 (generation 6)",
-        "test_it accuracy: mended q2",
-        "*inconclusive: too few cases to tell a drop from noise",
+        "test_it accuracy: fixed q2",
+        "*inconclusive: too few cases to decide",
     )
-    noise = "no change that can be told from noise"  # by its own test; the gate's says more
+    noise = "no significant change"  # by its own test; the gate's says more
     assert noise not in run.text
     assert noise not in (project.path / "rag.md").read_text("utf-8").lower()
     told = run.results["comparison"]
@@ -128,7 +128,7 @@ def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, sta
     if policy == "fail":
         run.said("*over * cases, not significant*")
     else:
-        run.said("*inconclusive: too few cases to tell a drop from noise*")
+        run.said("*inconclusive: too few cases to decide*")
     warned = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"
     assert (warned in run.prose) == (policy == "warn")
 
@@ -199,9 +199,7 @@ def test_new_removed_renamed_and_changed_cases_are_not_compared(project: Project
     project.data([first, {**second, "id": "kettle"}, {**third, "answers": ["Lyon"]}, fourth, case("q9", "q9 Paris")])
     run = project.run(*AGAINST)
     assert run.status == 0
-    run.said(
-        "against *: 3 cases compared, 1 renamed, 1", "  new, 1 removed, 1 changed, its data or settings were others"
-    )
+    run.said("against *: 3 cases compared, 1 renamed, 1", "  new, 1 removed, 1 changed, data or settings differ")
     assert run.gates["accuracy >= baseline"]["n_pairs"] == 3
     told = run.results["comparison"]["cases"]
     assert told["renamed"] == [["test_it.py::test_it[q2]", "test_it.py::test_it[kettle]"]]

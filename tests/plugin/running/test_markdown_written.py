@@ -35,14 +35,14 @@ def test_what_a_run_wrote_is_drawn_again_from_its_results(
     said(project).run("--rag-markdown", "rag.md")
     monkeypatch.chdir(project.path)
     capsys.readouterr()
-    assert main(["show", "results.json", "--markdown"]) == 0
+    assert main(["export", "results.json", "--as", "markdown"]) == 0
     written = (project.path / "rag.md").read_text(encoding="utf-8")
     assert capsys.readouterr().out == written
-    assert main(["show", "results.json", "--markdown", "again/rag.md"]) == 0
+    assert main(["export", "results.json", "--as", "markdown", "--out", "again/rag.md"]) == 0
     assert capsys.readouterr().out.startswith("again/rag.md: markdown of run ")
     assert (project.path / "again" / "rag.md").read_text(encoding="utf-8") == written
-    assert main(["show", "results.json", "--markdown", "again"]) == 2
-    assert "again cannot be written" in capsys.readouterr().err
+    assert main(["export", "results.json", "--as", "markdown", "--out", "again"]) == 2
+    assert "--out again cannot be written" in capsys.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_fails_a_session_that_would_have_passed(project: Project) -> None:

@@ -35,7 +35,7 @@ def test_two_systems_are_two_runs(project: Project) -> None:
         assert json.loads((folder / "artifacts" / "results.json").read_text(encoding="utf-8")) == run.results
         assert (folder / "artifacts" / "report.html").is_file()
     assert (folders[0].parent / "meta.yaml").read_text().count(f"name: {project.path.name}\n") == 1
-    show = "from pytest_rageval.cli import main; main(['show', '--mlflow', 'runs'])"
+    show = "from pytest_rageval.cli import main; main(['export', '--as', 'mlflow', '--out', 'runs'])"
     again = project.pytester.run(sys.executable, "-c", show)
     again.stdout.fnmatch_lines(["runs: mlflow of run * (already logged: two:says, two:knows)"])
 
@@ -57,7 +57,7 @@ def test_a_store_that_is_not_there_is_a_warning(project: Project, monkeypatch: p
     assert run.status == 0
     run.said(
         "warning: http://127.0.0.1:9 took no run of MLflow: *; the results are kept, "
-        f"send them with: rageval show {run.results['run']['id']} --mlflow http://127.0.0.1:9"
+        f"send them with: rageval export {run.results['run']['id']} --as mlflow --out http://127.0.0.1:9"
     )
 
 

@@ -71,7 +71,7 @@ def test_code_quality_names_the_table_and_the_record(project: Project, monkeypat
     project.file("conftest.py", WORSE)
     assert project.run("--rag-baseline=base.json").status == 1
     monkeypatch.chdir(project.path)
-    assert main(["show", "--codequality", "found.json"]) == 0
+    assert main(["export", "--as", "codequality", "--out", "found.json"]) == 0
     assert places(Path("found.json")) == {
         ("rag-gate", "desk.rag.toml", 8),
         ("rag-error", "data/cases.jsonl", 3),

@@ -60,8 +60,10 @@ def test_changed_code_is_warned_of_and_makes_no_baseline(project: Project) -> No
 
 def test_a_run_that_is_not_there_is_refused(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), test=TEST, conftest=SAYS)
-    for told in (("--rag-resume=nosuch",), ("--rag-resume", "test_it.py")):
+    for told, wanted in (
+        (("--rag-resume=nosuch",), "--rag-resume: the run nosuch is not under *; *"),
+        (("--rag-resume", "test_it.py"), "--rag-resume names 'test_it.py', which is no run in .rageval/runs; *"),
+    ):
         run = project.run(*told, json_path=None)
         assert run.status == 4
-        wanted = f"ERROR: --rag-resume names {told[-1].rpartition('=')[2]!r}, which is no run in .rageval/runs; *"
-        run.result.stderr.fnmatch_lines([wanted])
+        run.result.stderr.fnmatch_lines([f"ERROR: {wanted}"])

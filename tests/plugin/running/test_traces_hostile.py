@@ -94,7 +94,7 @@ def test_no_value_of_a_step_loses_its_case(project: Project, mode: Mode) -> None
     assert all(len(json.dumps(result)) < 2_000 for at, result in enumerate(results) if at != 11)
     shown = project.command("show", "--case", "q1")
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert project.command("export", "traces", "--out", "out").returncode == 0
+    assert project.command("export", "--as", "traces", "--out", "out").returncode == 0
 
 
 def test_no_text_of_a_trace_is_written_if_texts_are_left_out(project: Project) -> None:

@@ -95,10 +95,12 @@ def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode
         [
             "test_it.py::test_it*q1* - scored, system rag_system",
             "question: say Paris",
-            "gold: Paris",
+            "wanted: Paris",
             "answer: Paris",
+            "was: unknown, the run was compared with no other; name a baseline with *",
             "accuracy: 1",
             "diagnosis: EM right, retrieved (the answer was retrieved)",
+            "rerun: pytest 'test_it.py::test_it[[]q1]'",
             "steps:",
             '  1 tool  search(title="Paris")  * s',
             "      -> Paris is the capital....",
@@ -182,7 +184,7 @@ def test_traces_are_exported_one_file_a_case(project: Project) -> None:
     ]
     project.says(rows, conftest=conftest)
     run = project.run()
-    exported = project.command("export", "traces", "--out", "out")
+    exported = project.command("export", "--as", "traces", "--out", "out")
     assert (exported.returncode, exported.stderr) == (0, "")
     assert exported.stdout.startswith("out: 6 traces of run ")
     names = sorted(path.name for path in (project.path / "out").iterdir())
@@ -192,7 +194,7 @@ def test_traces_are_exported_one_file_a_case(project: Project) -> None:
     assert content["diagnosis"] == run.outcomes["q1"]["diagnosis"]
     assert content["diagnosis"]["type"] == "EM"
     assert (content["question"], content["gold"], content["answer"]) == ("say Paris", [["Paris"]], "Paris")
-    again = project.command("export", "traces", "--out", "out")
+    again = project.command("export", "--as", "traces", "--out", "out")
     assert (again.returncode, again.stderr) == (
         2, "rageval: out is not empty; name another folder with --out [RAG101]\n"
     )  # fmt: skip
@@ -201,7 +203,7 @@ def test_traces_are_exported_one_file_a_case(project: Project) -> None:
 def test_a_run_without_traces_has_nothing_to_export(project: Project) -> None:
     project.says(cases("say Paris"))
     project.run()
-    exported = project.command("export", "traces")
+    exported = project.command("export", "--as", "traces")
     assert exported.returncode == 2
     assert "has a trace; docs/how-to/traces.md shows how" in exported.stderr
 

@@ -15,7 +15,7 @@ from pytest_rageval.model.outcome import Outcome
 
 
 def changed(n: int, n_broken: int, n_fixed: int = 0, topic: str = "A") -> tuple[list[Outcome], dict[str, Pair]]:
-    """Return outcomes of a topic, and their cases then and now: some broke, some were mended, the rest is right."""
+    """Return outcomes of a topic, and their cases then and now: some broke, some were fixed, the rest is right."""
     values = [(1.0, 0.0)] * n_broken + [(0.0, 1.0)] * n_fixed + [(1.0, 1.0)] * (n - n_broken - n_fixed)
     outcomes = [outcome(f"{topic}{at}", now, topic=topic) for at, (_, now) in enumerate(values)]
     pairs = {

@@ -47,7 +47,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def two(project: Path) -> Path:
-    """Write a run that is right, and one in which all of Funds broke but one case that was mended."""
+    """Write a run that is right, and one in which all of Funds broke but one case that was fixed."""
     old = [case(n, float(n != 1)) for n in range(N)]
     new = [case(n, float(n % 2 == 0 or n == 1), evidence=0.0 if n == 3 else 1.0) for n in range(N)]
     write_baseline(project / "old.json", run_of(old))
@@ -87,7 +87,7 @@ def test_two_runs_are_shown_side_by_side(two: Path, capsys: pytest.CaptureFixtur
     assert "of 2 cells 1 without a change" in lines
     head = next(at for at, row in enumerate(rows) if "q" in row)  # of the cells, and not of all cases
     assert "0.0127" in rows[head + 2]
-    assert "test_a accuracy: mended q01" in lines
+    assert "test_a accuracy: fixed q01" in lines
     text = " ".join(" ".join(lines).split())
     assert "q19, q21, ... 1 more (retrieval 1, generation 10)" in text
     assert (
@@ -159,7 +159,7 @@ def test_cases_without_a_pair_are_listed(project: Path, capsys: pytest.CaptureFi
     write_baseline(project / "new.json", run_of(new, fingerprint="sha256:1"))
     lines = output_lines(capsys, "old.json", "new.json")
     assert lines[2:8] == [
-        "3 cases compared, 1 renamed, 1 new, 1 removed, 1 changed, 1 in error, its data or settings were others",
+        "3 cases compared, 1 renamed, 1 new, 1 removed, 1 changed, 1 in error, data or settings differ",
         f"  renamed: {TESTBED}[q02] -> {TESTBED}[kettle]",
         f"  new: {TESTBED}[q09]",
         f"  removed: {TESTBED}[q05]",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.commands.quote_text import quote_of
-from pytest_rageval.commands.quotes import LabelledCorpus, anchored
+from pytest_rageval.commands.anchoring.quote_text import quote_of
+from pytest_rageval.commands.anchoring.quotes import LabelledCorpus, anchored
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.model.case import Gold, Instance, Passage
 

@@ -50,15 +50,15 @@ def ran(root: Path, name: str, results: object = None) -> Path:
     return folder / "results.json"
 
 
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
-    assert main(["show", *arguments]) == 0
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "show") -> list[str]:
+    assert main([command, *arguments]) == 0
     out, err = capsys.readouterr()
     assert not err
     return out.splitlines()
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["show", *arguments]) == 2
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = "show") -> str:
+    assert main([command, *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out
     (line,) = err.splitlines()
@@ -156,12 +156,12 @@ def test_it_starts_without_pytest_or_numpy(project: Path) -> None:
 def test_a_page_is_drawn_instead(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored = ran(project, "20260102T030405", RESULTS)
     page = project / "out" / "page.html"
-    assert shown(capsys, "--html", str(page)) == [
+    assert shown(capsys, "--as", "html", "--out", str(page), command="export") == [
         f"{page}: html of run 20260102T030405, started 2026-01-02T03:04:05+00:00"
     ]
     drawn = page.read_text(encoding="utf-8")
     assert "Nothing failed, and there is no gate" in drawn
-    assert shown(capsys, str(stored), "--html", str(page))
+    assert shown(capsys, str(stored), "--as", "html", "--out", str(page), command="export")
     assert page.read_text(encoding="utf-8") == drawn
 
 
@@ -169,11 +169,19 @@ def test_a_page_that_cannot_be_drawn(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran(project, "20260102T030405", RESULTS)
-    assert refused(capsys, "--html", str(project)).startswith(f"rageval: {project} cannot be written: ")
+    html = ("--as", "html", "--out")
+    folder = refused(capsys, *html, str(project), command="export")
+    assert folder.startswith(f"rageval: --out {project} cannot be written: ")
     ran(project, "20260102T030406", {**RESULTS, "gates": [{"expr": "accuracy >= 1"}]})
-    assert "its results.json is incomplete" in refused(capsys, "--html", "page.html")
+    assert "its results.json is incomplete" in refused(capsys, *html, "page.html", command="export")
     assert not (project / "page.html").exists()
-    assert "never Parquet or HTML; give --html the path of a file" in refused(capsys, "--html", "-")
     monkeypatch.setitem(sys.modules, "jinja2", None)
     expected = "rageval: an HTML report needs an optional dependency: pip install 'pytest-rageval[html]'"
-    assert refused(capsys, "--html", "page.html") == expected
+    assert refused(capsys, *html, "page.html", command="export") == expected
+
+
+def test_a_format_is_sent_to_the_command_that_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["show", "latest", "--html", "page.html"])
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "rageval show: error: unknown option '--html'; rageval export RUN --as html writes this format"

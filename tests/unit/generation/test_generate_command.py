@@ -18,12 +18,11 @@ ASK = 'table = "staff"\nask = "Where does {name}, the {job}, work?"\nanswer = "{
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        (["generate", "plan.toml", "--out", "o"], ["generate", "plan", "plan.toml", "--out", "o"]),
-        (["generate", "--dry-run", "plan.toml"], ["generate", "plan", "--dry-run", "plan.toml"]),
-        (["generate", "plan", "plan.toml"], ["generate", "plan", "plan.toml"]),
-        (["generate", "--help"], ["generate", "--help"]),
-        (["generate"], ["generate"]),
-        (["lint", "plan.toml"], ["lint", "plan.toml"]),
+        (["plan.toml", "--out", "o"], ["plan", "plan.toml", "--out", "o"]),
+        (["--dry-run", "plan.toml"], ["plan", "--dry-run", "plan.toml"]),
+        (["plan", "plan.toml"], ["plan", "plan.toml"]),
+        (["abilities", "jsonl:a"], ["abilities", "jsonl:a"]),
+        (["--help"], ["--help"]),
         ([], []),
     ],
 )

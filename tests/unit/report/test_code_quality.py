@@ -69,5 +69,5 @@ def test_a_session_gate_is_placed_at_the_first_testbed_and_a_passed_run_has_no_e
 def test_the_command_writes_the_report(museum: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "r.json").write_text(json.dumps(museum), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert main(["show", "r.json", "--codequality", "codequality.json"]) == 0
+    assert main(["export", "r.json", "--as", "codequality", "--out", "codequality.json"]) == 0
     assert json.loads((tmp_path / "codequality.json").read_text(encoding="utf-8")) == entries_of(museum)

@@ -74,7 +74,7 @@ def test_the_cause_of_broken_cases_is_shown(evidence: float, cause: str) -> None
 
 def test_different_data_or_settings_are_reported_for_a_whole_run_only() -> None:
     others = snapshot_of(1.0, fingerprint="sha256:2")
-    assert "its data or settings were others" in text_of(others, width=200)
+    assert "data or settings differ" in text_of(others, width=200)
     assert "its data or settings" not in text_of(others, whole=False, width=200)
     fewer = replace(others, testbeds={"u.py::u": MeasuredTestbed("u", ("accuracy",))}, cases=())
     assert "its data or settings" not in text_of(fewer, width=200)

@@ -83,7 +83,7 @@ def test_changes_within_noise_are_called_noise_unless_a_gate_failed(museum: dict
     assert texts[4] == "desk accuracy (careful): broke ex10, ex11, ex30 and 3 more (generation 6)"
     assert not any("noise" in text for text in texts)
     museum["gates"] = [gate for gate in museum["gates"] if not gate["verdict"]]
-    assert "against the baseline: no change that can be told from noise" in map(text_of, sentences(museum))
+    assert "against the baseline: no significant change" in map(text_of, sentences(museum))
     for each in museum["comparison"]["comparisons"]:
         each |= {"broken": [], "fixed": [], "delta": 0.0}
     assert "against the baseline: no score changed" in map(text_of, sentences(museum))
@@ -114,7 +114,7 @@ def test_failed_gates_come_first_then_undecided_ones(museum: dict[str, Any]) -> 
     museum["gates"] = [skipped, passed, passed | {"verdict": "inconclusive", "cells": []}, museum["gates"][0]]
     texts = [text_of(sentence) for sentence in sentences(museum)]
     assert texts[0].startswith("accuracy >= 0.7 of desk failed")
-    assert texts[1] == "error_rate <= 10% of the session is inconclusive: too few cases to tell a drop from noise"
+    assert texts[1] == "error_rate <= 10% of the session is inconclusive: too few cases to decide"
     assert texts[2].startswith("n > 1 of the session was not judged: xxx")
     assert len(texts[2]) < 260
 

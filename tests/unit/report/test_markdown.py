@@ -185,10 +185,10 @@ def test_broken_cases_leave_room_for_fixed_cases_errors_and_the_matrix() -> None
     after.baseline = before.snapshot()
     after.evaluate_gates()
     text = markdown_of(after, MatrixChoice())
-    _, broken, mended, worst, errors, matrix = tables(text)
-    left_broken, left_mended = map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.MULTILINE))
-    assert (len(broken) - 1 + left_broken, len(mended) - 1 + left_mended) == (780, 200)
-    assert min(len(broken), len(mended)) > 50
+    _, broken, fixed, worst, errors, matrix = tables(text)
+    left_broken, left_fixed = map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.MULTILINE))
+    assert (len(broken) - 1 + left_broken, len(fixed) - 1 + left_fixed) == (780, 200)
+    assert min(len(broken), len(fixed)) > 50
     assert (len(worst), len(errors), len(matrix)) == (6, 21, 12)
     assert MOST - 2_000 < len(text) <= MOST
 

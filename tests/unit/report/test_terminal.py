@@ -109,7 +109,7 @@ def test_a_gate_on_a_baseline_shows_changes_and_causes() -> None:
     assert where == "            worst at noise_rate=0"
     assert re.fullmatch(r" {12}was 1, -0\.8 \[.*\]", change)
     assert re.fullmatch(r" {12}one-sided p 0\.007\d over 10 cases, corrected over 2 comparisons", tested)
-    assert re.fullmatch(r" {12}could show 0\.\d+", shown)
+    assert re.fullmatch(r" {12}smallest detectable drop 0\.\d+", shown)
     assert why == "            broke: unknown 8"
     before.baseline = run_of([*[1.0] * 20], gates).snapshot()
     before.evaluate_gates()
@@ -117,4 +117,4 @@ def test_a_gate_on_a_baseline_shows_changes_and_causes() -> None:
     few = run_of([1.0] * 2, gates)
     few.baseline = few.snapshot()
     few.evaluate_gates()
-    assert "            as in the baseline over 1 case  could show no drop" in text_of(few)
+    assert "            as in the baseline over 1 case  no detectable drop" in text_of(few)

@@ -3,7 +3,7 @@
 const ANY = "";
 const NONE = "none"; // cases without a value of a facet; values are "=value"
 const DASH = "dash"; // cases without a value or with "-": a matrix cell holds both
-const STATES = [[ANY, "any state"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "mended since the baseline"]];
+const STATES = [[ANY, "any state"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "fixed since the baseline"]];
 const SORTS = [["order", "order of the data"], ["case", "name"], ["low", "value, lowest first"], ["high", "value, highest first"], ["change", "difference, worst first"], ["errors", "errors first"], ["slow", "slowest first"], ["dear", "dearest first"]];
 const WORST = { error_rate: "errors", n: "errors", latency_p50: "slow", latency_p95: "slow", cost_usd: "dear", tokens: "dear", model_calls: "dear", tool_calls: "slow" }; // for pseudo-metrics
 const FALLING = ["high", "errors", "slow", "dear"];

@@ -47,7 +47,7 @@ function legendOf(scale) {
     svg("rect", { width: "100", height: "8", fill: "url(#ramp)" }));
   return el("p", { class: "legend" }, el("span", {}, scale.ends[0]), bar, el("span", {}, scale.ends[1]),
     el("span", { class: "key few" }, `dashed: fewer than ${FEW} cases`),
-    scale.signed ? el("span", {}, scale.tested ? "! no noise by the comparison's test, corrected over its cells; of other cells the interval leaves out 0" : "! its interval leaves out 0") : el("span", {}, scale.lower ? "bright is low, which is better" : "bright is high"),
+    scale.signed ? el("span", {}, scale.tested ? "! significant by the comparison's test, corrected over its cells; for other cells the interval leaves out 0" : "! its interval leaves out 0") : el("span", {}, scale.lower ? "bright is low, which is better" : "bright is high"),
     el("span", {}, "arrow keys go from cell to cell, Enter shows its cases"));
 }
 

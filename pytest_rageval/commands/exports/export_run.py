@@ -1,4 +1,4 @@
-"""``rageval show RUN --csv PATH``: export a run in other formats."""
+"""``rageval export RUN --as FORMAT``: write a run in another format."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_rageval.commands.exports.formats import MLFLOW, STDOUT, check_targets
-from pytest_rageval.commands.runs import StoredRun, results_path, rootdir, runs_of, stored_run
+from pytest_rageval.commands.exports.formats import MLFLOW, STDOUT, TRACES, check_target
+from pytest_rageval.commands.exports.traces import write_traces
+from pytest_rageval.commands.runs import results_path, rootdir, runs_of, stored_run
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
@@ -17,54 +18,56 @@ from pytest_rageval.report.export.latex import matrices_latex
 from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
 from pytest_rageval.report.export.outcome_table import outcome_table, write_parquet
+from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.json_text import json_lines
 
-__all__ = ["show_as"]
+__all__ = ["export_run", "write_page"]
 
 
-def show_as(run: str | None, paths: Mapping[str, str]) -> Iterator[str]:
-    """Write a run in each format, and yield one line per file, or the text of the printed format.
+def export_run(run: str | None, name: str, out: str | None) -> Iterator[str]:
+    """Write a run in a format, and yield one line about it, or the text itself.
 
     Args:
         run: the run's name, or the path of its results.json; None is the newest.
-        paths: format -> target path, or MLflow's store.
+        name: the format.
+        out: the target of ``--out``: a path, MLflow's store, or ``-``; None is the format's default.
 
     Raises:
-        SettingError: the run is missing, several formats would be printed, a target would overwrite a run, or a file or
-            store cannot be written.
-        MissingDependencyError: a format needs a library that is not installed.
+        SettingError: the run is missing, the target would overwrite a run, or a file or store cannot be written.
+        MissingDependencyError: the format needs a library that is not installed.
     """
-    printed = [name for name, path in paths.items() if path == STDOUT]
-    if len(printed) > 1 or not TEXTS.keys() >= set(printed):
-        what = "only one text format can be printed, never Parquet or HTML"
-        raise SettingError(f"{what}; give --{printed[-1]} the path of a file")
     root = rootdir(Path.cwd())
-    check_targets(run, results_path(root, run), runs_of(root), paths)
+    runs = runs_of(root)
+    check_target(name, out, run, results_path(root, run), runs)
     stored = stored_run(root, run)
-    for name, path in paths.items():
-        if path != STDOUT:
-            sent_before: list[str] = []
-            if name == MLFLOW:
-                sent_before = send(stored.results, path, experiment_of(root), runs_of(root))
-            elif name == "html":
-                _write_page(stored, Path(path), runs_of(root))
-            else:
-                _write(name, stored, Path(path))
-            if not printed:
-                twice = f" (already logged: {', '.join(map(ascii_safe, sent_before))})" if sent_before else ""
-                yield f"{without_password(path)}: {name} of {stored.head}{twice}"
-    for name in printed:
+    run_id = ascii_safe(stored.results["run"]["id"] or "run")
+    if name == TRACES:
+        yield write_traces(stored, Path(out or f"traces-{run_id}"))
+        return
+    if name in TEXTS and out in (None, STDOUT):
         text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
         yield from map(ascii_safe, text.split("\n")) if sys.stdout.isatty() else text.split("\n")
+        return
+    target = out or f"{run_id}.{name}"
+    sent_before: list[str] = []
+    if name == MLFLOW:
+        sent_before = send(stored.results, target, experiment_of(root), runs)
+    elif name == "html":
+        write_page(stored, Path(target), runs)
+    else:
+        _write(name, stored, Path(target))
+    twice = f" (already logged: {', '.join(map(ascii_safe, sent_before))})" if sent_before else ""
+    yield f"{without_password(target)}: {name} of {stored.head}{twice}"
 
 
-def _write_page(stored: StoredRun, path: Path, runs: Path) -> None:
+def write_page(stored: StoredRun, path: Path, runs: Path) -> None:
+    """Write the page of a run; raise `SettingError` if that fails, `MissingDependencyError` without jinja2."""
     from pytest_rageval.report.html.page import write_html
 
     try:
         write_html(path, stored.results, runs)
     except OSError as error:
-        raise SettingError(f"{path} cannot be written: {error.strerror or error}", code="RAG212") from error
+        raise SettingError(f"--out {path} cannot be written: {error.strerror or error}", code="RAG212") from error
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{stored.head}: its results.json is incomplete; no page can be written") from error
 
@@ -79,7 +82,7 @@ def _write(name: str, stored: StoredRun, path: Path) -> None:
                 encoding = "utf-8-sig" if name == "csv" else "utf-8"  # Excel needs the byte-order mark
                 part.write_text(TEXTS[name](stored), encoding=encoding, newline="")
     except OSError as error:
-        raise SettingError(f"{path} cannot be written: {error.strerror or error}", code="RAG212") from error
+        raise SettingError(f"--out {path} cannot be written: {error.strerror or error}", code="RAG212") from error
 
 
 def _csv(stored: StoredRun) -> str:

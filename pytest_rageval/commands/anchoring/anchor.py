@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_rageval.commands.quotes import Anchored, LabelledCorpus, anchored
+from pytest_rageval.commands.anchoring.quotes import Anchored, LabelledCorpus, anchored
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.source import read_records, shown_path

@@ -1,4 +1,4 @@
-"""``rageval show --csv``, ``--parquet``, ``--latex``, ``--json``: export of a run."""
+"""``rageval export``: a run in other formats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_a_row_is_a_case_under_a_system(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "results.json", "--csv", "out/cases.csv"]) == 0
+    assert main(["export", "results.json", "--as", "csv", "--out", "out/cases.csv"]) == 0
     assert capsys.readouterr().out.startswith("out/cases.csv: csv of run r1, started ")
     q2, q1, q3 = rows(project / "out" / "cases.csv")
     assert (q2["case_id"], q2["system"], q2["status"], q2["facet.topic"]) == ("q2", "mine", "scored", "A")
@@ -48,14 +48,14 @@ def test_a_row_is_a_case_under_a_system(project: Path, capsys: pytest.CaptureFix
 
 def test_missing_texts_have_no_column(project: Path) -> None:
     stored(project / "bare.json", texts=False)
-    assert main(["show", "bare.json", "--csv", "bare.csv"]) == 0
+    assert main(["export", "bare.json", "--as", "csv", "--out", "bare.csv"]) == 0
     assert "answer" not in rows(project / "bare.csv")[0]
     assert "§" not in (project / "bare.csv").read_text(encoding="utf-8")
 
 
 def test_pandas_reads_the_outcomes(project: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas, of the extra dev, is not installed")
-    assert main(["show", "results.json", "--csv", "cases.csv"]) == 0
+    assert main(["export", "results.json", "--as", "csv", "--out", "cases.csv"]) == 0
     frame = pandas.read_csv("cases.csv")
     assert frame.groupby("testbed")["score.token_f1"].mean()["test_a.py::test_plain"] == -0.5
     assert list(frame["score.accuracy"].notna()) == [True, False, False]
@@ -72,7 +72,7 @@ def test_pandas_makes_the_matrix_of_the_outcomes(project: Path) -> None:
     for outcome in list(run.outcomes.values())[:3]:
         del run.outcomes[outcome.nodeid], run.plan.cases[outcome.nodeid]
     written(run, project / "results.json")
-    assert main(["show", "results.json", "--csv", "cases.csv"]) == 0
+    assert main(["export", "results.json", "--as", "csv", "--out", "cases.csv"]) == 0
     frame = pandas.read_csv("cases.csv", keep_default_na=False, na_values=[""])
     assert frame["nodeid"].str.startswith(PLAIN).all()  # the mark that Excel wants is no part of a name
     pivoted = frame.pivot_table("score.token_f1", "facet.topic", "facet.task")
@@ -92,7 +92,8 @@ def test_facets_that_are_numbers_are_numbers(project: Path) -> None:
         scores = {"token_f1": Score(number / 4)}
         take(run, replace(each, nodeid=f"{PLAIN}[{number}]", facets=facets, scores=scores))
     written(run, project / "results.json")
-    assert main(["show", "results.json", "--parquet", "cases.parquet", "--csv", "cases.csv"]) == 0
+    for name in ("parquet", "csv"):
+        assert main(["export", "results.json", "--as", name, "--out", f"cases.{name}"]) == 0
     table = parquet.read_table("cases.parquet", use_threads=False)
     columns = {
         name: table.column(f"facet.{name}").to_pylist()[3:] for name in ("passages", "noise_rate", "name", "odd")
@@ -123,13 +124,13 @@ def test_an_answer_with_nul_is_read_whole(project: Path) -> None:
     each = run.outcomes[f"{PLAIN}[q3]"]
     take(run, replace(each, answer=Answer("before\0behind")))
     written(run, project / "results.json")
-    assert main(["show", "results.json", "--csv", "cases.csv"]) == 0
+    assert main(["export", "results.json", "--as", "csv", "--out", "cases.csv"]) == 0
     assert list(pandas.read_csv("cases.csv")["answer"])[2] == "before\\x00behind"
 
 
 def test_parquet_has_types_and_the_texts_as_they_are(project: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, of the extra parquet, is not installed")
-    assert main(["show", "results.json", "--parquet", "cases.parquet"]) == 0
+    assert main(["export", "results.json", "--as", "parquet", "--out", "cases.parquet"]) == 0
     table = parquet.read_table("cases.parquet", use_threads=False)
     assert [row["answer"] for row in table.to_pylist()][2] == FORMULA
     assert str(table.schema.field("score.token_f1").type) == "double"
@@ -141,13 +142,13 @@ def test_parquet_without_pyarrow_names_the_extra(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert main(["show", "results.json", "--parquet", "cases.parquet"]) == 2
+    assert main(["export", "results.json", "--as", "parquet", "--out", "cases.parquet"]) == 2
     assert "pip install 'pytest-rageval[parquet]'" in capsys.readouterr().err
     assert not (project / "cases.parquet").exists()
 
 
 def test_latex_contains_the_matrices_and_escapes_commands(capsys: pytest.CaptureFixture[str], project: Path) -> None:
-    assert main(["show", "results.json", "--latex", "-"]) == 0
+    assert main(["export", "results.json", "--as", "latex", "--out", "-"]) == 0
     text = capsys.readouterr().out
     assert text.count("\\begin{tabular}{lr") == text.count("\\bottomrule") == 2
     assert "% token_f1 by topic x task\n% mean (n); * < 5 cases; +k unscored\n" in text
@@ -166,7 +167,7 @@ def test_latex_takes_no_label_for_a_command_and_has_the_gains(
         scores = {"accuracy": Score(1.0), "closed_book_accuracy": Score(0.0)}
         take(run, replace(each, facets={"topic": topic}, nodeid=f"{PLAIN}[{topic}]", scores=scores))
     written(run, project / "results.json")
-    assert main(["show", "results.json", "--latex"]) == 0
+    assert main(["export", "results.json", "--as", "latex"]) == 0
     text = capsys.readouterr().out
     assert [line.split("&")[0].strip() for line in text.splitlines() if "&" in line][1:4] == ["{}* y", "{}[x]", "z"]
     assert "% accuracy - closed_book_accuracy by topic" in text
@@ -176,7 +177,7 @@ def test_json_is_the_results_normalised(project: Path, capsys: pytest.CaptureFix
     from jsonschema import Draft202012Validator
 
     before = json.loads((project / "results.json").read_text(encoding="utf-8"))
-    assert main(["show", "results.json", "--json", "-"]) == 0
+    assert main(["export", "results.json", "--as", "json", "--out", "-"]) == 0
     text = capsys.readouterr().out
     read: dict[str, Any] = json.loads(text)
     assert read == before
@@ -199,21 +200,39 @@ def test_any_run_can_be_written(project: Path, kind: str) -> None:
     run.interrupted = kind == "interrupted"
     run.evaluate_gates()
     written(run, project / "any.json")
-    assert main(["show", "any.json", "--csv", "any.csv", "--latex", "any.tex", "--json", "again.json"]) == 0
-    assert len(rows(project / "any.csv")) == expected
-    assert len({row["system"] for row in rows(project / "any.csv")}) == {"empty": 0, "five systems": 5}.get(kind, 1)
-    tables = (project / "any.tex").read_text(encoding="utf-8").count("\\toprule")
+    for name in ("csv", "latex", "json"):
+        assert main(["export", "any.json", "--as", name, "--out", f"any-again.{name}"]) == 0
+    assert len(rows(project / "any-again.csv")) == expected
+    assert len({row["system"] for row in rows(project / "any-again.csv")}) == {"empty": 0, "five systems": 5}.get(
+        kind, 1
+    )
+    tables = (project / "any-again.latex").read_text(encoding="utf-8").count("\\toprule")
     assert tables == {"empty": 0, "errors": 1, "interrupted": 2, "five systems": 9}[kind]
 
 
-@pytest.mark.parametrize("arguments", [("--csv", "-", "--json", "-"), ("--parquet", "-")])
-def test_binary_formats_are_not_printed(
-    project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
-) -> None:
-    assert main(["show", "results.json", *arguments]) == 2
+@pytest.mark.parametrize("name", ["parquet", "html", "traces"])
+def test_some_formats_are_not_printed(project: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert main(["export", "results.json", "--as", name, "--out", "-"]) == 2
     out, err = capsys.readouterr()
     assert not out
-    assert "the path of a file" in err
+    assert f"--as {name} cannot be printed; give --out a path" in err
+
+
+@pytest.mark.parametrize("name", ["parquet", "html"])
+def test_files_have_the_name_of_their_run(project: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow, of the extra parquet, is not installed")
+    assert main(["export", "results.json", "--as", name]) == 0
+    assert capsys.readouterr().out.startswith(f"r1.{name}: {name} of run r1, started ")
+    assert (project / f"r1.{name}").stat().st_size
+
+
+def test_an_unknown_format_gets_a_suggestion(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong, right in (("htm", "html"), ("Markdwon", "markdown")):
+        with pytest.raises(SystemExit):
+            main(["export", "results.json", "--as", wrong])
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert last == f"rageval export: error: unknown value of --as {wrong!r}; did you mean {right!r}?"
 
 
 def test_a_terminal_gets_no_control_characters(
@@ -224,16 +243,16 @@ def test_a_terminal_gets_no_control_characters(
     assert each.answer is not None
     take(run, replace(each, answer=replace(each.answer, text="a\x1b[31m\u202eb")))
     written(run, project / "marked.json")
-    assert main(["show", "marked.json", "--csv", "-"]) == 0
+    assert main(["export", "marked.json", "--as", "csv", "--out", "-"]) == 0
     assert "a\x1b[31m\u202eb" in capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(["show", "marked.json", "--csv", "-"]) == 0
+    assert main(["export", "marked.json", "--as", "csv", "--out", "-"]) == 0
     assert "a\\x1b[31m\\u202eb" in capsys.readouterr().out
 
 
 def test_an_unwritable_path_is_reported(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "file").write_text("")
-    assert main(["show", "results.json", "--csv", "file/cases.csv"]) == 2
+    assert main(["export", "results.json", "--as", "csv", "--out", "file/cases.csv"]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
@@ -243,7 +262,7 @@ def test_half_of_a_surrogate_pair_is_written_as_its_escape(project: Path, name: 
         pytest.importorskip("pyarrow", reason="pyarrow, of the extra parquet, is not installed")
     text = (project / "results.json").read_text(encoding="utf-8")
     (project / "odd.json").write_text(text.replace("§ Paris", "\\ud83d\\ude00 \\ud800"), encoding="utf-8")
-    assert main(["show", "odd.json", f"--{name}", "out"]) == 0
+    assert main(["export", "odd.json", "--as", name, "--out", "out"]) == 0
     if name == "csv":
         assert rows(project / "out")[0]["answer"] == "\U0001f600 \\ud800"
 
@@ -257,17 +276,17 @@ def test_a_page_of_results_that_say_less_of_their_baseline_is_drawn(
     for name in missing:
         del results["comparison"]["baseline"][name]
     (project / "old.json").write_text(json.dumps(results), encoding="utf-8")
-    assert main(["show", "old.json", "--html", "old.html"]) == 0
+    assert main(["export", "old.json", "--as", "html", "--out", "old.html"]) == 0
     assert f"started {started}" in (project / "old.html").read_text(encoding="utf-8")
     del results["baseline"]
     (project / "old.json").write_text(json.dumps(results), encoding="utf-8")
-    assert main(["show", "old.json", "--html", "old.html"]) == 0
+    assert main(["export", "old.json", "--as", "html", "--out", "old.html"]) == 0
     assert "Compared with " in (project / "old.html").read_text(encoding="utf-8")
 
 
 def test_results_of_another_schema_are_not_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (project / "results.json").read_text(encoding="utf-8")
     (project / "new.json").write_text(text.replace('"schema": 1', '"schema": 2'), encoding="utf-8")
-    for arguments in (["show", "new.json"], ["show", "new.json", "--csv", "out.csv"]):
+    for arguments in (["show", "new.json"], ["export", "new.json", "--as", "csv", "--out", "out.csv"]):
         assert main(arguments) == 2
         assert "has schema 2, but this version reads schema 1; update" in capsys.readouterr().err

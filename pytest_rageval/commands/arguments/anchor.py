@@ -18,11 +18,9 @@ not found or have changed; 2 if nothing was written.
 """
 
 
-def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command ``anchor``."""
-    parser = commands.add_parser(
-        "anchor", help="replace chunk ids by quotes, valid under any chunking", description=ABOUT, allow_abbrev=False
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``anchor``."""
+    parser.description = ABOUT
     parser.add_argument("cases", metavar="CASES", help="the dataset")
     parser.add_argument(
         "--corpus", action="append", default=[], metavar="LINE", help="a line of rag_corpus, instead of the ini's"
@@ -43,7 +41,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _anchor(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.anchor import anchor, check_labels
+    from pytest_rageval.commands.anchoring.anchor import anchor, check_labels
     from pytest_rageval.errors import SettingError
 
     if arguments.check:

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rageval.commands.command_parser import RUN, CommandParser
 from pytest_rageval.errors import SettingError
 
 if TYPE_CHECKING:
     from pytest_rageval.judges.values import Worth
 
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-
-__all__ = ["add_to", "signed_scale"]
+__all__ = ["add_to"]
 
 DESCRIPTION = """\
 Compare the metrics of a run with people's labels of its answers: the agreement, and the mean of each metric corrected
@@ -39,7 +38,7 @@ MODES = {
 """Option -> the modes that use it; a mode has the name of the option that selects it."""
 
 
-def signed_scale(argv: Sequence[str]) -> list[str]:
+def _signed_scale(argv: Sequence[str]) -> list[str]:
     """Return arguments with ``--scale -2..2`` as one argument, because argparse takes -2..2 for an option."""
     joined: list[str] = []
     for argument in argv:
@@ -50,18 +49,12 @@ def signed_scale(argv: Sequence[str]) -> list[str]:
     return joined
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``agreement``."""
-    parser = commands.add_parser(
-        "agreement",
-        help="compare a run's metrics with people's labels, or write a sheet for people to label",
-        description=DESCRIPTION,
-        allow_abbrev=False,
-    )
+def add_to(parser: CommandParser) -> None:
+    """Add the arguments of ``agreement``."""
+    parser.description = DESCRIPTION
+    parser.rewrite = _signed_scale
     parser.add_argument("labels", nargs="?", type=Path, metavar="LABELS", help="a file of labels, JSON Lines or CSV")
-    parser.add_argument(
-        "run", nargs="*", metavar="RESULTS", help="a run under .rageval/runs, or a results.json; several only for pairs"
-    )
+    parser.add_argument("run", nargs="*", metavar="RESULTS", help=f"{RUN}; several only for pairs")
     parser.add_argument("--metric", action="append", default=[], metavar="NAME", help="a metric to look at, repeatable")
     parser.add_argument("--by", metavar="FACET", help="also report per facet value")
     parser.add_argument("--value", action="append", default=[], metavar="LABEL=X", help="the value of a label, in 0..1")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from pytest_rageval.commands.quote_text import quote_of
+from pytest_rageval.commands.anchoring.quote_text import quote_of
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import short_repr
 from pytest_rageval.metrics.shared.matching import fold, slot_hits

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["add_to"]
 
@@ -18,11 +14,9 @@ unless a run cannot be read.
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``compare``."""
-    parser = commands.add_parser(
-        "compare", help="compare two runs case by case", description=DESCRIPTION, allow_abbrev=False
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``compare``."""
+    parser.description = DESCRIPTION
     parser.add_argument("base", metavar="BASE", help="the earlier run: a baseline, a results.json, or a run")
     parser.add_argument("new", metavar="NEW", help="the later run, in the same forms")
     parser.add_argument("--rows", metavar="FACET", help="facet of the rows of cells (default topic)")

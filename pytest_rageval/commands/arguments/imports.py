@@ -5,10 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 __all__ = ["add_to"]
 
@@ -26,11 +22,9 @@ nothing was written.
 """
 
 
-def add_to(commands: Commands) -> None:
-    """Add the command ``import``."""
-    parser = commands.add_parser(
-        "import", help="import datasets and answers of other tools", description=DESCRIPTION, allow_abbrev=False
-    )
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``import``."""
+    parser.description = DESCRIPTION
     parser.add_argument("format", metavar="FORMAT", help="the format of the files")
     parser.add_argument(
         "sources", nargs="+", type=Path, metavar="SOURCE", help="a file, or a folder of predictions or logs"

@@ -1,4 +1,4 @@
-"""Invalid targets of ``rageval show``: the run itself, and one file for two formats."""
+"""Invalid targets of ``rageval export``: the run itself, and missing ones."""
 
 from __future__ import annotations
 
@@ -23,48 +23,47 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["show", *arguments]) == 2
+    assert main(["export", *arguments]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.count("\n") == 1
     return output.err
 
 
-@pytest.mark.parametrize("name", ["csv", "html", "json", "latex", "markdown", "mlflow", "parquet"])
-def test_a_run_after_its_format_is_not_overwritten(
-    project: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("name", ["csv", "html", "json", "latex", "markdown", "mlflow", "parquet", "traces"])
+def test_a_run_as_a_target_is_not_overwritten(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = (project / "results.json").read_bytes()
-    message = refused(capsys, f"--{name}", "results.json")
-    assert f"put the run first and the target after its format: rageval show results.json --{name} TARGET" in message
-    assert f"--{name} names the run '{NEWEST}'" in refused(capsys, f"--{name}", NEWEST)
+    message = refused(capsys, "--as", name, "--out", "results.json")
+    assert "--out would overwrite the results in 'results.json'; name another file" in message
+    message = refused(capsys, "--as", name, "--out", NEWEST)
+    assert f"--out names the run '{NEWEST}'; put the run first: rageval export {NEWEST} --as {name} --out" in message
     assert (project / "results.json").read_bytes() == before
     assert not (project / NEWEST).exists()
 
 
 @pytest.mark.parametrize("name", ["csv", "json"])
-def test_the_shown_run_is_not_overwritten(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_exported_run_is_not_overwritten(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "link.json").symlink_to("results.json")
     before = (project / "results.json").read_bytes()
-    assert "would overwrite" in refused(capsys, "results.json", f"--{name}", "./results.json")
-    assert "would overwrite" in refused(capsys, "results.json", f"--{name}", "link.json")
+    assert "would overwrite" in refused(capsys, "results.json", "--as", name, "--out", "./results.json")
+    assert "would overwrite" in refused(capsys, "results.json", "--as", name, "--out", "link.json")
     assert (project / "results.json").read_bytes() == before
-
-
-def test_two_formats_do_not_share_a_file(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    message = refused(capsys, "--csv", "x", "--markdown", "./x")
-    assert "--csv and --markdown both write to './x'; name two files" in message
-    assert not (project / "x").exists()
 
 
 @pytest.mark.parametrize("name", ["csv", "html", "mlflow"])
 def test_a_target_without_a_name_is_refused(project: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"--{name} has no target; name a" in refused(capsys, f"--{name}", "")
+    assert {"mlflow": "--as mlflow needs --out URI"}.get(name, "--out has no target; name a file") in refused(
+        capsys, "--as", name, "--out", ""
+    )
     assert sorted(path.name for path in project.iterdir()) == [".rageval", "pyproject.toml", "results.json"]
+
+
+def test_mlflow_needs_a_store(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--as mlflow needs --out URI: a server, a database or a folder" in refused(capsys, "--as", "mlflow")
 
 
 def test_an_earlier_export_is_overwritten(project: Path) -> None:
     for name in ("csv", "json", "markdown"):
         for _ in range(2):
-            assert main(["show", "results.json", f"--{name}", f"out.{name}"]) == 0
+            assert main(["export", "results.json", "--as", name, "--out", f"out.{name}"]) == 0
             assert (project / f"out.{name}").stat().st_size

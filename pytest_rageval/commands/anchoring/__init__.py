@@ -1,0 +1,1 @@
+"""Chunk ids to quotes of the corpus: the work of ``rageval anchor``."""

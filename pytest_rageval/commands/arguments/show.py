@@ -1,0 +1,34 @@
+"""The arguments of ``rageval show``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from pytest_rageval.commands.command_parser import RUN, CommandParser
+from pytest_rageval.commands.exports.formats import FORMATS
+
+__all__ = ["add_to"]
+
+DESCRIPTION = "Print the summary of a run, by default the newest: counts, matrices, correlations, gates."
+
+
+def add_to(parser: CommandParser) -> None:
+    """Add the arguments of ``show``."""
+    parser.description = DESCRIPTION
+    parser.add_argument("run", nargs="?", metavar="RUN", help=RUN)
+    parser.add_argument(
+        "--case", metavar="ID", help="print one case, by its id or node id, with the steps of its answer"
+    )
+    parser.elsewhere = {f"--{name}": f"rageval export RUN --as {name} writes this format" for name in FORMATS}
+    parser.set_defaults(run_command=_run, pages=True)
+
+
+def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    if arguments.case is not None:
+        from pytest_rageval.commands.show_case import show_case
+
+        return show_case(arguments.run, arguments.case)
+    from pytest_rageval.commands.show import show
+
+    return show(arguments.run)

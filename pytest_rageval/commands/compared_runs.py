@@ -1,0 +1,64 @@
+"""Load two runs to compare: their measures, and the later run with the answers of the earlier one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.commands.runs import holds_results, stored_run
+from pytest_rageval.report.files.answers_file import answers_path, read_answers
+from pytest_rageval.report.files.baseline_file import read_baseline
+from pytest_rageval.report.run.old_answers import Source, answers_of
+from pytest_rageval.report.run.run import Run
+
+__all__ = ["ComparedRuns", "compared_runs"]
+
+
+class ComparedRuns(NamedTuple):
+    """Two runs.
+
+    Attributes:
+        before: the measures of the earlier run.
+        after: the measures of the later run.
+        run: the later run, with the earlier one as its baseline, so that ``run.old`` has the old answers; None if only
+            its measures are known, because it is a baseline.
+    """
+
+    before: Snapshot
+    after: Snapshot
+    run: Run | None
+
+
+def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
+    """Load two runs; each is a baseline, a results.json, or a run's name or folder.
+
+    The answers of a baseline are those next to it, if there are any.
+
+    Raises:
+        DataError, SettingError: a run is unknown or cannot be read, or a baseline's answers are malformed.
+    """
+    before, earlier = _load(root, base)
+    after, run = _load(root, new)
+    if run is not None:
+        run.baseline, run.source = before, _answers(base, earlier)
+        run.outcomes = {nodeid: replace(each, was=None) for nodeid, each in run.outcomes.items()}  # of another baseline
+    return ComparedRuns(before, after, run)
+
+
+def _load(root: Path, name: str) -> tuple[Snapshot, Run | None]:
+    path = Path(name)
+    if path.is_file() and not holds_results(path):
+        return replace(read_baseline(path), path=name), None
+    stored = stored_run(root, name)
+    info = stored.results["run"]
+    where = name if path.exists() else ""
+    return replace(stored.run.snapshot(), run=info["id"], versions=info["versions"], path=where), stored.run
+
+
+def _answers(name: str, run: Run | None) -> Source:
+    if run is not None:
+        return Source(name, answers_of(run.outcomes.values()) if run.texts else ())
+    path = answers_path(Path(name))
+    return Source(path.name, read_answers(path)) if path.is_file() else Source()

@@ -1,0 +1,198 @@
+"""Check the project of the current folder, for the command `rageval doctor`: ini, components, baseline, models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import pytest
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import ModelError, RagEvalError, ascii_safe, did_you_mean
+from pytest_rageval.hooks.collect.keys import CATALOG
+from pytest_rageval.hooks.config.model_clients import LOCAL, Models
+from pytest_rageval.hooks.config.model_scripts import is_offline
+from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.hooks.config.setting import Setting, declared
+from pytest_rageval.hooks.project import in_project
+from pytest_rageval.importing import cause_text
+
+__all__ = ["Check", "project_checks"]
+
+PARAMS = "_params"
+"""Ending of settings whose values may be secrets."""
+
+UNKNOWN = "no setting has this name"
+
+PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of one check.
+
+    Attributes:
+        topic: what it belongs to: installed, ini, components or models.
+        name: what was checked.
+        state: ok; missing for an extra that is not installed; unasked for a model; wrong.
+        text: a version, what is wrong and what to do, or "".
+    """
+
+    topic: str
+    name: str
+    state: Literal["ok", "missing", "unasked", "wrong"]
+    text: str = ""
+
+
+def project_checks(*, ask_models: bool) -> list[Check]:
+    """Return the checks of the project that pytest finds here; ask each model once if ``ask_models``."""
+    from pytest_rageval.llm.secrets import redact
+
+    try:
+        found = in_project(lambda config: [*_checks(config, ask_models=ask_models)])
+    except RagEvalError as error:
+        found = [Check("ini", "project", "wrong", str(error))]
+    return [Check(each.topic, each.name, each.state, ascii_safe(redact(each.text))) for each in found]
+
+
+def _checks(config: pytest.Config, *, ask_models: bool) -> Iterator[Check]:
+    where = "no ini file" if config.inipath is None else str(config.inipath)
+    yield Check("ini", "file", "ok", where)
+    ini = [*_ini_checks(config)]
+    yield from ini
+    if any(each.state == "wrong" and not each.text.startswith(UNKNOWN) for each in ini):
+        return
+    try:
+        options = Options(config)
+    except RagEvalError as error:
+        yield Check("ini", "settings", "wrong", str(error))
+        return
+    yield from _component_checks(config, options)
+    yield from _model_checks(options, ask_models=ask_models)
+
+
+def _ini_checks(config: pytest.Config) -> Iterator[Check]:
+    known = {row.ini: row for row in declared(Options) if row.ini}
+    attributes = vars(config)  # its name has changed in pytest 9, and getini() does not list unknown keys
+    keys = attributes.get("_inicfg", attributes.get("inicfg", ()))
+    for name in sorted(name for name in keys if name.startswith("rag")):
+        if name in known:
+            problem = _problem_of_setting(config, known[name])
+            yield Check("ini", name, "wrong" if problem else "ok", problem)
+        else:
+            hint = did_you_mean(name, known)
+            listed = "docs/reference/options.md lists the settings"
+            yield Check("ini", name, "wrong", f"{UNKNOWN}; {hint if hint.startswith('did you') else listed}")
+
+
+def _problem_of_setting(config: pytest.Config, row: Setting[Any]) -> str:
+    """Return what is wrong with a setting, or ""; without its text if that may hold a secret."""
+    try:
+        row.read(config)
+    except RagEvalError as error:
+        hidden = "a line is malformed, repeated or has an invalid value; write name = value"
+        return hidden if row.ini.endswith(PARAMS) else str(error)
+    return ""
+
+
+def _component_checks(config: pytest.Config, options: Options) -> Iterator[Check]:
+    """Yield a check for each component and file that the settings name."""
+    from pytest_rageval.corpora.places import places
+    from pytest_rageval.hooks.config.system_names import check_names
+
+    catalog = config.stash[CATALOG]
+    for text in options.systems or options.ini_systems:
+        yield _tried(f"system {text}", partial(_load_system, text, options, catalog))
+    if options.named_systems:
+        yield _tried("rag_systems", partial(check_names, options.named_systems.values(), catalog.systems))
+    if options.corpus:
+        files = partial(places, options.corpus, options.beside, catalog.corpora)
+        yield _tried("rag_corpus", lambda: f"{len([*files()]):,} files")
+        get = partial(catalog.retrievers.get, options.retriever, "rag_retriever")
+        yield _tried(f"retriever {options.retriever}", get)
+    for metric in options.panels:
+        yield _tried(f"judge {metric}", partial(catalog.metrics.get, metric, "rag_judges"))
+    for language, file in options.prompts.items():
+        yield _tried(f"prompts {language}", file.read_bytes)
+    if options.baseline.path is not None:
+        yield _tried(f"baseline {options.baseline.path}", partial(_baseline, options))
+
+
+def _tried(name: str, check: Callable[[], object]) -> Check:
+    try:
+        result = check()
+    except RagEvalError as error:
+        return Check("components", name, "wrong", str(error))
+    except OSError as error:
+        return Check("components", name, "wrong", f"{error.filename}: {error.strerror}; correct the path")
+    except Exception as error:  # a user's module may raise anything
+        return Check("components", name, "wrong", cause_text(error))
+    return Check("components", name, "ok", result if isinstance(result, str) else "")
+
+
+def _load_system(text: str, options: Options, catalog: Catalog) -> None:
+    from pytest_rageval.hooks.collect.named_systems import NamedSystems
+    from pytest_rageval.hooks.config.system_names import named_system
+
+    named = named_system(text, "rag_system", options.named_systems, catalog.systems)
+    systems = NamedSystems(options.folders)
+    try:
+        systems.load([named.system], catalog.systems, options.named_systems)
+    finally:
+        systems.close()
+
+
+def _baseline(options: Options) -> str:
+    from pytest_rageval.hooks.config.baseline import check_baseline
+
+    snapshot = check_baseline(options.baseline)
+    return "" if snapshot is None else f"{len(snapshot.originals):,} cases"
+
+
+def _model_checks(options: Options, *, ask_models: bool) -> Iterator[Check]:
+    models = Models(options, None, None)
+    for fixture, name in dict.fromkeys(models.names):
+        label = f"{fixture} {name}"
+        if not ask_models:
+            yield Check("models", label, "unasked", "--models sends it one request")
+        elif is_offline(name) or name.startswith(LOCAL):
+            yield Check("models", label, "ok", "on this machine")
+        else:
+            params = models.setting(fixture).params
+            problem = asyncio.run(_problem_of(fixture, name, params))
+            yield Check("models", label, "wrong" if problem else "ok", _without_values(problem, params) or "it replied")
+
+
+async def _problem_of(fixture: str, name: str, params: Mapping[str, Any]) -> str:
+    """Send a model one request; return what failed, or ""."""
+    from pytest_rageval.llm.backends.named_model import NamedModel
+
+    model = NamedModel(name)
+    try:
+        if fixture == "rag_embedder":
+            await asyncio.wait_for(model.embed(["OK"], **params), PATIENCE_S)
+        else:
+            message = {"role": "user", "content": "Reply with OK."}
+            await asyncio.wait_for(model.complete([message], **params), PATIENCE_S)
+    except asyncio.TimeoutError:
+        return f"no reply within {PATIENCE_S:.0f} s"
+    except ModelError as error:
+        return f"{error.kind}: {error}"
+    except RagEvalError as error:
+        return str(error)
+    finally:
+        with suppress(Exception):  # closing must not hide the result
+            await model.aclose()
+    return ""
+
+
+def _without_values(text: str, params: Mapping[str, Any]) -> str:
+    """Return a text without the values of parameters, which a server may repeat; its address stays."""
+    for key, value in params.items():
+        if isinstance(value, str) and value and key not in ("api_base", "base_url"):
+            text = text.replace(value, f"<{key}>")
+    return text

@@ -1,0 +1,65 @@
+"""Find the answers of the run that a session is compared with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rageval.errors import RagEvalError
+from pytest_rageval.hooks.config.baseline import read_against
+from pytest_rageval.report.files.answers_file import answers_path, read_answers
+from pytest_rageval.report.files.read_results import read_run
+from pytest_rageval.report.run.old_answers import Source, answers_of
+from pytest_rageval.report.text.lines import counted
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.config.option_groups import BaselineSetting
+    from pytest_rageval.report.run.run import Run
+
+__all__ = ["add_old_answers"]
+
+
+def add_old_answers(run: Run, setting: BaselineSetting, runs: Path | None) -> list[str]:
+    """Add the old answers to the outcomes of a run; return warnings if they cannot be used.
+
+    They come from the run that ``--rag-against`` names, else from the file next to the baseline if
+    ``rag_baseline_answers`` is set, else from the baseline's run if it is still on this machine.
+
+    Args:
+        run: the run, with its baseline.
+        setting: the baseline.
+        runs: the folder of the runs of this machine.
+    """
+    earlier = run.earlier()
+    if earlier is None or not run.texts:
+        return []
+    try:
+        run.source = _source(setting, earlier.run, runs)
+    except RagEvalError as error:
+        return [] if setting.update else [f"the old answers cannot be shown: {error}"]
+    if setting.against is not None and not run.source.answers:
+        return [f"the old answers cannot be shown: {run.source.name} has no texts"]
+    foreign = 0 if run.old is None else run.old.foreign
+    run.add_old_answers()
+    if not foreign or setting.update:
+        return []
+    whose = (
+        f"{counted(foreign, 'answer')} of {run.source.name} differ from those that the baseline {earlier.path} scored"
+    )
+    return [f"{whose}, and are not shown; write both anew with --rag-update-baseline"]
+
+
+def _source(setting: BaselineSetting, name: str, runs: Path | None) -> Source:
+    if setting.against is not None:
+        return read_against(setting.against)[1]
+    if setting.answers and setting.path is not None:
+        path = answers_path(setting.path)
+        return Source(path.name, read_answers(path))
+    stored = None if runs is None or not name or Path(name).name != name else runs / name / "results.json"
+    if stored is None or not stored.is_file():
+        return Source()
+    try:
+        run = read_run(stored, gates=False).run
+    except RagEvalError:  # nobody asked for this file
+        return Source()
+    return Source(f"the run {name}", answers_of(run.outcomes.values()) if run.texts else ())

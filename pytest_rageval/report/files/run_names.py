@@ -1,0 +1,63 @@
+"""Resolve the name of a run: a path, a name, the start of one, ``latest`` or ``latest~1``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pytest_rageval.errors import SettingError, ascii_safe, short_repr
+from pytest_rageval.report.files.run_folder import run_age
+
+__all__ = ["LATEST", "find_run", "stored_runs"]
+
+LATEST = "latest"
+
+SHOWN = 5
+"""Largest number of runs that a message lists."""
+
+_BACK = re.compile(rf"{LATEST}(?:~(\d{{0,9}}))?")
+
+
+def stored_runs(runs: Path) -> list[Path]:
+    """Return the folders of the runs in ``runs``, newest first."""
+    return sorted((path for path in runs.glob("*") if path.is_dir()), key=run_age, reverse=True)
+
+
+def find_run(runs: Path, name: str) -> Path:
+    """Return the folder of a run, or the path of a file.
+
+    A file comes first, then the whole name of a run, ``latest``, the path of a folder, the start of one run's name.
+
+    Args:
+        runs: the folder of the project's runs.
+        name: the name, as typed.
+
+    Raises:
+        SettingError: no run has the name, or several begin with it.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    if name and path.name == name and (runs / name).is_dir():
+        return runs / name
+    stored = stored_runs(runs)
+    if back := _BACK.fullmatch(name):
+        number = int(back[1] or (1 if "~" in name else 0))
+        if number < len(stored):
+            return stored[number]
+        known = f"there are only {len(stored)} runs" if stored else "there is no run"
+        raise SettingError(f"no run {name}: {known} under {runs}; run the tests first", code="RAG212")
+    if name and path.is_dir():
+        return path
+    found = [folder for folder in stored if name and folder.name.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SettingError(f"several runs begin with {short_repr(name)}: {_listed(found)}; write more of the name")
+    hint = f"name one, such as {_listed(stored)}, or a file" if stored else "run the tests first, or name a file"
+    raise SettingError(f"the run {ascii_safe(name)} is not under {runs}; {hint}")
+
+
+def _listed(folders: list[Path]) -> str:
+    more = f" and {len(folders) - SHOWN} more" if len(folders) > SHOWN else ""
+    return ", ".join(ascii_safe(folder.name) for folder in folders[:SHOWN]) + more

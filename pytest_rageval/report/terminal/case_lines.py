@@ -1,0 +1,155 @@
+"""One case of a run as lines: what was asked and wanted, the answer then and now, scores, passages, cause, steps."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_rageval.analysis.baseline.comparison import broken_of
+from pytest_rageval.analysis.baseline.failure_cause import cause_text
+from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
+from pytest_rageval.metrics.diagnosis.diagnose import WORDS
+from pytest_rageval.model.answer import OldAnswer
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.json_text import from_json
+from pytest_rageval.report.run.old_answers import HOW
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.text.lines import Line, number
+from pytest_rageval.report.text.steps import step_lines
+from pytest_rageval.report.text.word_difference import difference_line, word_difference
+
+__all__ = ["case_lines"]
+
+_NOT_COMPARED = (
+    "the run was compared with no other; name a baseline with --rag-baseline, or an earlier results.json with "
+    "--rag-against"
+)
+
+
+def case_lines(run: Run, outcome: Outcome) -> Iterator[Line]:
+    """Yield the lines of an outcome, with the same case of the baseline if the run was compared with one."""
+    pairing = _pairing(run)
+    pair = _pair_of((*pairing.pairs, *pairing.failed), outcome)
+    instance: Mapping[str, Any] = from_json(run.instances.get(outcome.case_id, {}))
+    has_texts = "question" in instance
+    yield Line(f"{outcome.nodeid} - {outcome.status}, system {outcome.system}", "bold")
+    if has_texts:
+        yield Line(f"question: {_flat(outcome.question or instance['question'])}")
+    for slot in instance.get("gold", ()):
+        yield Line(f"wanted: {_flat(' / '.join(slot))}")
+    if outcome.error_type is not None:
+        yield Line(f"error: {_flat(outcome.error_type)}{'' if outcome.error is None else f' - {_flat(outcome.error)}'}")
+    old = None if run.old is None else run.old.of(outcome)
+    if has_texts:
+        yield from _answers(outcome, old, _why_unknown(run, pairing, outcome))
+    yield from _scores(outcome, pair)
+    yield from _passages(outcome, old, pair, instance)
+    if pair is not None:
+        yield from _cause(run, pair)
+    if outcome.diagnosis is not None:
+        kind, why = outcome.diagnosis.type, outcome.diagnosis.why
+        yield Line(f"diagnosis: {kind} {WORDS[kind]} ({why})")
+    yield Line(f"rerun: {shlex.join(['pytest', outcome.nodeid])}")
+    if outcome.answer is None or not outcome.answer.trace:
+        yield Line("steps: none recorded")
+        return
+    yield Line("steps:")
+    yield from map(Line, step_lines(outcome.answer.trace))
+
+
+def _pairing(run: Run) -> Pairing:
+    """Return the pairs of the run's cases with the baseline's, computed once."""
+    earlier = run.earlier()
+    return run.once(
+        "pairing", lambda run: Pairing() if earlier is None else pair_up(earlier.cases, run.snapshot().cases)
+    )
+
+
+def _pair_of(pairs: Sequence[Pair], outcome: Outcome) -> Pair | None:
+    return next((pair for pair in pairs if outcome.nodeid in pair.after.nodes), None)
+
+
+def _why_unknown(run: Run, pairing: Pairing, outcome: Outcome) -> str:
+    """Return why the old answer of an outcome is unknown, if it is."""
+    if run.baseline is None:
+        return _NOT_COMPARED
+    if _pair_of(pairing.changed, outcome) is not None:
+        return "the question, the gold answer or the passages of the case changed since the baseline"
+    if any(outcome.nodeid in case.nodes for case in pairing.new):
+        return "the baseline does not have this case"
+    pair = _pair_of((*pairing.pairs, *pairing.failed), outcome)
+    return "the baseline has no answer to this case" if pair is None or not pair.before.said else HOW
+
+
+def _answers(outcome: Outcome, old: OldAnswer | None, why_unknown: str) -> Iterator[Line]:
+    """Yield the answer then and now, and their difference."""
+    now = None if outcome.answer is None else _flat(outcome.answer.text)
+    was = None if old is None else _flat(old.text)
+    if was is None:
+        if now is not None:
+            yield Line(f"answer: {now}")
+        yield Line(f"was: unknown, {why_unknown}")
+        return
+    if now == was:
+        yield Line(f"answer: {now}")
+        yield Line("was: the same answer")
+        return
+    yield Line(f"was: {was}")
+    if now is not None:
+        yield Line(f"now: {now}")
+        yield difference_line(word_difference(was, now), "difference: ")
+
+
+def _scores(outcome: Outcome, pair: Pair | None) -> Iterator[Line]:
+    """Yield each score, with the value of the baseline before it."""
+    before: Mapping[str, float] = {} if pair is None else pair.before.scores
+    for name in dict.fromkeys((*outcome.scores, *before)):
+        score = outcome.scores.get(name)
+        now = "no score" if score is None else number(score.value) if score.reason is None else _flat(score.reason)
+        yield Line(f"{name}: {f'{number(before[name])} -> ' if name in before else ''}{now}")
+
+
+def _passages(
+    outcome: Outcome, old: OldAnswer | None, pair: Pair | None, instance: Mapping[str, Any]
+) -> Iterator[Line]:
+    """Yield the passages that the answer gained and lost, and the rank of each passage with evidence."""
+    now, was = outcome.seen, None if old is None else old.passages
+    if now is not None and was is not None:
+        gained = [name for name in now if name not in was]
+        lost = [name for name in was if name not in now]
+        if gained or lost:
+            yield Line(f"passages: gained {', '.join(gained) or 'none'}; lost {', '.join(lost) or 'none'}")
+        else:
+            yield Line(f"passages: {'the same' if now == was else 'the same in another order'}")
+    for name in _evidence(instance) if now is not None else ():
+        then = "" if was is None else f"{_rank(name, was)} -> "
+        yield Line(f"evidence {name}: {then}{_rank(name, now or ())}")
+    if pair is not None and pair.before.evidence is not None and pair.after.evidence is not None:
+        yield Line(f"share of the evidence: {number(pair.before.evidence)} -> {number(pair.after.evidence)}")
+
+
+def _evidence(instance: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the passages with evidence: judged relevant or, without judgements, positive."""
+    relevant = [name for name, grade in instance.get("qrels", {}).items() if grade >= 1]
+    roles = ((name, passage.get("role")) for name, passage in (instance.get("passages") or {}).items())
+    return relevant or [name for name, role in roles if role == "positive"]
+
+
+def _rank(name: str, passages: Sequence[str]) -> str:
+    return f"rank {passages.index(name) + 1}" if name in passages else "missing"
+
+
+def _cause(run: Run, pair: Pair) -> Iterator[Line]:
+    """Yield the cause if the primary metric of the testbed became worse."""
+    metric = run.primary.get(pair.after.testbed, "")
+    info = run.plan.metrics.get(metric)
+    if info is None or metric not in pair.before.scores or metric not in pair.after.scores:
+        return
+    if broken_of([pair], metric, higher_is_better=info.higher_is_better):
+        yield Line(f"cause: {cause_text(pair, info.of)}")
+
+
+def _flat(text: str) -> str:
+    """Return a text in one line; line breaks become spaces."""
+    return " ".join(text.split())

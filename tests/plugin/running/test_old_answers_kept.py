@@ -1,0 +1,304 @@
+"""The old answers of a run: kept next to the baseline, or taken from an earlier results.json."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from support.projects.rag_project import Mode, Project, case
+
+from pytest_rageval.commands.compared_runs import compared_runs
+
+UPDATE = ("--rag-baseline", "rag-baseline.json", "--rag-update-baseline")
+BASELINE = ("--rag-baseline", "rag-baseline.json")
+ANSWERS = "rag-baseline.answers.jsonl.gz"
+KEEPS = "rag_baseline_answers = true"
+
+SYSTEM = """
+    import pytest
+    from pytest_rageval import Answer, Ranking, ScoredPassage
+
+    SAYS = {says!r}
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        def say(query):
+            text, passages = SAYS.get(query.question, ("Paris", ["d1"]))
+            return Answer(text, Ranking(tuple(ScoredPassage(name, 1.0) for name in passages)))
+        return say
+"""
+
+
+def says(project: Project, **answers: tuple[str, list[str]]) -> None:
+    """Write a system that answers "Paris" from the passage d1, but for these cases."""
+    project.file("conftest.py", SYSTEM.replace("{says!r}", repr(answers)))
+
+
+@pytest.fixture
+def kept(project: Project) -> Project:
+    """Return a project of three cases with a baseline and its answers, whose runs are removed as in CI."""
+    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    project.says([case(f"q{at}", f"q{at}") for at in (1, 2, 3)])
+    says(project, q1=("It is Paris, the capital", ["d1", "d2"]))
+    assert project.run(*UPDATE).status == 0
+    return project
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def test_keeps_the_answers_next_to_the_baseline_with_the_same_bytes(kept: Project) -> None:
+    path = kept.path / ANSWERS
+    assert lines(path)[0] == {
+        "testbed": "test_it.py::test_it",
+        "case": "q1",
+        "system": "rag_system",
+        "facets": {"dataset": "cases", "language": "en"},
+        "said": lines(path)[0]["said"],
+        "text": "It is Paris, the capital",
+        "abstained": None,
+        "passages": ["d1", "d2"],
+    }
+    assert [line["case"] for line in lines(path)] == ["q1", "q2", "q3"]
+    before = path.read_bytes()
+    path.unlink()
+    assert kept.run(*UPDATE, "-p", "no:randomly").status == 0
+    assert path.read_bytes() == before
+
+
+def test_results_show_what_the_answer_was(kept: Project, mode: Mode) -> None:
+    says(kept, q1=("It is Rome", ["d2"]), q2=("Paris", ["d9"]))
+    run = kept.run(*BASELINE, *mode)
+    assert run.status == 0
+    assert run.outcomes["q1"]["was"] == {
+        "text": "It is Paris, the capital",
+        "abstained": None,
+        "passages": ["d1", "d2"],
+    }
+    assert run.outcomes["q2"]["was"] == {"text": "Paris", "abstained": None, "passages": ["d1"]}
+    assert "was" not in run.outcomes["q3"]
+    assert "old answers" not in run.text
+
+
+def test_repeats_are_a_line_each(project: Project) -> None:
+    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    project.says([case("q1", "say Paris")])
+    assert project.run(*UPDATE, "--rag-repeat", "2").status == 0
+    assert [(line["case"], line["repeat"]) for line in lines(project.path / ANSWERS)] == [("q1", "1"), ("q1", "2")]
+
+
+def test_a_part_of_the_project_replaces_its_answers_only(kept: Project) -> None:
+    says(kept, q1=("Rome", []), q2=("Rome", []))
+    assert kept.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2").status == 0
+    assert [line["text"] for line in lines(kept.path / ANSWERS)] == ["It is Paris, the capital", "Rome", "Paris"]
+
+
+def test_secrets_are_masked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOWN_API_KEY", "sk-9f27aa61c0")
+    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    project.says([case("q1", "say the key is sk-9f27aa61c0")])
+    assert project.run(*UPDATE).status == 0
+    assert lines(project.path / ANSWERS)[0]["text"] == "the key is <TOWN_API_KEY>"
+    project.data([case("q1", "say the key is sk-9f27aa61c0")])
+    assert "differ" not in project.run(*BASELINE).text
+
+
+def test_is_refused_without_texts(project: Project) -> None:
+    project.file("pytest.ini", f"[pytest]\n{KEEPS}\nrag_report_texts = false")
+    project.says([case("q1")])
+    result = project.run(*UPDATE).result
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: rag_baseline_answers = true stores the texts that rag_report_texts = false*"])
+
+
+@pytest.mark.parametrize(
+    ("damage", "warning"),
+    [
+        ("missing", f"*the old answers cannot be shown: the baseline's answers *{ANSWERS} is missing; write it anew*"),
+        ("cut", f"*the old answers cannot be shown: *{ANSWERS}: this is no whole gzip file; write it anew*"),
+        ("text", f"*the old answers cannot be shown: the baseline's answers *{ANSWERS} cannot be read*"),
+        ("line", f"*the old answers cannot be shown: *{ANSWERS}:2: this is no answer (KeyError: *"),
+    ],
+)
+def test_a_bad_file_is_one_warning(kept: Project, damage: str, warning: str) -> None:
+    path = kept.path / ANSWERS
+    whole = path.read_bytes()
+    path.unlink()
+    if damage != "missing":
+        first = gzip.decompress(whole).splitlines(keepends=True)[0]
+        path.write_bytes({"cut": whole[:-20], "text": b"{}", "line": gzip.compress(first + b"{}\n")}[damage])
+    says(kept, q1=("It is Rome", ["d2"]))
+    run = kept.run(*BASELINE)
+    assert run.status == 0
+    run.said(warning)
+    assert "was" not in run.outcomes["q1"]
+
+
+def test_answers_of_another_baseline_are_not_shown(kept: Project) -> None:
+    before = (kept.path / ANSWERS).read_bytes()
+    says(kept, q1=("It is Lyon", ["d1"]))
+    assert kept.run(*UPDATE).status == 0
+    (kept.path / ANSWERS).write_bytes(before)
+    says(kept, q1=("It is Rome", ["d2"]))
+    run = kept.run(*BASELINE)
+    assert "was" not in run.outcomes["q1"]
+    run.said(f"*1 answer of {ANSWERS} differ* from those that the baseline rag-baseline.json scored, and *")
+
+
+def test_against_an_earlier_run_is_a_baseline_too(project: Project, mode: Mode) -> None:
+    project.says([case(f"q{at}", f"q{at}") for at in range(1, 13)], 'gates=["accuracy >= baseline"]')
+    says(project)
+    assert project.run(*UPDATE, json_path="old.json").status == 0
+    says(project, **{f"q{at}": ("It is Rome", ["d2"]) for at in range(1, 10)})
+    run = project.run("--rag-against", "old.json", *mode)
+    assert run.status == 1
+    gate = run.gates["accuracy >= baseline"]
+    assert (gate["status"], gate["value"], gate["baseline"]) == ("failed", 0.25, 1.0)
+    assert run.results["comparison"]["baseline"]["path"] == "old.json"
+    assert run.outcomes["q1"]["was"] == {"text": "Paris", "abstained": None, "passages": ["d1"]}
+    assert "was" not in run.outcomes["q12"]
+
+
+def test_against_shows_answers_next_to_a_baseline_without_them(project: Project) -> None:
+    project.says([case("q1", "q1")])
+    says(project)
+    assert project.run(*UPDATE, json_path="old.json").status == 0
+    says(project, q1=("It is Rome", ["d2"]))
+    assert "was" not in project.run(*BASELINE).outcomes["q1"]
+    run = project.run(*BASELINE, "--rag-against", "old.json")
+    assert run.outcomes["q1"]["was"]["text"] == "Paris"
+    assert run.results["comparison"]["baseline"]["path"] == "rag-baseline.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (None, "--rag-against names 'old.json', and there is no such file; name a results.json*"),
+        ("{", "*old.json is not a results.json that this version can read*"),
+        ('{"schema": 9}', "*old.json has schema 9, but this version reads schema 1*"),
+    ],
+)
+def test_a_bad_file_to_compare_with_is_a_usage_error(project: Project, text: str | None, problem: str) -> None:
+    project.says([case("q1")])
+    if text is not None:
+        project.file("old.json", text)
+    result = project.run("--rag-against", "old.json").result
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    result.stderr.fnmatch_lines([f"ERROR: {problem}"])
+
+
+def test_against_a_run_without_texts_is_said(project: Project) -> None:
+    project.says([case("q1", "q1")])
+    says(project)
+    project.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    assert project.run(json_path="old.json").status == 0
+    (project.path / "pytest.ini").unlink()
+    says(project, q1=("It is Rome", ["d2"]))
+    run = project.run("--rag-against", "old.json")
+    run.said("*the old answers cannot be shown: old.json has no texts*")
+    assert "was" not in run.outcomes["q1"]
+
+
+def test_reports_without_texts_have_no_old_answers(kept: Project) -> None:
+    kept.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    says(kept, q1=("It is Rome", ["d2"]))
+    run = kept.run(*BASELINE)
+    assert "was" not in run.outcomes["q1"]
+    assert "capital" not in json.dumps(run.results)
+
+
+def test_the_run_of_the_baseline_has_the_answers_while_it_is_on_this_machine(project: Project) -> None:
+    project.says([case("q1", "q1")])
+    says(project)
+    project.run(*UPDATE)
+    says(project, q1=("It is Rome", ["d2"]))
+    assert project.run(*BASELINE, fresh=False).outcomes["q1"]["was"]["text"] == "Paris"
+
+
+def shown(project: Project, name: str) -> list[str]:
+    result = project.command("show", "--case", name)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()[3:]
+
+
+def test_show_prints_a_broken_case_with_what_it_was(project: Project) -> None:
+    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    pool = [{"id": "d1", "text": "Paris is the capital.", "role": "positive"}, {"id": "d2", "text": "Rome."}]
+    project.says([case("q1", "q1", qrels={"d1": 1}, passages=pool), case("q2", "q2")])
+    says(project, q1=("It is Paris, the capital", ["d2", "d1"]))
+    project.run(*UPDATE)
+    says(project, q1=("It is Rome, the capital", ["d3"]))
+    project.run(*BASELINE)
+    lines = shown(project, "q1")
+    assert lines == [
+        "question: q1",
+        "wanted: Paris",
+        "was: It is Paris, the capital",
+        "now: It is Rome, the capital",
+        "difference: It is [-Paris-]{+Rome+}, the capital",
+        "accuracy: 1 -> 0",
+        "passages: gained d3; lost d2, d1",
+        "evidence d1: rank 2 -> missing",
+        "share of the evidence: 1 -> 0",
+        "cause: retrieval",
+        *lines[-3:],
+    ]
+    assert lines[-2:] == ["rerun: pytest 'test_it.py::test_it[q1]'", "steps: none recorded"]
+    assert shown(project, "q2")[2:6] == [
+        "answer: Paris",
+        "was: the same answer",
+        "accuracy: 1 -> 1",
+        "passages: the same",
+    ]
+
+
+def test_show_says_why_an_old_answer_is_unknown(project: Project) -> None:
+    project.says([case("q1", "q1"), case("q2", "q2"), case("q3", "q3")])
+    says(project)
+    project.run()
+    assert shown(project, "q1")[3] == (
+        "was: unknown, the run was compared with no other; name a baseline with --rag-baseline, or an earlier "
+        "results.json with --rag-against"
+    )
+    project.run(*UPDATE)
+    project.says([case("q1", "q1"), case("q2", "q2", gold="Rome"), case("q3", "q3"), case("q4", "q4")])
+    says(project, q1=("It is Rome", ["d2"]))
+    project.run(*BASELINE)
+    assert shown(project, "q1")[3] == (
+        "was: unknown, the old answers are not stored; keep them with rag_baseline_answers = true and "
+        "--rag-update-baseline, or name the old run's results.json with --rag-against"
+    )
+    assert shown(project, "q2")[3].startswith("was: unknown, the question, the gold answer or the passages of the case")
+    assert shown(project, "q3")[2:4] == ["answer: Paris", "was: the same answer"]
+    assert shown(project, "q4")[3] == "was: unknown, the baseline does not have this case"
+
+
+def test_show_prints_no_texts_of_a_run_without_them(kept: Project) -> None:
+    kept.file("pytest.ini", "[pytest]\nrag_report_texts = false")
+    says(kept, q1=("It is Rome", ["d2"]))
+    kept.run(*BASELINE)
+    lines = shown(kept, "q1")
+    assert lines[0] == "accuracy: 1 -> 0"
+    assert not any("Rome" in line or "Paris" in line for line in lines)
+
+
+def test_two_runs_are_compared_with_the_answers_of_the_earlier_one(kept: Project) -> None:
+    says(kept, q1=("It is Rome", ["d2"]))
+    kept.run(*BASELINE, json_path="old.json")
+    says(kept, q1=("It is Lyon", ["d1"]))
+    kept.run(json_path="new.json")
+    for base, was in (("old.json", "It is Rome"), ("rag-baseline.json", "It is Paris, the capital")):
+        run = compared_runs(kept.path, str(kept.path / base), str(kept.path / "new.json")).run
+        assert run is not None
+        assert run.old is not None
+        assert [old and old.text for old in map(run.old.of, run.ordered())] == [was, "Paris", "Paris"]
+    run = compared_runs(kept.path, str(kept.path / "new.json"), str(kept.path / "old.json")).run
+    assert run is not None
+    assert run.old is not None
+    assert [old and old.text for old in map(run.old.of, run.ordered())] == ["It is Lyon", "Paris", "Paris"]
+    assert compared_runs(kept.path, str(kept.path / "old.json"), str(kept.path / "rag-baseline.json")).run is None
+    assert kept.command("compare", "rag-baseline.json", "new.json").returncode == 0

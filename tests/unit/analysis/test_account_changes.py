@@ -1,0 +1,80 @@
+"""Where a drop happened, and how often an unchanged system is said to have dropped."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from support.samples.measured_samples import TESTBED, measured, snapshot
+
+from pytest_rageval.analysis.account.changes import Change, changes_of
+from pytest_rageval.analysis.baseline.comparison import compare
+from pytest_rageval.analysis.baseline.measured import Measured
+
+LOOKED_AT = {TESTBED: ("accuracy",)}
+
+
+def drops(before: list[Measured], after: list[Measured], *, worse: bool = True) -> list[Change]:
+    return changes_of(compare(snapshot(before), snapshot(after), alpha=0.05), LOOKED_AT, 0.05, worse=worse)
+
+
+def cases(values: dict[str, list[float]], **facets: Any) -> list[Measured]:
+    """Return cases of topics, from topic -> values."""
+    return [
+        measured(f"{topic}{at}", value, topic=topic, half="odd" if at % 2 else "even", **facets)
+        for topic, row in values.items()
+        for at, value in enumerate(row)
+    ]
+
+
+def test_a_drop_in_one_topic_is_told_for_that_topic() -> None:
+    good = cases({"A": [1.0] * 10, "B": [1.0] * 30})
+    (drop,) = drops(good, cases({"A": [0.0] * 10, "B": [1.0] * 30}))
+    assert (drop.slice, len(drop.pairs), len(drop.moved), drop.found.baseline, drop.found.value) == (
+        {"topic": "A"}, 10, 10, 1.0, 0.0,
+    )  # fmt: skip
+    assert len(drop.whole) == 40
+
+
+def test_a_drop_in_every_topic_is_told_for_the_testbed() -> None:
+    good = cases({"A": [1.0] * 10, "B": [1.0] * 30})
+    (drop,) = drops(good, cases({"A": [0.0] * 10, "B": [0.0] * 8 + [1.0] * 22}))
+    assert (drop.slice, len(drop.moved)) == ({}, 18)
+
+
+def test_of_two_facet_values_that_hold_the_drop_the_smaller_names_it() -> None:
+    def rows(value: float) -> list[Measured]:
+        inside = [measured(f"a{at}", value, topic="A", language="zh") for at in range(8)]
+        beside = [measured(f"b{at}", 1.0, topic="B", language="zh") for at in range(4)]
+        return inside + beside + [measured(f"c{at}", 1.0, topic="B", language="en") for at in range(20)]
+
+    (drop,) = drops(rows(1.0), rows(0.0))
+    assert drop.slice == {"topic": "A"}
+
+
+def test_facets_that_share_all_cases_are_one_hypothesis() -> None:
+    good = cases({"A": [1.0] * 8, "B": [1.0] * 8}, dataset="town", ability="qa")
+    bad = cases({"A": [0.0] * 8, "B": [1.0] * 8}, dataset="town", ability="qa")
+    (drop,) = drops(good, bad)
+    assert drop.slice == {"topic": "A"}
+
+
+def test_few_broken_cases_are_no_drop_and_a_rise_is_none_either() -> None:
+    good, bad = cases({"A": [1.0] * 20}), cases({"A": [0.0] * 4 + [1.0] * 16})
+    assert drops(good, bad) == []
+    assert drops(bad, good) == []
+    worst = cases({"A": [0.0] * 20})
+    assert drops(worst, good) == []
+    (rise,) = drops(worst, good, worse=False)
+    assert (len(rise.moved), rise.found.value) == (20, 1.0)
+
+
+def test_an_unchanged_noisy_system_is_rarely_said_to_drop() -> None:
+    """Two families at 0.05 each: at most a tenth of runs, and 200 of them show at most 31 with p > 0.999."""
+    rng = random.Random(11)
+    alarms = 0
+    for _ in range(200):
+        topics = {topic: [float(rng.random() < 0.7) for _ in range(12)] for topic in "ABCDEFGH"}
+        again = {topic: [float(rng.random() < 0.7) for _ in range(12)] for topic in "ABCDEFGH"}
+        alarms += bool(drops(cases(topics), cases(again)))
+    assert alarms <= 31

@@ -1,0 +1,109 @@
+"""The sentences of an account."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.samples.measured_samples import measured
+
+from pytest_rageval.analysis.account.causes import cause_of_miss, symptom_of, symptom_of_misses
+from pytest_rageval.analysis.account.errors import error_findings
+from pytest_rageval.analysis.account.sentences import change_sentence, miss_sentence, p_text, two_values, where_text
+from pytest_rageval.analysis.baseline.multiplicity import holm_attainable
+from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.model.outcome import Outcome
+
+
+def failed(number: int, message: str, kind: str = "timeout") -> Outcome:
+    return Outcome(f"t.py::t[{number}]", str(number), "t.py::t", {}, "mine", "error", error=message, error_type=kind)
+
+
+def test_a_change_is_one_sentence() -> None:
+    said = change_sentence("task=qa ", "rouge_l", 0.351, 0.18, "57 of 77 broke", 0.0002, "answers shorter")
+    assert said == "task=qa rouge_l 0.35 -> 0.18 (57 of 77 broke, p < 0.001), answers shorter"
+    assert change_sentence("", "R@5", 1.0, 0.0, "8 of 8 broke", 0.0039) == "R@5 1.00 -> 0.00 (8 of 8 broke, p 0.0039)"
+
+
+def test_a_missed_bound_is_one_sentence() -> None:
+    gate = parse_gate("accuracy >= 50%")
+    assert miss_sentence("", gate, 0.27, "22 of 30 missed", "abstained") == (
+        "accuracy 0.27 < 0.50 (22 of 30 missed), abstained"
+    )
+    assert miss_sentence("", parse_gate("error_rate <= 0.01"), 0.02, "n 9") == "error_rate 0.02 > 0.01 (n 9)"
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [((0.351, 0.18), ("0.35", "0.18")), ((0.7969, 0.8), ("0.797", "0.800")), ((0.5, 0.5), ("0.500000", "0.500000"))],
+)
+def test_two_values_never_look_alike_if_they_differ(values: tuple[float, float], texts: tuple[str, str]) -> None:
+    assert two_values(*values) == texts
+
+
+def test_small_p_values_are_not_spelled_out() -> None:
+    assert [p_text(value) for value in (0.04, 0.00391, 0.001, 0.0009, 9.5e-153)] == [
+        "p 0.04", "p 0.0039", "p 0.001", "p < 0.001", "p < 0.001",
+    ]  # fmt: skip
+
+
+def test_where_names_only_what_is_needed() -> None:
+    assert where_text("", "", {}) == ""
+    assert where_text("town", "react", {"task": "qa"}) == "town system=react task=qa "
+
+
+def test_tests_that_cannot_reach_their_level_cost_nothing() -> None:
+    assert holm_attainable([0.02, 0.5, 1.0], [0.01, 0.5, 0.5], 0.05) == [0.02, 1.0, 1.0]
+    assert holm_attainable([0.02, 0.03], [0.001, 0.001], 0.05) == [0.04, 0.04]
+    assert holm_attainable([], [], 0.05) == []
+
+
+def test_messages_that_differ_in_names_and_numbers_are_one_error() -> None:
+    errors = [failed(n, f"model 'm{n}' took {n + 30} s\nmore") for n in range(5)] + [failed(9, "no key", "auth")]
+    first, second = error_findings([*errors, Outcome("t.py::t[x]", "x", "t.py::t", {}, "mine", "scored")], texts=True)
+    assert first.sentence == "error timeout: 5 of 7 cases, for instance: model 'm0' took 30 s"
+    assert (first.command, len(first.cases), first.testbed) == ("pytest --rag-resume", 5, "t.py::t")
+    assert (second.sentence, second.command) == ("error auth: 1 of 7 cases: no key", "")
+
+
+def test_many_messages_of_a_kind_are_one_error_and_texts_can_be_left_out() -> None:
+    words = ("one", "two", "three", "four")
+    (only,) = error_findings([failed(n, word) for n, word in enumerate(words)], texts=True)
+    assert only.sentence == "error timeout: 4 of 4 cases, for instance: one"
+    (bare,) = error_findings([failed(n, word) for n, word in enumerate(words[:2])], texts=False)
+    assert bare.sentence == "error timeout: 2 of 2 cases"
+
+
+def test_what_to_do_is_the_command_and_not_in_the_sentence_too() -> None:
+    (only,) = error_findings(
+        [failed(1, "no reply is recorded; record it with --rag-record-mode", "not_recorded")], texts=True
+    )
+    assert only.sentence == "error not_recorded: 1 of 1 case: no reply is recorded"
+    assert only.command == "pytest --rag-record-mode new_episodes"
+
+
+def test_symptoms_need_more_than_half_of_the_broken_cases() -> None:
+    was = replace(measured("a", 1.0, evidence=1.0), length=100.0)
+    short, declines = replace(was, length=75.0), replace(was, declined=1.0)
+    without = replace(was, evidence=0.0)
+    assert symptom_of("generation", [Pair(was, short)] * 2 + [Pair(was, was)]) == "answers shorter"
+    assert symptom_of("generation", [Pair(was, short), Pair(was, was)]) == ""
+    assert symptom_of("generation", [Pair(was, declines)]) == "abstained"
+    assert symptom_of("generation", [Pair(replace(was, declined=1.0), declines)]) == ""
+    assert symptom_of("retrieval", [Pair(was, without)]) == "passages missing"
+    assert symptom_of("generation", [Pair(replace(was, length=None), short)]) == ""
+
+
+def test_a_missed_case_without_a_baseline_has_a_cause_too() -> None:
+    scored = Outcome("t.py::t[x]", "x", "t.py::t", {}, "mine", "scored")
+    assert cause_of_miss(scored, "retrieval") == "retrieval"
+    assert cause_of_miss(scored, "answer") == "unknown"
+    assert cause_of_miss(replace(scored, evidence=0.5), "answer") == "retrieval"
+    assert cause_of_miss(replace(scored, evidence=1.0), "answer") == "generation"
+    assert cause_of_miss(replace(scored, answer_seen=0.0), "answer") == "retrieval"
+    assert (
+        cause_of_miss(replace(scored, evidence=0.0, facets={"ability": "negative_rejection"}), "answer") == "generation"
+    )
+    assert symptom_of_misses("generation", [replace(scored, declined=True)]) == "abstained"
+    assert symptom_of_misses("retrieval", [replace(scored, evidence=0.0)]) == "passages missing"
