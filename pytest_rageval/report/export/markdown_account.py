@@ -75,16 +75,19 @@ def answer_parts(run: Run) -> Iterator[Part]:
 
 
 def _worst(run: Run) -> list[Outcome]:
-    """Return the outcomes with an answer that the causes name: the worst of each cause, then the second worst."""
-    names = chain.from_iterable(zip_longest(*(each.cases for each in account_of(run).causes)))
-    named = (run.outcomes.get(name) for name in names if name is not None)
-    cases = {each.case_id: each for each in reversed([*named]) if each is not None and each.answer is not None}
-    return list(reversed(cases.values()))
+    """Return scored outcomes that the causes name, one for a case: the worst of each cause, then the second worst."""
+    names = chain.from_iterable(zip_longest(*(each.cases for each in account_of(run).causes), fillvalue=""))
+    cases: dict[str, Outcome] = {}
+    for outcome in (run.outcomes.get(name) for name in names):
+        if outcome is not None and outcome.status == "scored":
+            cases.setdefault(outcome.case_id, outcome)
+    return list(cases.values())
 
 
 def _was(run: Run, outcome: Outcome) -> str | None:
-    """Return the answer of the same case in the baseline; None if it is unknown."""
-    return None
+    """Return the answer of the same case in the earlier run; None if it is unknown."""
+    found = None if run.old is None else run.old.of(outcome)
+    return None if found is None else found.text
 
 
 def rerun_line(run: Run) -> str:

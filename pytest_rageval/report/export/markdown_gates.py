@@ -1,39 +1,43 @@
-"""Write the gates of a run as Markdown tables: failed ones visible, most passing ones folded."""
+"""Write the gates of a run as Markdown tables: failed and inconclusive ones visible, the others folded."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.export.markdown_text import FEW_ROWS, Part, Row, code, plain
+from pytest_rageval.report.export.markdown_text import Part, Row, code, plain
 from pytest_rageval.report.run.gate_results import reason_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.sections.gates import cells_text, n_text
-from pytest_rageval.report.text.lines import counted, interval, number, signed
+from pytest_rageval.report.text.lines import interval, number, signed
 
 __all__ = ["gate_parts", "worst_parts"]
 
 OPEN_ROWS = 30
-"""Maximum of failed or inconclusive gates that are shown unfolded if there are many gates."""
+"""Maximum of failed or inconclusive gates that are shown unfolded."""
 
 _SIGNS = {"passed": "✅", "failed": "❌", "skipped": "➖"}
 
 
 def gate_parts(run: Run) -> Iterator[Part]:
-    """Yield the gates, failed and inconclusive ones first; if there are many, the others are folded."""
+    """Yield the failed and inconclusive gates, then the others, folded."""
     gates = sorted((g.result for g in run.gates), key=lambda gate: (gate.status != "failed", not gate.undecided))
     if not gates:
         return
     head, *rows = _rows(gates, texts=run.texts)
-    urgent = sum(gate.status == "failed" or bool(gate.undecided) for gate in gates)
-    shown = len(rows) if len(rows) <= FEW_ROWS else min(urgent, OPEN_ROWS)
-    title, numbers = f"Gates ({len(rows)})", range(3, 6)
+    numbers = range(3, head.index("95 %") + 1)
+    failed = sum(gate.status == "failed" for gate in gates)
+    inconclusive = sum(gate.status != "failed" and bool(gate.undecided) for gate in gates)
+    shown = min(failed + inconclusive, OPEN_ROWS)
     if shown:
-        yield Part(title, [head, *rows[:shown]], folded=False, numbers=numbers)
-        title = counted(len(rows) - shown, "more gate")
+        what = [f"{n} {state}" for n, state in ((failed, "failed"), (inconclusive, "inconclusive")) if n]
+        yield Part(f"Gates: {', '.join(what)}", [head, *rows[:shown]], folded=False, numbers=numbers)
     if rows[shown:]:
+        counts = Counter("inconclusive" if gate.undecided else gate.status for gate in gates[shown:])
+        title = f"Gates: {', '.join(f'{n} {state}' for state, n in counts.items())}"
         yield Part(title, [head, *rows[shown:]], folded=True, numbers=numbers)
 
 
@@ -47,11 +51,14 @@ def worst_parts(run: Run) -> Iterator[Part]:
 
 def _rows(gates: Sequence[GateResult], *, texts: bool) -> Iterator[Row]:
     compares = any(gate.regression for gate in gates)
-    against = ["against the baseline"] if compares else []
-    yield ["", "gate", "of", "value", "n", "95 %", *against, "why"]
+    was, against = (["was", "now"], ["against the baseline"]) if compares else (["value"], [])
+    yield ["", "gate", "of", *was, "n", "95 %", *against, "why"]
     for gate in gates:
         n = n_text(gate).removeprefix("n ")
-        facts = [number(gate.value), n, interval(gate.ci95), *([_against(gate)] if compares else [])]
+        facts = [number(gate.value), n, interval(gate.ci95)]
+        if compares:
+            earlier = None if gate.regression is None else gate.regression.found.baseline
+            facts = [number(earlier), *facts, _against(gate)]
         sign = "⚠️" if gate.undecided else _SIGNS[gate.status]
         why = "; ".join(_why(gate, texts=texts))
         yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, facts), plain(why)]

@@ -11,17 +11,14 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.report.text.tables import INDENT
 
-__all__ = ["FEW_ROWS", "LONGEST", "Part", "Row", "code", "parts_within", "plain"]
+__all__ = ["LONGEST", "Part", "Row", "code", "parts_within", "plain"]
 
 Row = list[str]
-
-FEW_ROWS = 12
-"""Rows; a longer table is folded."""
 
 LONGEST = 300
 """Maximum number of characters of a text; the rest is cut."""
 
-FIRST, SHARES = 12, 16  # the first 12 parts have at least 1/16 of the room each, or less if they need less
+FIRST, SHARES = 11, 12  # the first 11 parts have at least 1/12 of the room each, or less if they need less
 
 TAIL = 200  # characters for the end of a part and the count of what was cut
 
