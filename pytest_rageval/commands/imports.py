@@ -18,7 +18,7 @@ from pytest_rageval.folders import whole_files
 from pytest_rageval.registry import Registry
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["import_files"]
+__all__ = ["import_files", "remarks"]
 
 SAMPLES = ("deepeval", "jsonl", "ragas", "table")
 """The formats with one question and its answers per row."""
@@ -81,7 +81,7 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     _write(targets)
     for target in targets:
         yield f"{target.what} -> {shown_path(target.path)}"
-    yield from _remarks(imported)
+    yield from remarks(imported)
     return int(imported.lost)
 
 
@@ -133,7 +133,8 @@ def _write(targets: list[_Target]) -> None:
         ) from None
 
 
-def _remarks(imported: ImportResult) -> Iterator[str]:
+def remarks(imported: ImportResult) -> Iterator[str]:
+    """Yield the lines about an import: notes, scores without a value, and what was left out."""
     yield from map(ascii_safe, imported.notes)
     unscored = Counter((str(row["metric"]), row["reason"]) for row in imported.scores if "reason" in row)
     for (metric, reason), count in unscored.items():

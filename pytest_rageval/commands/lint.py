@@ -23,14 +23,17 @@ EXAMPLES = 5
 
 DESCRIPTION = """\
 Check datasets before any system answers them: gold answers in the wrong passages, pools that are empty or too small for
-the settings, invalid ids, duplicate questions, and more. Exit status: 0, or 1 if there are errors.
+the settings, invalid ids, duplicate questions, and more. In a suite (*.rag.toml), the dataset of each testbed is
+checked under its settings. Exit status: 0, or 1 if there are errors.
 """
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``lint``."""
     parser.description = DESCRIPTION
-    parser.add_argument("datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case")
+    parser.add_argument(
+        "datasets", nargs="+", metavar="DATASET", help="format:path, as in rag_case; a .jsonl or .rag.toml file"
+    )
     for name, kind, what in (
         ("ability", str, "check the pools for this ability instead of the one that the passages imply"),
         ("passages", int, "the number of passages that the pools must suffice for (default 5)"),
@@ -90,7 +93,8 @@ def lint(
     """Yield the problems of datasets, as lines or as one JSON text; return 1 for errors, else 0.
 
     Args:
-        names: the datasets, as ``format:path``; formats registered in the project's conftest work too.
+        names: datasets as ``format:path``, files of JSON Lines, or suites; formats registered in the project's
+            conftest work too.
         settings: ability, passages, noise_rate, correct_rate and assembly, as in ``rag_case``; None means unset.
         corpus: lines like those of ``rag_corpus``.
         strict: whether warnings count as errors.
@@ -103,17 +107,26 @@ def lint(
     """
     from pytest_rageval.commands.generation.formats import formats_of
     from pytest_rageval.linting.linter import Linter
+    from pytest_rageval.linting.targets import targets_of
 
-    linter = Linter(settings, tuple(corpus), *formats_of(names, corpus), leakage)
-    findings = {name: linter(name) for name in dict.fromkeys(names)}
-    every = [finding for each in findings.values() for finding in each]
+    targets = targets_of(names, settings)
+    formats = formats_of([target.dataset for target in targets], corpus)
+    linters: dict[str, Linter] = {}
+    datasets: dict[Finding, str] = {}
+    for target in targets:
+        key = repr(target.settings)
+        if key not in linters:
+            linters[key] = Linter(target.settings, tuple(corpus), *formats, leakage)
+        for finding in linters[key](target.dataset):
+            datasets.setdefault(finding, target.dataset)  # testbeds may share a dataset
+    every, matcher = list(datasets), " and ".join(dict.fromkeys(linter.matcher for linter in linters.values()))
     if as_json:
-        plain = [{"dataset": name, **asdict(finding)} for name, each in findings.items() for finding in each]
+        plain = [{"dataset": dataset, **asdict(finding)} for finding, dataset in datasets.items()]
         checks = {check: dict(counts) for check, counts in _counts(every).items()}
-        yield json.dumps({"contained_as": linter.matcher, "findings": plain, "checks": checks}, indent=1)
+        yield json.dumps({"contained_as": matcher, "findings": plain, "checks": checks}, indent=1)
     else:
         yield from _finding_lines(every, len(every) if show_all else EXAMPLES)
-        yield from _summary(every, linter.matcher)
+        yield from _summary(every, matcher)
     bad = ("error", "warning") if strict else ("error",)
     return int(any(finding.severity in bad for finding in every))
 

@@ -23,6 +23,9 @@ class Command(NamedTuple):
 
 
 COMMANDS: Mapping[str, Mapping[str, Command]] = {
+    "Begin": {
+        "init": Command("write a first suite that runs", "init --data faq.csv", "first_suite.arguments"),
+    },
     "Prepare cases": {
         "import": Command("import datasets and answers of other tools", "import table faq.csv", "arguments.imports"),
         "generate": Command("generate cases from tables and documents", "generate plan.toml --out new/", "generation"),

@@ -36,7 +36,8 @@ def short_pool(subject: Subject) -> Iterator[Finding]:
     """
     noisy = any(each.role == "negative" for instance in subject.instances for each in instance.passages or ())
     for instance in subject.instances:
-        ability = str(subject.settings.get("ability") or _implied(instance, noisy))
+        declared = subject.settings.get("ability")
+        ability = _implied(instance, noisy) if declared is None else str(declared)
         if not ability:
             continue
         try:

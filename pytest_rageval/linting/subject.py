@@ -35,7 +35,8 @@ class Subject:
     Attributes:
         name: the dataset, as ``format:path``.
         instances: its records, in the order of the file.
-        settings: as in ``rag_case``: ability, passages, noise_rate, correct_rate, assembly; None means unset.
+        settings: as in ``rag_case``: ability, passages, noise_rate, correct_rate, assembly; None means unset. An
+            ability "" means that no pool is drawn from, whatever the passages imply.
         corpus: the ids of the corpus's documents and pages; None without a corpus.
         locator: the located evidence of the records; None without a corpus or evidence.
         leakage: the files of prompts and of training data; None if leakage is not checked.

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.commands.runs import StoredRun
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.text.lines import counted

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.projects.composite_action import GH, OTHERS, OURS
 from support.projects.rag_project import Project, cases
 
 from pytest_rageval.cli import main
-from pytest_rageval.report.export.markdown import MARKER
 
 WORKFLOW = Path(__file__).parents[3] / "example_project" / ".github" / "workflows" / "rag.yml"
 BODY = """
@@ -83,21 +83,6 @@ def test_the_jobs_together_fail_as_one_run(
     assert text.startswith("## ❌ RAG tests: 1 of 1 gate" if status else "## ✅ RAG tests:")
     assert "4 cases: 4 scored, 0 errors" in capsys.readouterr().out
     assert project.run().status == status
-
-
-GH = """\
-#!/bin/sh
-echo "$@" >> "$GH_LOG"
-while [ $# -gt 0 ]; do
-    if [ "$1" = --jq ]; then exec jq --raw-output "$2" comments.json; fi
-    shift
-done
-"""
-OTHERS = [
-    {"id": 1, "user": {"login": "github-actions[bot]"}, "body": "coverage 93 %"},
-    {"id": 2, "user": {"login": "someone"}, "body": f"> {MARKER}"},
-]
-OURS = {"id": 3, "user": {"login": "github-actions[bot]"}, "body": f"## RAG tests\n\n{MARKER}\n"}
 
 
 @pytest.mark.skipif(not (shutil.which("bash") and shutil.which("jq")), reason="bash and jq run the step")

@@ -203,3 +203,73 @@ def test_files_of_leakage_that_cannot_be_used(
     status, lines = output_of(capsys, name, *arguments)
     assert (status, len(lines)) == (2, 1)
     assert problem in lines[0]
+
+
+def suite(project: Path, text: str, name: str = "tests/rag.rag.toml") -> str:
+    (project / name).parent.mkdir(exist_ok=True)
+    (project / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_a_file_of_cases_needs_no_format(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = data(project, FAKE)
+    assert output_of(capsys, "cases.jsonl") == output_of(capsys, "./cases.jsonl", named) == output_of(capsys, named)
+
+
+def test_a_suite_is_checked_testbed_by_testbed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    passages = [{"id": role, "text": role, "role": role} for role in ("positive", "negative")]
+    data(project, {**CLEAN, "answers": ["positive"], "passages": passages})
+    noisy = 'ability = "noise_robustness"\ndataset = "jsonl:../cases.jsonl"\n'
+    name = suite(
+        project,
+        f'[[testbed]]\nname = "few"\npassages = 1\n{noisy}'
+        f'[[testbed]]\nname = "many"\npassages = 2\nnoise_rate = 0.5\nassembly = "rgb-compat"\n{noisy}'
+        f'[[testbed]]\nname = "more"\npassages = 3\nnoise_rate = [0.0, 0.4]\n{noisy}'
+        '[[testbed]]\nname = "retrieved"\npassages = "retrieved"\ndataset = "jsonl:../cases.jsonl"\n'
+        '[[testbed]]\nname = "plain"\ndataset = "jsonl:cases.jsonl"\n',
+    )
+    status, lines = output_of(capsys, name)
+    shortage = "cases.jsonl:1: warning: short_pool c: passages=3 noise_rate={} gives 1 positive{}; "
+    assert (status, [line for line in lines if "short_pool c" in line]) == (
+        0,
+        [
+            shortage.format("0", "") + "the record has 1 positive, 1 negative",
+            shortage.format("0.4", ", 1 negative") + "the record has 1 positive, 1 negative",
+        ],
+    )
+    assert lines[-1] == "Gold answers were matched by accuracy and rgb_all_rate_compat."
+    assert "short_pool" not in " ".join(output_of(capsys, name, "--passages", "1", "--noise-rate", "0")[1])
+
+
+def test_findings_that_testbeds_share_are_listed_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    named = data(project, FAKE)
+    beds = "".join(f'[[testbed]]\nname = "{name}"\ndataset = "{named}"\n' for name in ("one", "two"))
+    found = output_of(capsys, suite(project, beds), suite(project, beds, "more.rag.toml"), "cases.jsonl")
+    assert found == output_of(capsys, named)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[testbed]\n", "tests/rag.rag.toml:1: this is not valid TOML"),
+        ("", "tests/rag.rag.toml:1: a suite holds one or more [[testbed]] tables; add one"),
+        ('[[testbed]]\nname = "x"\n', "tests/rag.rag.toml:1: "),
+        (
+            '[[testbed]]\nname = "x"\ndataset = "jsonl:a.jsonl"\npassage = 3\n',
+            "tests/rag.rag.toml:4: unknown key 'passage'",
+        ),
+        (
+            '\n[[testbed]]\nname = "x"\ndataset = "jsonl:a.jsonl"\n',
+            "tests/rag.rag.toml:2: dataset 'jsonl:a.jsonl': no such file beside the suite, and none in the current",
+        ),
+        (
+            '[[testbed]]\nname = "x"\ndataset = "jsonl:a.jsonl"\npassages = -1\n',
+            "tests/rag.rag.toml:1: passages: found -1",
+        ),
+    ],
+)
+def test_an_invalid_suite_is_one_sentence(
+    text: str, message: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, [line] = output_of(capsys, suite(project, text))
+    assert (status, line.startswith(f"rageval: {message}")) == (2, True), line

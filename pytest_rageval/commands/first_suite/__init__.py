@@ -1,0 +1,1 @@
+"""``rageval init``: write a first suite that runs."""

@@ -1,0 +1,110 @@
+"""The cases of a first suite: a few invented ones, or those of a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_rageval.commands.imports import remarks
+from pytest_rageval.datasets import jsonl
+from pytest_rageval.datasets.imports import ImportResult, Order
+from pytest_rageval.datasets.imports.samples import table
+from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
+from pytest_rageval.errors import DataError, SettingError
+from pytest_rageval.report.text.lines import counted
+
+__all__ = ["CASES", "Cases", "cases_of", "invented"]
+
+CASES = "tests/cases.jsonl"
+"""The file of the cases, from the project's folder."""
+
+_PAGES = {
+    "visit": "The museum opens at 9:00 in summer and at 10:00 in winter. The last visitors enter at 17:30.",
+    "tickets": "A ticket for adults costs 9 euros. A ticket for children costs 4 euros. Students pay 6 euros.",
+    "history": "Ann Lee built the hall in 1910. The roof burned in 1944. The garden was laid out in 1985.",
+}
+
+_QUESTIONS = (
+    ("summer", "Visit", "When does the museum open in summer?", "9:00", "visit"),
+    ("last", "Visit", "When do the last visitors enter?", "17:30", "visit"),
+    ("adults", "Tickets", "What does a ticket for adults cost?", "9 euros", "tickets"),
+    ("children", "Tickets", "What does a ticket for children cost?", "4 euros", "tickets"),
+    ("hall", "History", "Who built the hall?", "Ann Lee", "history"),
+    ("roof", "History", "When did the roof burn?", "1944", "history"),
+)
+"""Id, topic, question, answer, and the page that holds the answer; the next page is noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The cases of a suite.
+
+    Attributes:
+        rows: the records.
+        path: the file that holds them already; None if they are to be written.
+        remarks: lines about what was left out.
+        lost: whether a row or a field was left out.
+    """
+
+    rows: Sequence[JsonObject]
+    path: Path | None = None
+    remarks: tuple[str, ...] = ()
+    lost: bool = False
+
+    @property
+    def text(self) -> str:
+        """The records as JSON Lines."""
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows)
+
+    def without_passages(self) -> int:
+        """Count the records that supply no passages."""
+        return sum(not row.get("passages") for row in self.rows)
+
+
+def invented() -> Cases:
+    """Return six cases about a museum that does not exist."""
+    pages = list(_PAGES)
+    return Cases([_invented(*each, noise=pages[pages.index(each[-1]) - 1]) for each in _QUESTIONS])
+
+
+def _invented(name: str, topic: str, question: str, answer: str, page: str, noise: str) -> JsonObject:
+    passages = [
+        {"id": page, "text": _PAGES[page], "role": "positive"},
+        {"id": noise, "text": _PAGES[noise]},
+    ]
+    return {"id": name, "question": question, "answers": [answer], "topic": topic, "passages": passages}
+
+
+def cases_of(path: Path, folder: Path) -> Cases:
+    """Return the cases of a file: JSON Lines in our own format, or a table as `rageval import table` reads it.
+
+    A file in our own format below ``folder`` is used where it is.
+
+    Raises:
+        RagEvalError: the file cannot be read, or holds no case.
+    """
+    if path.suffix.lower() == ".jsonl":
+        try:
+            jsonl.load(path)
+        except DataError:  # JSON Lines with other names; the import reports what it cannot read
+            if path.resolve() == (folder / CASES).resolve():
+                raise  # it would have to be overwritten
+        else:
+            below = path.resolve().is_relative_to(folder.resolve())
+            return _some(path, Cases([row for _, row in read_records(path)], path if below else None))
+    result = ImportResult()
+    table(Order((path,)), result)
+    lines = tuple(remarks(result))
+    if result.answers:
+        use = f"rageval import table {shown_path(path)}"
+        lines += (f"{counted(len(result.answers), 'recorded answer')} not used; `{use}` writes them for --rag-answers",)
+    return _some(path, Cases(result.cases, None, lines, result.lost), *result.left[:1])
+
+
+def _some(path: Path, cases: Cases, *left: tuple[str, str]) -> Cases:
+    if not cases.rows:
+        why = "".join(f"; the first row left out: {': '.join(each)}" for each in left)
+        raise SettingError(f"{shown_path(path)} has no case, and nothing was written{why}")
+    return cases
