@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
@@ -17,8 +18,10 @@ from pytest_rageval.commands.compared_runs import compared_runs
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
-from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
+from pytest_rageval.report.run.account import account_against
+from pytest_rageval.report.terminal.run_comparison import account_lines, compare_lines, plan_lines
 from pytest_rageval.report.text.colours import paint
 
 __all__ = ["compare_runs"]
@@ -49,18 +52,21 @@ def compare_runs(
         DataError, SettingError: a run cannot be read, or an option is invalid.
     """
     level, drop = alpha_of(alpha, "--alpha"), None if plan is None else _drop(plan)
-    before, after, _ = compared_runs(rootdir(Path.cwd()), base, new)
+    before, after, run = compared_runs(rootdir(Path.cwd()), base, new)
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
     comparison = compare(before, after, (rows, cols), alpha=level)
     plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
+    account = None if run is None else account_against(run, before, level)
     if as_json:
         plain = _plain(comparison, level)
+        if account is not None:
+            plain["account"] = encoder(Account)(account)
         if drop is not None:
             plain["plan"] = [_plan_to_plain(each, drop) for each in plans]
         yield json.dumps(plain, ensure_ascii=False, indent=1)
         return
     width, colours = shutil.get_terminal_size().columns, terminal_colours()
-    lines = [*compare_lines(comparison, width, level)]
+    lines = [*account_lines(account, width), *compare_lines(comparison, width, level)]
     if drop is not None and plans:
         lines += plan_lines(plans, comparison, drop, width)
     yield from (paint(line, colours, None) for line in lines)

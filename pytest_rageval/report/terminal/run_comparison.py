@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account
 from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity
@@ -16,12 +17,25 @@ from pytest_rageval.report.sections.comparison import (
     row_name,
     verdict_lines,
 )
-from pytest_rageval.report.text.lines import Line, counted, few_of, moment, number, wrap
+from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment, number, wrap
 from pytest_rageval.report.text.tables import MOST, table
 
-__all__ = ["compare_lines", "plan_lines"]
+__all__ = ["account_lines", "compare_lines", "plan_lines"]
+
+_STYLES: dict[str, Style] = {"passed": "green", "failed": "red", "open": "yellow"}
 
 NAMED = 10  # cases of each kind that are listed
+
+
+def account_lines(account: Account | None, width: int) -> Iterator[Line]:
+    """Yield the verdict of a comparison and its numbered findings, if the later run has an account."""
+    if account is None:
+        return
+    yield from wrap(Line(ascii_safe(account.verdict), _STYLES[account.state]), width)
+    for at, finding in enumerate(account.findings, 1):
+        number_of_cause = f"{at}" if finding.kind in CAUSES_OF_FAILURE else " "
+        yield from wrap(Line(ascii_safe(f"  {number_of_cause} {finding.sentence}")), width, indent=4)
+    yield Line("")
 
 
 def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
