@@ -84,7 +84,16 @@ def pytester(
 @pytest.fixture(autouse=True)
 def _same_terminal_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what a run inside prints depend neither on this terminal nor on who runs the tests, as where CI is set."""
-    for name in ("CI", "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR", "PY_COLORS"):
+    of_ci = (
+        "CI",
+        "BUILD_NUMBER",
+        "GITHUB_ACTIONS",
+        "GITHUB_STEP_SUMMARY",
+        "GITHUB_RUN_ID",
+        "CI_JOB_URL",
+        "CI_COMMIT_SHA",
+    )
+    for name in (*of_ci, "NO_COLOR", "FORCE_COLOR", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("pytest_rageval.activity.DELAY", math.inf)  # a slow machine shows nothing else than a fast one

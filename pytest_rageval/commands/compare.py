@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.activity import doing
+from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import alpha_of
@@ -21,15 +22,17 @@ from pytest_rageval.commands.compared_runs import compared_runs
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, holds_results, results_path, rootdir, runs_of
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.report.export.markdown import markdown_of
 from pytest_rageval.report.files.comparison_json import comparison_to_plain
 from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import write_text
 from pytest_rageval.report.files.run_names import stored_runs
+from pytest_rageval.report.run.account import account_against
 from pytest_rageval.report.run.json_text import plain as plain_results
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.terminal.run_comparison import compare_lines, plan_lines
+from pytest_rageval.report.terminal.run_comparison import account_lines, compare_lines, plan_lines
 from pytest_rageval.report.text.colours import paint
 
 __all__ = ["compare_runs"]
@@ -70,23 +73,26 @@ def compare_runs(
         base, new = _default_base(root, new)
     reports = [*filter(None, (html, markdown))]
     _check_targets([Path(base), results_path(root, new)], reports)
-    before, after, _, stored = compared_runs(root, base, new)
+    before, after, run, stored = compared_runs(root, base, new)
     if reports and stored is None:
         raise SettingError(f"{new} is a baseline, without answers; --html and --markdown need a run as the later one")
     _check_facets((before, after), {"--rows": rows, "--cols": cols})
     with doing("comparing the runs"):
         comparison = compare(before, after, (rows, cols), alpha=level)
         plans = [] if drop is None else sensitivity_of(comparison, drop, alpha=level)
+        account = None if run is None else account_against(run, before, level)
     if stored is not None and reports:
         _write(stored, before, replace(stored.choice, rows=rows, cols=cols), html, markdown)
     if as_json:
         plain = _plain(comparison, level)
+        if account is not None:
+            plain["account"] = encoder(Account)(account)
         if drop is not None:
             plain["plan"] = [_plan_to_plain(each, drop) for each in plans]
         yield json.dumps(plain, ensure_ascii=False, indent=1)
         return
     width, colours = shutil.get_terminal_size().columns, terminal_colours()
-    lines = [*compare_lines(comparison, width, level)]
+    lines = [*account_lines(account, width), *compare_lines(comparison, width, level, told=account is not None)]
     if drop is not None and plans:
         lines += plan_lines(plans, comparison, drop, width)
     yield from (paint(line, colours, None) for line in lines)

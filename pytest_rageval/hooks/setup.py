@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -58,6 +59,10 @@ def _register_wanted(config: pytest.Config) -> None:
         from pytest_rageval.hooks.reporting.junit import JUnit
 
         config.pluginmanager.register(JUnit(config), "rageval-junit")
+    if os.environ.get("GITHUB_ACTIONS") == "true" and not is_worker(config):
+        from pytest_rageval.hooks.reporting.annotations import Annotations
+
+        config.pluginmanager.register(Annotations(config), "rageval-annotations")
     if config.option.rag_dry_run:
         from pytest_rageval.hooks.run.dry_run import DryRun
 

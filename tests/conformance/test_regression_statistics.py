@@ -13,7 +13,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from pytest_rageval.analysis.baseline.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired import paired
 
 SYSTEMS = ("claude-2", "gpt-4-1106-preview")
@@ -82,8 +82,6 @@ def test_corrections_over_cells_are_those_of_scipy_and_statsmodels(answers: Answ
     assert len({*p_values}) > 3
     raw = [p for p in p_values if p is not None]
     assert holm(p_values) == pytest.approx(multipletests(raw, method="holm")[1])
-    assert benjamini_hochberg(p_values) == pytest.approx(multipletests(raw, method="fdr_bh")[1])
-    assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(raw))
 
 
 def similarity(answer: str, gold: str) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.baseline.failure_cause import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.measured import Snapshot
-from pytest_rageval.analysis.baseline.multiplicity import benjamini_hochberg, holm
+from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired import Paired, paired
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
 from pytest_rageval.analysis.units import Link, Units, links_of, units_of
@@ -38,7 +38,6 @@ class Compared:
         by_answer: how many of these causes follow from the answer alone, without labels.
         of: what the metric measures, as `MetricInfo.of`.
         p_holm: the two-sided p: of a cell, corrected over all cells of the metric; of all cases, uncorrected.
-        q_value: expected share of false alarms among the cells with this p or a lower one, for exploration.
     """
 
     testbed: str
@@ -51,7 +50,6 @@ class Compared:
     fixed: tuple[Pair, ...] = ()
     causes: Mapping[Cause, int] = field(default_factory=dict)
     p_holm: float | None = None
-    q_value: float | None = None
     by_answer: int = 0
     of: str = "answer"
 
@@ -243,8 +241,8 @@ def _cells(
         for place, group in sorted(groups.items(), key=lambda each: _order(each[0]))
     ]
     p_values = [each.found.p_value for each in cells]
-    for each, p_holm, q_value in zip(cells, holm(p_values), benjamini_hochberg(p_values), strict=True):
-        yield replace(each, p_holm=p_holm, q_value=q_value)
+    for each, p_holm in zip(cells, holm(p_values), strict=True):
+        yield replace(each, p_holm=p_holm)
 
 
 def _axes(pairs: Sequence[Pair], axes: tuple[str | None, str | None]) -> tuple[str, str]:

@@ -1,10 +1,7 @@
-"""Adjust the p-values of several tests: Holm's, and Benjamini and Hochberg's.
-
-Holm's decide the cells of a comparison; Benjamini and Hochberg's are for exploration.
+"""Adjust the p-values of several tests by Holm's procedure, also without tests that cannot be significant.
 
 Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
-(1979); Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", JRSS B 57 (1995);
-R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990).
+(1979); R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990).
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ from collections.abc import Sequence
 
 from pytest_rageval.errors import SettingError, short_repr
 
-__all__ = ["alpha_of", "benjamini_hochberg", "holm", "holm_attainable"]
+__all__ = ["alpha_of", "holm", "holm_attainable"]
 
 
 def alpha_of(text: str, where: str) -> float:
@@ -65,26 +62,6 @@ def holm_attainable(p_values: Sequence[float], smallest: Sequence[float], alpha:
     k = next(k for k in range(1, len(p_values) + 2) if sum(least <= alpha / k for least in smallest) <= k)
     adjusted = holm([p if least <= alpha / k else None for p, least in zip(p_values, smallest, strict=True)])
     return [1.0 if p is None else p for p in adjusted]
-
-
-def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return q-values: among the tests with a q-value of at most q, the expected share of false alarms is at most q.
-
-    Formula: the k-th smallest of m p-values times m / k, and at most the adjusted value of the greater ones. Valid for
-    independent and for positively dependent tests.
-
-    Args:
-        p_values: in 0..1; None is a test that could not be made: it stays None and does not count in m.
-
-    Returns:
-        One for each p-value, in the same order, at most 1 and never below the raw one.
-    """
-    order = _ascending(p_values)
-    adjusted = list(p_values)
-    most = 1.0
-    for rank, (p, at) in reversed(list(enumerate(order, 1))):
-        adjusted[at] = most = max(p, min(most, p * len(order) / rank))
-    return adjusted
 
 
 def _ascending(p_values: Sequence[float | None]) -> list[tuple[float, int]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["GateFile", "GateItem", "GatePlace", "GateRuns", "append_collected", "planned_items"]
+__all__ = ["GateFailure", "GateFile", "GateItem", "GatePlace", "GateRuns", "append_collected", "planned_items"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ class JUnit:
         element = xml.node_reporter(report) if properties and xml is not None else None
         if element is not None and may_quote and not recorder.run.texts:
             _leave_out_texts(element.nodes)
+        elif element is not None:
+            _shorten_messages(element.nodes)
         if getattr(xml, "family", "") != "xunit2":
             for each in {id(one): one for one in (failed, report)}.values():  # a failed teardown has its own element
                 each.user_properties.extend(properties)
@@ -69,7 +71,7 @@ class JUnit:
         """
         recorder, xml = self._config.stash.get(RECORDER, None), self._xml()
         if recorder is not None:
-            self._add_properties(recorder, xml)
+            self._add_properties(recorder, xml, exitstatus)
         try:
             return (yield)
         except OSError as error:
@@ -82,14 +84,17 @@ class JUnit:
                 hook.function(*({"session": session, "exitstatus": exitstatus}[name] for name in hook.argnames))
             return None
 
-    def _add_properties(self, recorder: Recorder, xml: Any) -> None:
+    def _add_properties(self, recorder: Recorder, xml: Any, exitstatus: int) -> None:
         add = getattr(xml, "add_global_property", None)
         if add is None:
             return
         from pytest_rageval.report.export.junit_properties import run_properties
+        from pytest_rageval.report.run.account import account_of
 
-        systems = dict.fromkeys(outcome.system for outcome in recorder.run.ordered())
-        for name, value in run_properties(recorder.described(), systems):
+        run = recorder.run
+        run.exitstatus = int(exitstatus)  # the verdict depends on it
+        systems = dict.fromkeys(outcome.system for outcome in run.ordered())
+        for name, value in run_properties(recorder.described(), systems, account_of(run)):
             add(name, value)
 
     def _waiting(self, xml: Any) -> list[pluggy.HookImpl]:
@@ -149,3 +154,10 @@ def _leave_out_texts(nodes: Iterable[Element]) -> None:
         if node.tag in ("error", "failure", "skipped"):
             node.set("message", LEFT_OUT)
             node.text = LEFT_OUT
+
+
+def _shorten_messages(nodes: Iterable[Element]) -> None:
+    """Reduce the message of failures and errors to its first line; their text has all of it."""
+    for node in nodes:
+        if node.tag in ("error", "failure"):
+            node.set("message", node.get("message", "").partition("\n")[0])

@@ -92,16 +92,17 @@ class Outlets(Writing):
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html
 
-        return self.report(path, partial(write_html, path, results, None if folder is None else folder.parent))
+        is_written = self.report(path, partial(write_html, path, results, None if folder is None else folder.parent))
+        self.page = path if is_written else None
+        return is_written
 
     def _send(self, uri: str, results: Mapping[str, Any], folder: Path | None) -> None:
         """Log the run to MLflow; a failure is only a warning because results.json is complete."""
         from pytest_rageval.report.export.mlflow.store import experiment_of, send, without_password
 
-        page = self._options.reports.html if self._options.reports.html in self.written else None
         runs, run_id = (None, "") if folder is None else (folder.parent, folder.name)
         try:
-            send(plain(results), uri, experiment_of(self._rootdir), runs, page)
+            send(plain(results), uri, experiment_of(self._rootdir), runs, self.page)
             self.sent.append(without_password(uri))
         except RagEvalError as error:
             again = f"rageval export {run_id} --as mlflow --out {without_password(uri)}".replace("  ", " ")

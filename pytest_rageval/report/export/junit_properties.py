@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.outcome import Outcome
 
@@ -56,14 +57,17 @@ def gate_properties(gate: Mapping[str, Any], bound: str) -> Properties:
     return _properties(values)
 
 
-def run_properties(run: Mapping[str, Any], systems: Iterable[str]) -> Properties:
+def run_properties(run: Mapping[str, Any], systems: Iterable[str], account: Account) -> Properties:
     """Return the properties of the session.
 
     Args:
         run: the key ``run`` of results.json.
         systems: the names of the systems that answered.
+        account: the verdict and the causes, in the words of every report.
     """
     values: list[tuple[str, object]] = [("run", run["id"]), ("started", run["started"])]
+    values.append(("verdict", account.verdict))
+    values += [(f"cause.{at}", finding.sentence) for at, finding in enumerate(account.causes, 1)]
     values += [("fingerprint", run["fingerprint"]), ("systems", ", ".join(systems))]
     values += [(f"version.{name}", version) for name, version in run["versions"].items()]
     return _properties(values)

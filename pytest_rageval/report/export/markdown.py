@@ -7,9 +7,15 @@ from collections.abc import Iterator, Sequence
 from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.failure_cause import cause_text
 from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.report.export.markdown_account import (
+    answer_parts,
+    cause_lines,
+    finding_parts,
+    rerun_line,
+    verdict_line,
+)
 from pytest_rageval.report.export.markdown_gates import gate_parts, worst_parts
-from pytest_rageval.report.export.markdown_text import FEW_ROWS, Part, Row, code, parts_within, plain
-from pytest_rageval.report.run.account import run_verdict
+from pytest_rageval.report.export.markdown_text import Part, Row, code, parts_within, plain
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.comparison import causes_text, change_text
@@ -30,60 +36,39 @@ MOST = 60_000
 
 EXCERPT = 100  # characters of an answer
 
-_VERDICTS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
 
-
-def markdown_of(run: Run, choice: MatrixChoice, most: int = MOST, missing: Sequence[str] = ()) -> str:
-    """Return a run as GitHub's Markdown: verdict, cost, gates, broken and fixed cases, errors, matrices.
+def markdown_of(
+    run: Run, choice: MatrixChoice, most: int = MOST, missing: Sequence[str] = (), links: Sequence[str] = ()
+) -> str:
+    """Return a run as GitHub's Markdown: verdict, causes, worst answers, failed gates, and all else folded.
 
     Args:
         run: the run, its gates evaluated.
         choice: the matrix to show.
         most: maximum number of characters, at least 20,000, or 0 for the head alone. What does not fit is counted.
         missing: other reports that could not be written.
+        links: where the run stands, as Markdown: its page, its job, its commit.
     """
-    blocks = [f"## {_verdict(run)}", *_head(run, choice)]
+    blocks = [verdict_line(run), "\n".join(cause_lines(run)), plain(counts_text(run))]
+    blocks.append(" · ".join(filter(None, [*links, rerun_line(run)])))
     if missing:
         blocks.append(f"warning: could not be written, as the log says why: {', '.join(map(code, missing))}")
-    text = "\n\n".join(blocks) + "\n"
+    text = "\n\n".join(filter(None, blocks)) + "\n"
     end = f"\n{MARKER}\n"
     return text + parts_within(_parts(run, choice), most - len(text) - len(end)) + end
 
 
-def _verdict(run: Run) -> str:
-    verdict = run_verdict(run)
-    return f"{_VERDICTS[verdict.kind]} RAG tests: {plain(verdict.text)}"
-
-
-def _head(run: Run, choice: MatrixChoice) -> Iterator[str]:
-    yield plain(counts_text(run))
-    comparison = run.comparison(choice)
-    if comparison is not None:
-        yield from _changes(comparison, run.plan.alpha, failed=any(gate.result.regressed for gate in run.gates))
-    repeats = list(_repeats(run))
-    if repeats:
-        yield "\n".join(repeats)
-    for line in (*error_kinds(run), *model_calls(run)):
-        yield plain(line.text)
-
-
-def _changes(comparison: Comparison, alpha: float, *, failed: bool) -> Iterator[str]:
-    """Yield a sentence on the primary metrics, and a list of all significant changes.
-
-    If a gate on the baseline failed, the text does not say that no change is significant.
-    """
+def _changes(comparison: Comparison, alpha: float) -> Iterator[Part]:
+    """Yield how many cases changed by the primary metrics, and all significant changes."""
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
-    head = f"**{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} fixed**"
     against = code(comparison.before.path or comparison.before.run)
-    yield f"{head} of {counted(len(comparison.pairing.pairs), 'case')} against {against}."
+    counts = f"{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} fixed"
     significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
-    if significant:
-        yield "\n".join(f"- {plain(_change(each, comparison))}" for each in significant[:FEW_ROWS])
-        if len(significant) > FEW_ROWS:
-            yield f"{counted(len(significant) - FEW_ROWS, 'more significant change')}."
-    elif (broken or fixed) and not failed:
-        yield "No significant change."
+    rows = [[f"{counts} of {counted(len(comparison.pairing.pairs), 'case')} against {against}"]]
+    rows += [[plain(_change(each, comparison))] for each in significant]
+    title = f"Compared with the baseline ({counted(len(significant), 'significant change')})"
+    yield Part(title, [["change"], *rows], folded=True, numbers=range(0))
 
 
 def _change(each: Compared, comparison: Comparison) -> str:
@@ -91,25 +76,32 @@ def _change(each: Compared, comparison: Comparison) -> str:
     return f"{change_text(each, comparison)}, 95 % {interval(each.found.ci95)}{causes}"
 
 
-def _repeats(run: Run) -> Iterator[str]:
-    """Yield the repeats of each testbed and system, as list items."""
+def _repeats(run: Run) -> Iterator[Part]:
+    """Yield the repeats of each testbed and system."""
     repeats = run.repeats()
     labels = repeat_labels(repeats, run.plan.testbeds)
-    for label, each in list(zip(labels, repeats, strict=True))[:FEW_ROWS]:
-        counts = f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats"
-        counts += f", {len(each.always_missed)} never pass"
-        yield f"- {plain(f'{label} {each.metric}: {counts}')}"
-        for verb, cases in (("flip", each.flips), ("never pass", each.always_missed)):
-            if cases:
-                yield f"  - {plain(f'{verb}: {few_of(cases, NAMED)}')}"
-    if len(repeats) > FEW_ROWS:
-        yield f"- {counted(len(repeats) - FEW_ROWS, 'more testbed')} with repeats, which results.json has"
+    rows = [
+        [
+            plain(label),
+            code(each.metric),
+            f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats",
+            plain(few_of(each.flips, NAMED)),
+            f"{len(each.always_missed)} never pass",
+            plain(few_of(each.always_missed, NAMED)),
+        ]
+        for label, each in zip(labels, repeats, strict=True)
+    ]
+    if rows:
+        yield Part("Repeats", [["testbed", "metric", "flips", "", "misses", ""], *rows], folded=True, numbers=range(0))
 
 
 def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
+    yield from answer_parts(run)
     yield from gate_parts(run)
+    yield from finding_parts(run)
     comparison = run.comparison(choice)
     if comparison is not None:
+        yield from _changes(comparison, run.plan.alpha)
         yield from _cases(run, comparison)
     yield from worst_parts(run)
     failed = [outcome for outcome in run.ordered() if outcome.status == "error"]
@@ -117,10 +109,14 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
         errors = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed]
         rows = [[code(nodeid), plain(error.partition("\n")[0])] for nodeid, error in errors]
         yield Part(f"Errors ({len(failed)})", [["case", "error"], *rows], folded=True, numbers=range(0))
-    for at, matrix in enumerate([*run.matrices(choice), *run.differences(choice), *run.gains(choice)]):
+    yield from _repeats(run)
+    usage = [[plain(line.text)] for line in (*error_kinds(run), *model_calls(run))]
+    if usage:
+        yield Part("Model calls and kinds of errors", [["count"], *usage], folded=True, numbers=range(0))
+    for matrix in (*run.matrices(choice), *run.differences(choice), *run.gains(choice)):
         rows = [[plain(text) for text in row] for row in matrix_rows(matrix)]
         title = f"{matrix_title(matrix)} - {matrix_legend(matrix)}"
-        yield Part(title, rows, at > 0 or len(rows) > FEW_ROWS, range(1, len(rows[0])))
+        yield Part(title, rows, folded=True, numbers=range(1, len(rows[0])))
     yield from _sections(run)
 
 
@@ -130,7 +126,7 @@ def _sections(run: Run) -> Iterator[Part]:
         for table in section.tables_of(run) if section.in_markdown else ():
             rows = [[plain(text) for text in row] for row in table.rows]
             notes = [note.text for note in table.notes]
-            yield Part(table.heading, rows, len(rows) > FEW_ROWS, range(1, len(rows[0])), notes)
+            yield Part(table.heading, rows, folded=True, numbers=range(1, len(rows[0])), notes=notes)
 
 
 def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
@@ -146,7 +142,7 @@ def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
         for pair in each.broken
     ]
     if broken:
-        yield Part(f"Broken ({len(broken)})", [[*head, *more], *broken], len(broken) > FEW_ROWS, numbers)
+        yield Part(f"Broken ({len(broken)})", [[*head, *more], *broken], folded=True, numbers=numbers)
     fixed = [_case_row(pair, each, systems) for each in primary for pair in each.fixed]
     if fixed:
         yield Part(f"Fixed ({len(fixed)})", [head, *fixed], folded=True, numbers=numbers)

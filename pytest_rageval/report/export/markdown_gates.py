@@ -1,40 +1,46 @@
-"""Write the gates of a run as Markdown tables: failed ones visible, most passing ones folded."""
+"""Write the gates of a run as Markdown tables: failed and inconclusive ones visible, the others folded."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.export.markdown_text import FEW_ROWS, Part, Row, code, plain
+from pytest_rageval.report.export.markdown_text import Part, Row, code, plain
 from pytest_rageval.report.run.gate_results import reason_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.sections.gates import cells_text, n_text
-from pytest_rageval.report.text.lines import counted, interval, number, signed
+from pytest_rageval.report.text.lines import interval, number, signed
 
 __all__ = ["gate_parts", "worst_parts"]
 
 OPEN_ROWS = 30
-"""Maximum of failed or inconclusive gates that are shown unfolded if there are many gates."""
+"""Maximum of failed or inconclusive gates that are shown unfolded."""
 
 _SIGNS = {"passed": "✅", "failed": "❌", "skipped": "➖"}
 
 
 def gate_parts(run: Run) -> Iterator[Part]:
-    """Yield the gates, failed and inconclusive ones first; if there are many, the others are folded."""
+    """Yield the failed and inconclusive gates, then the others, folded."""
     gates = sorted((g.result for g in run.gates), key=lambda gate: (gate.status != "failed", not gate.undecided))
     if not gates:
         return
-    head, *rows = _rows(gates, texts=run.texts)
-    urgent = sum(gate.status == "failed" or bool(gate.undecided) for gate in gates)
-    shown = len(rows) if len(rows) <= FEW_ROWS else min(urgent, OPEN_ROWS)
-    title, numbers = f"Gates ({len(rows)})", range(3, 6)
+    compares = any(gate.regression for gate in gates)
+    numbers = range(3, 7 if compares else 6)
+    failed = sum(gate.status == "failed" for gate in gates)
+    inconclusive = sum(gate.status != "failed" and bool(gate.undecided) for gate in gates)
+    shown = min(failed + inconclusive, OPEN_ROWS)
     if shown:
-        yield Part(title, [head, *rows[:shown]], folded=False, numbers=numbers)
-        title = counted(len(rows) - shown, "more gate")
-    if rows[shown:]:
-        yield Part(title, [head, *rows[shown:]], folded=True, numbers=numbers)
+        what = [f"{n} {state}" for n, state in ((failed, "failed"), (inconclusive, "inconclusive")) if n]
+        rows = list(_rows(gates[:shown], compares=compares, texts=run.texts))
+        yield Part(f"Gates: {', '.join(what)}", rows, folded=False, numbers=numbers)
+    if gates[shown:]:
+        counts = Counter("inconclusive" if gate.undecided else gate.status for gate in gates[shown:])
+        title = f"Gates: {', '.join(f'{n} {state}' for state, n in counts.items())}"
+        rows = list(_rows(gates[shown:], compares=compares, texts=run.texts))
+        yield Part(title, rows, folded=True, numbers=numbers)
 
 
 def worst_parts(run: Run) -> Iterator[Part]:
@@ -45,23 +51,24 @@ def worst_parts(run: Run) -> Iterator[Part]:
         yield Part(f"Worst cases of gates that failed ({len(worst)})", rows, folded=True, numbers=range(2, 3))
 
 
-def _rows(gates: Sequence[GateResult], *, texts: bool) -> Iterator[Row]:
-    compares = any(gate.regression for gate in gates)
-    against = ["against the baseline"] if compares else []
-    yield ["", "gate", "of", "value", "n", "95 %", *against, "why"]
+def _rows(gates: Sequence[GateResult], *, compares: bool, texts: bool) -> Iterator[Row]:
+    yield ["", "gate", "of", *(["was", "now"] if compares else ["value"]), "n", "95 %", "why"]
     for gate in gates:
         n = n_text(gate).removeprefix("n ")
-        facts = [number(gate.value), n, interval(gate.ci95), *([_against(gate)] if compares else [])]
+        facts = [number(gate.value), n, interval(gate.ci95)]
+        if compares:
+            earlier = None if gate.regression is None else gate.regression.found.baseline
+            facts = [number(earlier), *facts]
         sign = "⚠️" if gate.undecided else _SIGNS[gate.status]
         why = "; ".join(_why(gate, texts=texts))
         yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, facts), plain(why)]
 
 
-def _against(gate: GateResult) -> str:
-    regression = gate.regression
-    if regression is None or regression.found.delta is None or gate.not_comparable:
-        return "not comparable" if gate.not_comparable else ""
-    return f"{signed(regression.found.delta)} {interval(regression.found.ci95)}, {p_text(regression.p_value)}"
+def _against(gate: GateResult) -> Iterator[str]:
+    """Yield how a gate that holds differs from the baseline."""
+    found = None if gate.regression is None else gate.regression.found
+    if gate.regression is not None and found is not None and found.delta is not None and not gate.not_comparable:
+        yield f"{signed(found.delta)} {interval(found.ci95)}, {p_text(gate.regression.p_value)}"
 
 
 def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
@@ -71,6 +78,7 @@ def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
         if gate.status == "failed" and len(gate.cells) > 1:
             yield cells_text(gate)
         return
+    yield from _against(gate)
     if gate.undecided:
         yield "inconclusive: too few cases to decide"
     if gate.cells:

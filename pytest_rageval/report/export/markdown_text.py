@@ -11,17 +11,14 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.report.text.tables import INDENT
 
-__all__ = ["FEW_ROWS", "LONGEST", "Part", "Row", "code", "parts_within", "plain"]
+__all__ = ["LONGEST", "Part", "Row", "code", "parts_within", "plain"]
 
 Row = list[str]
-
-FEW_ROWS = 12
-"""Rows; a longer table is folded."""
 
 LONGEST = 300
 """Maximum number of characters of a text; the rest is cut."""
 
-FIRST, SHARES = 8, 12  # the first 8 parts have at least 1/12 of the room each, or less if they need less
+FIRST, SHARES = 11, 12  # the first 11 parts have at least 1/12 of the room each, or less if they need less
 
 TAIL = 200  # characters for the end of a part and the count of what was cut
 
@@ -55,9 +52,9 @@ class Part:
     notes: Sequence[str] = ()
 
 
-def plain(text: str) -> str:
+def plain(text: str, longest: int = LONGEST) -> str:
     """Escape a text for Markdown: no markup, link, mention or line break remains."""
-    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", _inert(text))
+    escaped = _MARKUP.sub(lambda match: f"\\{match[0]}", _inert(text, longest))
     return _AT_START.sub(lambda match: f"{match[0]}\\", escaped)
 
 
@@ -111,15 +108,15 @@ def _row(cells: Row) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def _shorten(text: str) -> str:
-    safe = ascii_safe(text[: LONGEST + 1])
-    return safe if len(text) <= LONGEST and len(safe) <= LONGEST else f"{safe[: LONGEST - 3]}..."
+def _shorten(text: str, longest: int = LONGEST) -> str:
+    safe = ascii_safe(text[: longest + 1])
+    return safe if len(text) <= longest and len(safe) <= longest else f"{safe[: longest - 3]}..."
 
 
-def _inert(text: str) -> str:
+def _inert(text: str, longest: int = LONGEST) -> str:
     """Return a text as HTML in which GitHub finds no markup, link or mention."""
     indent = len(text) - len(text.lstrip(INDENT))
-    broken = _LINKED.sub(lambda match: f"{match[0]}\0", _shorten(text[indent:]))
+    broken = _LINKED.sub(lambda match: f"{match[0]}\0", _shorten(text[indent:], longest))
     broken = _COMMIT.sub(lambda match: _PIECE.sub(lambda piece: f"{piece[0]}\0", match[0]), broken)
     escaped = html.escape(broken, quote=False).replace("|", "&#124;").replace("$", "<span>$</span>")
     return "&emsp;" * (indent // 2) + escaped.replace("\0", _BREAK)

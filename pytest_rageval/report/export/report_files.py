@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+from pytest_rageval.report.export.ci_links import links_of
 from pytest_rageval.report.export.markdown import MOST, markdown_of
 from pytest_rageval.report.files.run_folder import fault_of, write_text
 from pytest_rageval.report.run.run import Run
@@ -28,12 +29,14 @@ class Writing:
         faults: a sentence for each file that could not be written, for the summary's warnings.
         missing: names of requested reports that are missing, without paths or addresses, for readers of a pull request.
         written: the files whose path the summary shows.
+        page: the HTML page, if it is written.
     """
 
     def __init__(self) -> None:
         self.faults: list[str] = []
         self.missing: list[str] = []
         self.written: list[Path] = []
+        self.page: Path | None = None
 
     def report(self, path: Path, write: Callable[[], object]) -> bool:
         """Write a file whose path the summary shows, and return whether it succeeded."""
@@ -50,7 +53,7 @@ class Writing:
         no cases and no failed gate: many jobs run none of the cases.
         """
         summary = os.environ.get(STEP_SUMMARY)
-        draw = partial(markdown_of, run, choice, missing=self.missing)
+        draw = partial(markdown_of, run, choice, missing=self.missing, links=links_of(os.environ, self.page))
         written = path is None or self.report(path, lambda: write_text(path, [draw()]))
         if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):
             run.exitstatus = run.exitstatus or int(not written)

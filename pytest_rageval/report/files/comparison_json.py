@@ -82,7 +82,6 @@ def _compared(each: Compared) -> dict[str, Any]:
         "ci95": pair_of(paired.ci95),
         "p_value": paired.p_value,
         "p_holm": each.p_holm,
-        "q_value": each.q_value,
         "least_drop": paired.least_drop,
         "broken": [pair.after.name for pair in each.broken],
         "fixed": [pair.after.name for pair in each.fixed],

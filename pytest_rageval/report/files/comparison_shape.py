@@ -100,7 +100,6 @@ class _Compared(TypedDict):
     ci95: Interval | None
     p_value: float | None
     p_holm: float | None
-    q_value: float | None
     least_drop: float | None
     broken: Texts
     fixed: Texts
@@ -118,7 +117,6 @@ class Compared(_Compared, total=False):
         unit: the facet that joins cases to units, or unit for several facets
         p_value: two-sided
         p_holm: p_value corrected over the cells
-        q_value: for a cell: Benjamini and Hochberg's q, for exploration
         broken: node ids, the worst first
         fixed: node ids, the best first
         by_answer: number of causes derived from the gold answer in the passages, because there are no labels; absent

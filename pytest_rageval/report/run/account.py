@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pytest_rageval.analysis.account.account import Evidence, findings
 from pytest_rageval.analysis.account.finding import Account, Finding
 from pytest_rageval.analysis.account.losses import JudgedGate, Names
+from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import SESSION
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
@@ -17,19 +19,32 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["account_of", "run_verdict"]
+__all__ = ["account_against", "account_of", "covered", "run_verdict"]
 
 
 def account_of(run: Run) -> Account:
-    """Return the account of a run whose gates are evaluated."""
-    return run.once("account", _account)
+    """Return the account of a run whose gates are evaluated.
 
-
-def _account(run: Run) -> Account:
-    found = findings(_evidence(run))
+    The verdict is not stored with the findings: the exit status still changes if a report cannot be written.
+    """
+    found = run.once("findings", lambda run: findings(_evidence(run)))
     verdict = run_verdict(run)
     tail = _tail(found, run)
     return Account(f"{verdict.text} - {tail}" if tail else verdict.text, verdict.kind, found)
+
+
+def account_against(run: Run, earlier: Snapshot, alpha: float) -> Account:
+    """Return the account of a stored run against another run: its gates are evaluated anew.
+
+    Args:
+        run: the later run.
+        earlier: the measures of the earlier run.
+        alpha: the accepted chance of a false alarm.
+    """
+    plan = replace(run.plan, alpha=alpha, deselected=(), updates=False)  # these belong to its own baseline
+    compared = replace(run, plan=plan, baseline=earlier, exitstatus=0)
+    compared.evaluate_gates()
+    return account_of(compared)
 
 
 def run_verdict(run: Run) -> RunVerdict:
@@ -54,7 +69,7 @@ def _evidence(run: Run) -> Evidence:
     systems = {outcome.system for outcome in of_systems}
     return Evidence(
         comparison=run.comparison(MatrixChoice()),
-        gates=[JudgedGate(each.result, _covered(run, each)) for each in run.gates],
+        gates=[JudgedGate(each.result, covered(run, each)) for each in run.gates],
         outcomes=of_systems,
         errors=run.ordered(),
         looked_at=_looked_at(run),
@@ -65,7 +80,7 @@ def _evidence(run: Run) -> Evidence:
     )
 
 
-def _covered(run: Run, gate: NamedGate) -> tuple[str, ...]:
+def covered(run: Run, gate: NamedGate) -> tuple[str, ...]:
     """Return the testbeds that a gate covers."""
     if gate.result.scope == SESSION and gate.nodeid == session_node(gate.result.gate):
         return tuple(nodeid for nodeid in run.plan.testbeds if covers(run.plan, gate.result.gate, nodeid))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account
 from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity
@@ -16,16 +17,32 @@ from pytest_rageval.report.sections.comparison import (
     row_name,
     verdict_lines,
 )
-from pytest_rageval.report.text.lines import Line, counted, few_of, moment, number, wrap
+from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment, number, wrap
 from pytest_rageval.report.text.tables import MOST, table
 
 __all__ = ["account_lines", "compare_lines", "plan_lines"]
 
+_STYLES: dict[str, Style] = {"passed": "green", "failed": "red", "open": "yellow"}
+
 NAMED = 10  # cases of each kind that are listed
 
 
-def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
-    """Yield the heads of both runs, the account, and tables of changed metrics and cells, worst first."""
+def account_lines(account: Account | None, width: int) -> Iterator[Line]:
+    """Yield the verdict of a comparison and its numbered findings, if the later run has an account."""
+    if account is None:
+        return
+    yield from wrap(Line(ascii_safe(account.verdict), _STYLES[account.state]), width)
+    for at, finding in enumerate(account.findings, 1):
+        number_of_cause = f"{at}" if finding.kind in CAUSES_OF_FAILURE else " "
+        yield from wrap(Line(ascii_safe(f"  {number_of_cause} {finding.sentence}")), width, indent=4)
+    yield Line("")
+
+
+def compare_lines(comparison: Comparison, width: int, alpha: float, *, told: bool) -> Iterator[Line]:
+    """Yield the heads of both runs, and tables of changed metrics and cells, worst first.
+
+    Without an account (``told``), sentences say which cases broke or were fixed, and what changed significantly.
+    """
     yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
     yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
     yield Line(cases_text(comparison))
@@ -36,10 +53,11 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
     if not overall:
         yield Line("nothing to compare: no case stands in both with a score", "yellow")
         return
-    yield Line("")
-    for line in account_lines(comparison, alpha):
-        yield from wrap(line, width)
     changed = _worst_first(overall, comparison)
+    if not told:
+        yield Line("")
+        for line in verdict_lines(comparison, changed, alpha):
+            yield from wrap(line, width)
     if changed:
         yield Line("")
         yield from _changes(["", *(row_name(each, comparison) for each in changed)], changed, width)
@@ -47,11 +65,6 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
         yield Line(f"{counted(n_unchanged, 'metric')} unchanged")
     for over in changed:
         yield from _cells(over, comparison, width)
-
-
-def account_lines(comparison: Comparison, alpha: float) -> Iterator[Line]:
-    """Yield the sentences that lead a comparison: which cases broke or were fixed, and what changed significantly."""
-    yield from verdict_lines(comparison, _worst_first(comparison.overall, comparison), alpha)
 
 
 def _worst_first(compared: Sequence[Compared], comparison: Comparison) -> list[Compared]:
@@ -92,7 +105,6 @@ def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Ite
     """Yield comparisons as tables with all their statistics; the first of ``names`` is the head."""
     tests = [
         ["p", *(p_text(each.found.p_value).removeprefix("p ") for each in shown)],
-        ["q", *(number(each.q_value) for each in shown)],
         ["detectable drop", *(number(each.found.least_drop) for each in shown)],
     ]
     known = [column for column in tests if set(column[1:]) != {"–"}]

@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 import pytest
 from support.projects.rag_project import RAISES, RIGHT, RUNS, SAYS, WRONG, Mode, Project, case, cases
 
+from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE
+
 SCHEMA = Path(__file__).parents[3] / "fixtures" / "junit" / "xunit2.xsd"
 GATED = 'gates=["accuracy >= 0.5"]'
 TOLD = re.compile(r"^\[\[PROPERTY\|([^=]+)=(.*)\]\]$", re.MULTILINE)
@@ -19,6 +21,15 @@ QUOTES = """
 
     def pytest_rageval_register(registry):
         registry.metrics.register("odd", Metric("odd", lambda sample: Score(reason=f"odd: {sample.answer.text}")))
+"""
+
+
+FAILS = """
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(session):
+        result = yield
+        session.testsfailed += 1  # as pytest-cov does if too little is covered
+        return result
 """
 
 
@@ -67,6 +78,42 @@ def test_tests_and_gates_agree_with_results_json(project: Project, mode: Mode) -
     assert whole["rag.run"] == run.results["run"]["id"]
     assert whole["rag.fingerprint"] == run.results["run"]["fingerprint"]
     assert whole["rag.systems"] == "rag_system"
+    account = run.results["account"]
+    assert whole["rag.verdict"] == account["verdict"]
+    causes = [each["sentence"] for each in account["findings"] if each["kind"] in CAUSES_OF_FAILURE]
+    assert causes
+    assert [value for name, value in whole.items() if name.startswith("rag.cause.")] == causes
+
+
+def test_a_message_is_the_first_line_of_its_text(project: Project, mode: Mode) -> None:
+    body = RUNS.replace("...", "assert rag.answer.text == 'Paris', 'not the capital:' + chr(10) + 'of France'")
+    project.says(cases(RIGHT, WRONG, RAISES), GATED.replace("0.5", "0.9"), body)
+    project.run(*mode, "--junitxml=junit.xml")
+    validated(project)
+    failures = {
+        test.attrib["name"]: part
+        for test in suite_of(project).iter("testcase")
+        for part in test
+        if part.tag in ("failure", "error")
+    }
+    gate = failures["test_it[gate: accuracy >= 0.9]"]
+    lines = (gate.text or "").splitlines()
+    assert len(lines) > 1
+    messages = {name: failure.attrib["message"] for name, failure in failures.items()}
+    error = "system 'rag_system' failed on case 'q3': ValueError: no such model [RAG302]"
+    assert messages == {
+        "test_it[q2]": "AssertionError: not the capital:",
+        "test_it[q3]": f'failed on setup with "Failed: {error}',
+        "test_it[gate: accuracy >= 0.9]": lines[0],
+    }
+    assert "of France" in (failures["test_it[q2]"].text or "")
+
+
+def test_the_verdict_is_red_if_only_the_exit_status_is(project: Project) -> None:
+    project.says(cases(RIGHT), conftest=SAYS + FAILS)
+    assert project.run("--junitxml=junit.xml").status == 1
+    whole = {each.attrib["name"]: each.attrib["value"] for each in suite_of(project).findall("properties/property")}
+    assert whole["rag.verdict"] == "nothing failed, and yet the exit status is 1"
 
 
 def test_where_the_schema_has_properties_of_tests_they_are_such(project: Project) -> None:

@@ -25,8 +25,31 @@ def test_the_report_is_written_however_tests_are_run(project: Project) -> None:
     run = said(project).run("--rag-markdown", "out/rag.md")
     text = (project.path / "out" / "rag.md").read_text(encoding="utf-8")
     assert run.status == 1
-    assert text.startswith("## ❌ RAG tests: 1 of 1 gate failed\n\n2 cases: 2 scored, 0 errors")
+    verdict = "## ❌ RAG tests: 1 of 1 gate failed - 1 case missed, 1 cause"
+    cause = "- unknown: accuracy 0.50 &lt; 0.90 (1 of 2 missed)"
+    assert text.startswith(f"{verdict}\n\n{cause}\n\n2 cases: 2 scored, 0 errors")
     assert "| ❌ | `accuracy >= 0.9` | `test_it` | 0.5 | 2 |" in text
+
+
+def test_on_github_it_links_the_page_the_job_and_the_commit(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": "we/rag",
+        "GITHUB_RUN_ID": "12",
+        "GITHUB_SHA": "0123456789abcdef0123456789abcdef01234567",
+    }.items():
+        monkeypatch.setenv(name, value)
+    said(project).run("--rag-markdown", "rag.md", "--rag-html", "out/rag.html")
+    line = (project.path / "rag.md").read_text(encoding="utf-8").split("\n\n")[3]
+    page, job, commit, rerun = line.split(" · ")
+    assert page == "page: `rag.html`"
+    assert job == "[job and artifacts](https://github.com/we/rag/actions/runs/12)"
+    assert commit.startswith("commit [`0123456`](https://github.com/we/rag/commit/0123456")
+    assert rerun == "rerun: `pytest test_it.py::test_it`"
+    monkeypatch.delenv("GITHUB_RUN_ID")
+    monkeypatch.delenv("GITHUB_SHA")
+    again = project.run(*rerun.removeprefix("rerun: `pytest ").removesuffix("`").split())
+    assert list(again.gates) == ["accuracy >= 0.9"]
 
 
 def test_what_a_run_wrote_is_drawn_again_from_its_results(
@@ -87,8 +110,8 @@ def test_a_summary_with_little_room_left_has_the_head(project: Project, monkeypa
     monkeypatch.setattr(report_files, "STEP_SUMMARY_BYTES", 500)
     assert said(project).run().status == 1
     text = summary.read_text(encoding="utf-8")
-    assert "\n\n## ❌ RAG tests: 1 of 1 gate failed\n\n2 cases: 2 scored, 0 errors" in text
-    assert text.endswith("\n3 more tables with 4 rows did not fit here.\n\n<!-- pytest-rageval -->\n")
+    assert "\n\n## ❌ RAG tests: 1 of 1 gate failed - 1 case missed, 1 cause\n\n- unknown: " in text
+    assert text.endswith("\n4 more tables with 7 rows did not fit here.\n\n<!-- pytest-rageval -->\n")
 
 
 def test_a_step_that_ran_no_case_on_purpose_adds_nothing_to_its_summary(

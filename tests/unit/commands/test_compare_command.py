@@ -142,7 +142,7 @@ def test_swapped_runs_flip_signs_and_broken_cases_become_fixed(two: Path, capsys
         assert one["slice"] == other["slice"]
         assert other["delta"] == pytest.approx(-one["delta"])
         assert other["ci95"] == pytest.approx([-one["ci95"][1], -one["ci95"][0]])
-        assert (other["p_value"], other["p_holm"], other["q_value"]) == (one["p_value"], one["p_holm"], one["q_value"])
+        assert (other["p_value"], other["p_holm"]) == (one["p_value"], one["p_holm"])
         assert sorted(other["broken"]) == sorted(one["fixed"])
         assert sorted(other["fixed"]) == sorted(one["broken"])
 

@@ -153,7 +153,7 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
 
 
 def test_a_cell_is_significant_by_its_corrected_test_and_not_by_its_interval() -> None:
-    none = dict.fromkeys(("baseline", "value", "least_drop", "q_value"))
+    none = dict.fromkeys(("baseline", "value", "least_drop"))
     each: dict[str, Any] = {
         **none,
         "testbed": "t",

@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 from support.samples.run_samples import MARK, NOISE, PLAIN, STARTED, finished_run, outcome, plan, take
 
+from pytest_rageval.analysis.account.finding import Finding
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.digests import text_digest
 from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.report.export.ci_links import links_of
 from pytest_rageval.report.export.markdown import MARKER, MOST, markdown_of
 from pytest_rageval.report.export.markdown_text import LONGEST, Part, code, parts_within, plain
+from pytest_rageval.report.run.account import account_of
+from pytest_rageval.report.run.old_answers import Source, answers_of
 from pytest_rageval.report.run.plan import Plan, Shard, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -31,6 +37,8 @@ HOSTILE = [
     "C0FFEE1", "[vulnerability:7]", "100% & more!",
 ]  # fmt: skip
 """Hostile texts of names, errors and answers."""
+
+TITLE = re.compile(r"<summary>(.*)</summary>|^### (.*)$", re.MULTILINE)
 
 OURS = re.compile(r"</?code>|<span>|</span>|&#?\w+;")
 
@@ -52,6 +60,12 @@ def tables(text: str) -> list[list[list[str]]]:
         elif token.type in ("th_open", "td_open"):
             result[-1][-1].append(shown(following))
     return result
+
+
+def by_title(text: str) -> dict[str, list[list[str]]]:
+    """Return the tables of a text by the first word of their titles, in order; the last one of several counts."""
+    titles = [folded or title for folded, title in TITLE.findall(text)]
+    return {title.partition(" ")[0]: table for title, table in zip(titles, tables(text), strict=True)}
 
 
 def shown(token: Any) -> str:
@@ -145,13 +159,14 @@ def test_the_text_fits_a_comment_and_counts_what_was_cut(name: str) -> None:
     text = markdown_of(run, MatrixChoice())
     assert MOST - 2_000 < len(text) <= MOST
     cut, *others = map(int, re.findall(r"^(\d+) more rows? did not fit here\.$", text, re.MULTILINE))
-    _, errors, matrix = tables(text)
-    assert len(errors) - 1 + cut == 1_500
-    assert len(matrix) - 1 + sum(others) == 102  # rows that a matrix shows, and its margins
+    found = by_title(text)
+    assert list(found) == ["Gates:", "Errors", "Model", "accuracy"]
+    assert len(found["Errors"]) - 1 + cut == 1_500
+    assert len(found["accuracy"]) - 1 + sum(others) == 102  # rows that a matrix shows, and its margins
     assert text.count("<details>") == text.count("</details>")
 
 
-@pytest.mark.parametrize("n", [12, 13, 2_000])
+@pytest.mark.parametrize("n", [12, 2_000])
 def test_failed_gates_are_unfolded_and_leave_room_for_other_tables(n: int) -> None:
     run = many(8)
     failing = [f"accuracy >= 0.{at:04}" for at in range(6_000, 6_000 + n - 2)]
@@ -161,16 +176,16 @@ def test_failed_gates_are_unfolded_and_leave_room_for_other_tables(n: int) -> No
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
     assert len(text) <= MOST
-    opened, *others = tables(text)
+    two_answers, opened, others = tables(text)[:2], tables(text)[2], tables(text)[3:]
+    assert [table[0][0] for table in two_answers] == ["case", "case"]
     assert [table[0][0] for table in others][-2:] == ["gate", "topic \\ task"]
     assert opened[1][1:4] == ["accuracy >= 0.6000", "plain", "0.5"]
-    titles = re.findall(r"<summary>(.*)</summary>|^### (.*)$", text, re.MULTILINE)
+    titles = TITLE.findall(text)[2:]
+    assert titles[0] == ("", f"Gates: {n - 1} failed")
     if n == 12:
-        assert (titles[0], len(opened)) == (("", "Gates (12)"), 13)
-    elif n == 13:
-        assert (titles[:2], len(opened)) == ([("", "Gates (13)"), ("1 more gate", "")], 13)
+        assert (titles[1], len(opened)) == (("Gates: 1 passed", ""), 12)
     else:
-        assert (titles[:2], len(opened)) == ([("", "Gates (2000)"), ("1970 more gates", "")], 31)
+        assert (titles[1], len(opened)) == (("Gates: 1969 failed, 1 passed", ""), 31)
 
 
 def test_broken_cases_leave_room_for_fixed_cases_errors_and_the_matrix() -> None:
@@ -185,7 +200,9 @@ def test_broken_cases_leave_room_for_fixed_cases_errors_and_the_matrix() -> None
     after.baseline = before.snapshot()
     after.evaluate_gates()
     text = markdown_of(after, MatrixChoice())
-    _, broken, fixed, worst, errors, matrix = tables(text)
+    found = by_title(text)
+    assert list(found)[2:] == ["Gates:", "Compared", "Broken", "Fixed", "Worst", "Errors", "accuracy"]
+    broken, fixed, worst, errors, matrix = (found[n] for n in ("Broken", "Fixed", "Worst", "Errors", "accuracy"))
     left_broken, left_fixed = map(int, re.findall(r"^(\d+) more rows? did not fit", text, re.MULTILINE))
     assert (len(broken) - 1 + left_broken, len(fixed) - 1 + left_fixed) == (780, 200)
     assert min(len(broken), len(fixed)) > 50
@@ -205,9 +222,7 @@ def test_the_first_matrix_is_shown_despite_many_systems_and_errors() -> None:
             take(run, made)
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
-    result = tables(text)
-    assert [table[0][0] for table in result[:3]] == ["", "case", "topic \\ ability"]
-    assert len(result[2]) == 13
+    assert len(by_title(text)["accuracy"]) == 13
     assert re.search(r"^\d+ more tables with \d+ rows did not fit here\.$", text, re.MULTILINE)
     assert len(text) <= MOST
 
@@ -221,11 +236,10 @@ def test_repeats_are_shown_and_n_counts_cases() -> None:
                               Answer("x"), {"accuracy": Score(value)}))  # fmt: skip
     run.evaluate_gates()
     text = markdown_of(run, MatrixChoice())
-    assert (
-        "\n- plain accuracy: 1 of 3 cases flip over 2 repeats, 1 never pass\n  - flip: flaky\n  - never pass: bad\n"
-        in text
-    )
-    assert tables(text)[0][1][4] == "6 of 3 cases"
+    found = by_title(text)
+    flips = ["1 of 3 cases flip over 2 repeats", "flaky", "1 never pass", "bad"]
+    assert found["Repeats"][1] == ["plain", "accuracy", *flips]
+    assert found["Gates:"][1][4] == "6 of 3 cases"
 
 
 @pytest.mark.parametrize("texts", [True, False])
@@ -252,8 +266,8 @@ def test_tables_keep_their_rows_and_cells_with_hostile_names_and_errors(text: st
     markdown = markdown_of(run, MatrixChoice())
     assert markdown.endswith(f"\n\n{MARKER}\n")
     result = tables(markdown)
-    assert [table[0][1] for table in result[:2]] == ["gate", "error"]
-    assert [len(table) for table in result[:3]] == [2, 2, 6]
+    assert [table[0][0] for table in result[:4]] == ["", "case", "count", "topic \\ task"]
+    assert [len(table) for table in result[:3]] == [2, 2, 2]
     assert all(len(row) == len(table[0]) for table in result for row in table)
     for token in rendered(markdown):
         if token.type == "html_block":
@@ -282,7 +296,7 @@ def first_line(run: Run) -> str:
 
 def test_the_verdict_comes_first() -> None:
     run = judged()
-    assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed, and 1 case"
+    assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed, and 1 case - 1 error, 1 case missed, 2 causes"
     interrupted = many(2)
     interrupted.interrupted = True
     interrupted.evaluate_gates()
@@ -299,10 +313,12 @@ def test_the_verdict_comes_first() -> None:
 
 def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
     run = judged()
-    gates, worst, *_ = tables(markdown_of(run, MatrixChoice()))
-    assert [row[0] for row in gates] == ["", "❌", "✅", "✅"]
-    assert gates[1][1:5] == ["accuracy[topic=*] >= 0.9", "test_noise", "0", "1"]
-    assert gates[1][6] == "accuracy is 0 at topic=A"
+    answer, failed, passed, worst, *_ = tables(markdown_of(run, MatrixChoice()))
+    assert [row[0] for row in answer] == ["case", "question", "wanted", "now"]
+    assert [row[0] for row in failed] == ["", "❌"]
+    assert [row[0] for row in passed] == ["", "✅", "✅"]
+    assert failed[1][1:5] == ["accuracy[topic=*] >= 0.9", "test_noise", "0", "1"]
+    assert failed[1][6] == "accuracy is 0 at topic=A"
     assert worst[0] == ["gate", "case", "value"]
 
 
@@ -323,3 +339,97 @@ def test_every_error_is_listed() -> None:
 def test_an_outcome_outside_the_plan_is_accepted() -> None:
     run = take(Run(STARTED, Plan()), outcome(NOISE, "q2", accuracy=Score(1.0)))
     assert first_line(run) == "## ✅ RAG tests: nothing failed, and there is no gate"
+
+
+def failing(says: str = "new answer", *, texts: bool = True) -> Run:
+    """Return a run with four kinds of errors and four cases that miss a gate."""
+    testbed = TestbedPlan(PLAIN, "plain", ("accuracy",), ("accuracy >= 0.9",), 12)
+    run = Run(STARTED, Plan(testbeds={PLAIN: testbed}), texts=texts)
+    run.plan.metrics = {"accuracy": MetricInfo(binary=True)}
+    for at in range(12):
+        made = Outcome(
+            f"{PLAIN}[q{at}]",
+            f"q{at}",
+            PLAIN,
+            {},
+            "mine",
+            "scored",
+            Answer(f"{says} {at}"),
+            {"accuracy": Score(float(at % 2))},
+            data=f"{at:016}",
+            said=text_digest(f"{says} {at}"),
+        )
+        if at < 4:
+            kind = ("refused", "timeout", "system_error", "not_found")[at]
+            made = replace(made, status="error", answer=None, scores={}, said="", error=f"no {kind}", error_type=kind)
+        run.plan.cases[made.nodeid] = (made.case_id, PLAIN, "mine", 0)
+        take(run, made)
+    run.evaluate_gates()
+    return run
+
+
+def test_three_causes_are_listed_and_the_others_are_folded() -> None:
+    run = failing()
+    causes = account_of(run).causes
+    assert len(causes) == 5
+    text = markdown_of(run, MatrixChoice())
+    head, _, rest = text.partition("<details>")
+    items = re.findall(r"^- (.*)$", head, re.MULTILINE)
+    assert items == [f"{plain(each.sentence)}{command_of(each)}" for each in causes[:3]] + ["2 more causes"]
+    assert [row[0] for row in by_title(text)["More"][1:]] == [each.sentence for each in causes[3:]]
+    assert "\nrerun: `pytest test_a.py::test_plain`\n" in head
+    assert re.findall(r"^### (.*)$", rest, re.MULTILINE) == ["Gates: 1 failed"]
+
+
+def command_of(finding: Finding) -> str:
+    return f" · `{finding.command}`" if finding.command else ""
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_the_worst_two_answers_are_folded(texts: bool) -> None:
+    run = failing(texts=texts)
+    first, second, *_ = tables(markdown_of(run, MatrixChoice()))
+    if not texts:
+        assert first[0] == ["", "gate", "of", "value", "n", "95 %", "why"]
+        return
+    missed = next(each for each in account_of(run).causes if each.kind == "missed")
+    assert [table[0] for table in (first, second)] == [["case", name] for name in missed.cases[:2]]
+    answer = run.outcomes[missed.cases[0]].answer
+    assert answer is not None
+    assert first[1:] == [["question", f"{MARK}?"], ["wanted", f"{MARK} gold"], ["now", answer.text]]
+
+
+def test_the_old_answer_stands_above_the_new_one() -> None:
+    before, after = failing("old answer"), failing()
+    after.baseline, after.source = before.snapshot(), Source("old.json", answers_of(before.outcomes.values()))
+    after.evaluate_gates()
+    first, *_ = tables(markdown_of(after, MatrixChoice()))
+    assert [row[0] for row in first] == ["case", "question", "wanted", "was", "now"]
+    assert [row[1][:3] for row in first[3:]] == ["old", "new"]
+
+
+GITHUB = {
+    "GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "we/rag", "GITHUB_RUN_ID": "12",
+    "GITHUB_SHA": "0123456789abcdef0123456789abcdef01234567",
+}  # fmt: skip
+GITLAB = {
+    "CI_JOB_URL": "https://gitlab.example:8443/we/rag/-/jobs/7", "CI_PROJECT_URL": "https://gitlab.example:8443/we/rag",
+    "CI_COMMIT_SHA": GITHUB["GITHUB_SHA"],
+}  # fmt: skip
+
+
+def test_links_lead_to_the_job_and_the_commit() -> None:
+    sha = GITHUB["GITHUB_SHA"]
+    assert links_of(GITHUB, Path("/x/rag.html")) == [
+        "page: `rag.html`",
+        "[job and artifacts](https://github.com/we/rag/actions/runs/12)",
+        f"commit [`0123456`](https://github.com/we/rag/commit/{sha})",
+    ]
+    assert links_of(GITLAB, None) == [
+        "[job and artifacts](https://gitlab.example:8443/we/rag/-/jobs/7)",
+        f"commit [`0123456`](https://gitlab.example:8443/we/rag/-/commit/{sha})",
+    ]
+    assert links_of({"CI_COMMIT_SHA": sha}, None) == ["commit `0123456`"]
+    assert links_of({}, None) == []
+    hostile = {"CI_JOB_URL": "https://x.example/a) [b](javascript:alert(1)", "CI_COMMIT_SHA": "x](y)"}
+    assert links_of(hostile, None) == []

@@ -7,6 +7,7 @@ from typing import Any
 
 from support.samples.run_samples import FINISHED, NOISE, PLAIN, finished_run, outcome
 
+from pytest_rageval.analysis.account.finding import Account, Finding
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.verdict import Verdict
@@ -96,7 +97,15 @@ def test_a_gate_has_value_bound_and_n() -> None:
 
 
 def test_the_session_has_its_properties() -> None:
-    properties = dict(run_properties(encode_run(finished_run(), "r1", FINISHED), ["mine", "theirs"]))
+    causes = (
+        Finding("drop", "both", "both: accuracy 1.00 -> 0.00"),
+        Finding("noise", "", "not significant: 1 case broke"),
+    )
+    account = Account("1 of 1 gate failed - 1 cause", "failed", causes)
+    properties = dict(run_properties(encode_run(finished_run(), "r1", FINISHED), ["mine", "theirs"], account))
+    assert properties["rag.verdict"] == "1 of 1 gate failed - 1 cause"
+    assert properties["rag.cause.1"] == "both: accuracy 1.00 -> 0.00"
+    assert "rag.cause.2" not in properties
     assert properties["rag.run"] == "r1"
     assert properties["rag.systems"] == "mine, theirs"
     assert properties["rag.fingerprint"] == "sha256:0"

@@ -94,10 +94,8 @@ def test_the_terminal_shows_it_at_its_place(run: Run) -> None:
 
 def test_markdown_shows_it(run: Run) -> None:
     text = markdown_of(run, MatrixChoice())
-    assert (
-        "### Lengths of &lt;answers&gt;\n\n| testbed | longest |\n| --- | ---: |\n| test\\_noise | 7 characters |"
-        in text
-    )
+    title = "<details><summary>Lengths of &lt;answers&gt;</summary>"
+    assert f"{title}\n\n| testbed | longest |\n| --- | ---: |\n| test\\_noise | 7 characters |" in text
     assert "\n2 testbeds\\\\tanswered\n" in text
 
 

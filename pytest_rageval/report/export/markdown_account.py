@@ -1,0 +1,103 @@
+"""Write the account of a run as Markdown: the verdict, the causes, the worst answers."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from itertools import chain, zip_longest
+
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.export.markdown_text import LONGEST, Part, code, plain
+from pytest_rageval.report.run.account import account_of, covered
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.text.lines import counted
+
+__all__ = ["answer_parts", "cause_lines", "finding_parts", "rerun_line", "verdict_line"]
+
+CAUSES = 3
+"""Maximum of causes that are listed at the top."""
+
+ANSWERS = 2
+"""Maximum of answers that are shown."""
+
+TESTBEDS = 3
+"""Maximum of testbeds that the command names; with more it runs all tests."""
+
+SENTENCE = 2_000  # characters
+
+_SIGNS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
+
+
+def verdict_line(run: Run) -> str:
+    """Return the verdict of a run as a heading."""
+    account = account_of(run)
+    return f"## {_SIGNS[account.state]} RAG tests: {plain(account.verdict, SENTENCE)}"
+
+
+def cause_lines(run: Run) -> Iterator[str]:
+    """Yield the first causes as list items, each with the command that fixes it, and the number of the others."""
+    causes = account_of(run).causes
+    for each in causes[:CAUSES]:
+        command = f" · {code(each.command)}" if each.command else ""
+        yield f"- {plain(each.sentence, SENTENCE)}{command}"
+    if len(causes) > CAUSES:
+        yield f"- {counted(len(causes) - CAUSES, 'more cause')}"
+
+
+def finding_parts(run: Run) -> Iterator[Part]:
+    """Yield the sentences of the account that are not at the top."""
+    account = account_of(run)
+    shown = account.causes[:CAUSES]
+    sentences = [
+        sentence for each in account.findings for sentence in (*(() if each in shown else (each.sentence,)), *each.also)
+    ]
+    if sentences:
+        rows = [[plain(sentence, SENTENCE)] for sentence in sentences]
+        yield Part(f"More findings ({len(rows)})", [["finding"], *rows], folded=True, numbers=range(0))
+
+
+def answer_parts(run: Run) -> Iterator[Part]:
+    """Yield the worst answer of each of the first causes; nothing if reports contain no texts."""
+    for outcome in _worst(run)[:ANSWERS] if run.texts else ():
+        stored = run.instances.get(outcome.case_id) or {}
+        instance = json.loads(stored) if isinstance(stored, str) else stored
+        question = outcome.question or instance.get("question", "")
+        texts = {
+            "question": question,
+            "wanted": " / ".join(" or ".join(slot) for slot in instance.get("gold", ())),
+            "was": _was(run, outcome),
+            "now": "" if outcome.answer is None else outcome.answer.text,
+        }
+        rows = [[what, plain(" ".join(text.split()))] for what, text in texts.items() if text is not None]
+        title = f"{outcome.case_id}: {' '.join(question.split())}"
+        yield Part(title, [["case", code(outcome.nodeid)], *rows], folded=True, numbers=range(0))
+
+
+def _worst(run: Run) -> list[Outcome]:
+    """Return scored outcomes that the causes name, one for a case: the worst of each cause, then the second worst."""
+    names = chain.from_iterable(zip_longest(*(each.cases for each in account_of(run).causes), fillvalue=""))
+    cases: dict[str, Outcome] = {}
+    for outcome in (run.outcomes.get(name) for name in names):
+        if outcome is not None and outcome.status == "scored":
+            cases.setdefault(outcome.case_id, outcome)
+    return list(cases.values())
+
+
+def _was(run: Run, outcome: Outcome) -> str | None:
+    """Return the answer of the same case in the earlier run; None if it is unknown."""
+    found = None if run.old is None else run.old.of(outcome)
+    return None if found is None else found.text
+
+
+def rerun_line(run: Run) -> str:
+    """Return the command that runs the tests of the failed gates again, or of the causes if no gate failed; else ""."""
+    account = account_of(run)
+    if account.state != "failed":
+        return ""
+    failed = [gate for gate in run.gates if gate.result.status == "failed"]
+    testbeds = dict.fromkeys(chain.from_iterable(covered(run, gate) for gate in failed))
+    names = run.outcomes.keys() & {name for each in account.causes for name in each.cases}
+    testbeds = testbeds or dict.fromkeys(sorted({run.outcomes[name].testbed for name in names}))
+    command = shlex.join(["pytest", *testbeds])
+    return f"rerun: {code(command if len(testbeds) <= TESTBEDS and len(command) <= LONGEST else 'pytest')}"
