@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.metadata
+import math
 import os
 import signal
 import sys
@@ -95,6 +96,7 @@ def _same_terminal_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*of_ci, "NO_COLOR", "FORCE_COLOR", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("pytest_rageval.activity.DELAY", math.inf)  # a slow machine shows nothing else than a fast one
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 
+from pytest_rageval import activity
 from pytest_rageval.commands.command_parser import CANNOT_RUN, CommandParser
 from pytest_rageval.commands.table import COMMANDS, overview
 from pytest_rageval.errors import RagEvalError, coded
@@ -28,6 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     The status is 0; 1 if `lint` found errors, or `import` or `anchor` left something out; 2 if a command cannot run;
     130 if it was interrupted. `merge` returns pytest's exit status.
     """
+    if "_ARGCOMPLETE" in os.environ:
+        from pytest_rageval.commands.completion import complete
+
+        complete(parser(os.environ.get("COMP_LINE", "").split()[1:2]))
     words = sys.argv[1:] if argv is None else argv
     top = parser(words[:1])
     arguments = top.parse_args(words)
@@ -38,8 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     status = 0
     try:
-        status = _write(_page_lines(arguments) if arguments.pages else arguments.run_command(arguments))
-        sys.stdout.flush()
+        with activity.shown(sys.stderr):
+            status = _write(_page_lines(arguments) if arguments.pages else arguments.run_command(arguments))
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
@@ -70,6 +76,7 @@ def _write(lines: Iterator[str]) -> int:
             line = next(lines)
         except StopIteration as end:
             return end.value or 0
+        activity.hide()
         sys.stdout.write(f"{legible(line, sys.stdout.encoding)}\n")
 
 

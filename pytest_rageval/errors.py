@@ -177,7 +177,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     if near:
         return f"did you mean {folded[near[0]]!r}?"
-    return f"known: {ascii_safe(', '.join(names))}" if names else "none is known here"
+    if not names:
+        return "none is known here"
+    more = f" and {len(names) - 10:,} more" if len(names) > 100 else ""  # the cases of a run, not a registry
+    return f"known: {ascii_safe(', '.join(names[:10] if more else names))}{more}"
 
 
 def short_repr(value: object, limit: int = 60) -> str:

@@ -126,12 +126,20 @@ def result_members() -> Iterator[str]:
 def commands() -> Iterator[str]:
     """Yield the commands of ``rageval``, from their parsers."""
     from pytest_rageval.cli import parser
+    from pytest_rageval.commands.table import COMMANDS
 
     yield from (
         "The command rageval",
         "",
-        "It does what pytest does not. `rageval COMMAND --help` prints the same texts.",
+        "It does what pytest does not. `rageval` alone prints its commands in order of use,",
+        "and `rageval COMMAND --help` the texts below.",
     )
+    rows = [
+        ("" if at else group, f"[`{name}`](#rageval-{name})", sentence(each.about), f"`rageval {each.example}`")
+        for group, below in COMMANDS.items()
+        for at, (name, each) in enumerate(below.items())
+    ]
+    yield from table(("", "command", "what it does", "example"), rows)
     yield from command(parser(), "rageval")
 
 

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pytest_rageval.activity import doing
 from pytest_rageval.analysis.people.labelled_answers import Matched, matched
 from pytest_rageval.commands.judges import own_judges
 from pytest_rageval.commands.runs import rootdir, stored_run
@@ -93,7 +94,8 @@ def agreement(
     outcomes = stored.run.originals()
     names = metrics or _metrics(matches, stored)
     levels = {name: (worth_of(judges[name]) if name in judges else worth).levels for name in names}
-    comparison = against_people(matches, outcomes, names, by=by, declared=levels, threshold=threshold)
+    with doing("comparing with the labels"):
+        comparison = against_people(matches, outcomes, names, by=by, declared=levels, threshold=threshold)
     if as_json:
         yield json.dumps({"run": stored.results["run"]["id"], **against_people_json(comparison)}, indent=1)
         return
@@ -110,8 +112,9 @@ def labels_of(path: Path, stored: StoredRun, worth: Worth, judges: Mapping[str, 
     Raises:
         DataError: the file cannot be read, or no label belongs to an answer of the run.
     """
-    labels = read_labels(path, worth, judges)
-    matches = matched(labels, stored.run.originals())
+    with doing(f"reading {path}"):
+        labels = read_labels(path, worth, judges)
+        matches = matched(labels, stored.run.originals())
     if not matches.answers:
         raise DataError(shown_path(path), _mismatch(labels, matches))
     return matches

@@ -11,44 +11,74 @@ from pytest_rageval.errors import SettingError, UnknownNameError, ascii_safe
 from pytest_rageval.llm.recordings.cassette import Index, read, settle
 from pytest_rageval.llm.recordings.cassettes import existing
 from pytest_rageval.llm.recordings.records import as_json, record_of
+from pytest_rageval.report.text.lines import counted
 
-__all__ = ["cassettes", "missed"]
+__all__ = ["info", "missed", "prune"]
 
 PREVIEW = 70
 """Number of characters of a request to show: its last ones, because requests often begin alike."""
 
 
-def cassettes(folder: Path | None, *, unused: bool, prune: bool, run: str | None) -> Iterator[str]:
-    """Yield the lines that the command prints.
+def info(folder: Path | None, run: str | None, *, unused: bool) -> Iterator[str]:
+    """Yield the files of recordings and how many of each a run used.
 
     Args:
         folder: the folder of recordings; None is ``cassettes`` in the rootdir.
-        unused: list each recording that the run did not use.
-        prune: remove the unused recordings.
         run: the run's name; None is the newest.
+        unused: list each recording that the run did not use.
 
     Raises:
-        RagEvalError: the folder or run is missing, a file is malformed, or the run was partial and cannot decide what
-        is
-            unused.
+        RagEvalError: the folder or run is missing, or a file is malformed.
     """
+    root, folder = _places(folder)
+    used = _used(root, run) if unused else _used_if_known(root, run)
+    indices = _indices(folder)
+    yield from _table(indices, used)
+    if used is None:
+        yield "No run has listed its recordings yet."
+    elif unused:
+        yield from _unused(folder, indices, used)
+
+
+def prune(folder: Path | None, run: str | None, *, dry_run: bool) -> Iterator[str]:
+    """Remove the recordings that a run did not use, and yield how many of each file; ``dry_run`` only counts them.
+
+    Args:
+        folder: the folder of recordings; None is ``cassettes`` in the rootdir.
+        run: the run's name; None is the newest, which must not be partial.
+        dry_run: remove nothing.
+
+    Raises:
+        RagEvalError: the folder or run is missing, a file is malformed, or a partial run cannot decide what is unused.
+    """
+    root, folder = _places(folder)
+    used = _used(root, run)
+    if run is None:
+        _check_whole(used)
+    removed = size = 0
+    for name, index in _indices(folder).items():
+        records = [index[key] for key in index.keys() - used.keys]
+        if not dry_run:
+            settle(folder / name, used.keys.__contains__)
+        if records:
+            file_size = sum(len(record.text) + 1 for record in records)
+            removed, size = removed + len(records), size + file_size
+            yield f"{name}: {counted(len(records), 'recording')}, {file_size:,} bytes"
+    what = f"{counted(removed, 'recording')} that the run {used.run} did not use, {size:,} bytes"
+    yield f"{'Would remove' if dry_run else 'Removed'} {what}."
+
+
+def _places(folder: Path | None) -> tuple[Path, Path]:
+    """Return the rootdir and the folder of recordings."""
     root = rootdir(Path.cwd())
     folder = root / "cassettes" if folder is None else folder
     if not folder.is_dir():
         raise SettingError(f"no folder of recordings {folder}; name the folder of rag_cassettes")
-    used = _used(root, run, needed=unused or prune)
-    if prune and run is None:
-        _check_whole(used)
-    indices = {name: read(folder / name) for name in existing(folder)}
-    yield from _table(indices, used)
-    if used is None:
-        yield "No run has listed its recordings yet."
-        return
-    if unused:
-        yield from _unused(folder, indices, used)
-    if prune:
-        removed = sum(settle(folder / name, used.keys.__contains__) for name in indices)
-        yield f"Removed {removed} of {sum(map(len, indices.values()))} recordings: run {used.run} did not use them."
+    return root, folder
+
+
+def _indices(folder: Path) -> dict[str, Index]:
+    return {name: read(folder / name) for name in existing(folder)}
 
 
 def missed(case_id: str, run: str | None) -> Iterator[str]:
@@ -71,20 +101,24 @@ def missed(case_id: str, run: str | None) -> Iterator[str]:
         yield f"Record this case anew with --rag-record-case {ascii_safe(case_id)}."
 
 
-def _used(root: Path, run: str | None, *, needed: bool) -> UsedRecordings | None:
-    try:
-        used = used_recordings(root, run)
-    except SettingError:
-        if needed or run is not None:
-            raise
-        return None
-    if used is None and needed:
+def _used(root: Path, run: str | None) -> UsedRecordings:
+    used = used_recordings(root, run)
+    if used is None:
         raise SettingError(f"no run under {root / '.rageval' / 'runs'} yet; run all tests first", code="RAG212")
     return used
 
 
-def _check_whole(used: UsedRecordings | None) -> None:
-    if used is None or (used.complete and used.keys):
+def _used_if_known(root: Path, run: str | None) -> UsedRecordings | None:
+    try:
+        return used_recordings(root, run)
+    except SettingError:
+        if run is not None:
+            raise
+        return None
+
+
+def _check_whole(used: UsedRecordings) -> None:
+    if used.complete and used.keys:
         return
     why = "used no recording at all" if used.complete else "was interrupted, ran only some of the tests or had errors"
     raise SettingError(

@@ -56,7 +56,7 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             is_command = isinstance(action, argparse._SubParsersAction)
-            kind = "command" if is_command else f"value of {(*action.option_strings, action.metavar)[0]}"
+            kind = "command" if is_command else f"value of {(*action.option_strings, action.metavar or action.dest)[0]}"
             hint = did_you_mean(str(value), map(str, action.choices))
             raise argparse.ArgumentError(None, f"unknown {kind} {short_repr(value)}; {hint}")
 

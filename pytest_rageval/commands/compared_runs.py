@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_rageval.activity import doing
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.commands.runs import holds_results, stored_run
 from pytest_rageval.report.files.answers_file import answers_path, read_answers
 from pytest_rageval.report.files.baseline_file import read_baseline
+from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.old_answers import Source, answers_of
 from pytest_rageval.report.run.run import Run
 
@@ -24,11 +26,13 @@ class ComparedRuns(NamedTuple):
         after: the measures of the later run.
         run: the later run, with the earlier one as its baseline, so that ``run.old`` has the old answers; None if only
             its measures are known, because it is a baseline.
+        stored: the later run as it was loaded; None for a baseline.
     """
 
     before: Snapshot
     after: Snapshot
     run: Run | None
+    stored: StoredRun | None
 
 
 def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
@@ -40,21 +44,23 @@ def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
         DataError, SettingError: a run is unknown or cannot be read, or a baseline's answers are malformed.
     """
     before, earlier = _load(root, base)
-    after, run = _load(root, new)
+    after, stored = _load(root, new)
+    run = None if stored is None else stored.run
     if run is not None:
-        run.baseline, run.source = before, _answers(base, earlier)
+        run.baseline, run.source = before, _answers(base, None if earlier is None else earlier.run)
         run.outcomes = {nodeid: replace(each, was=None) for nodeid, each in run.outcomes.items()}  # of another baseline
-    return ComparedRuns(before, after, run)
+    return ComparedRuns(before, after, run, stored)
 
 
-def _load(root: Path, name: str) -> tuple[Snapshot, Run | None]:
+def _load(root: Path, name: str) -> tuple[Snapshot, StoredRun | None]:
     path = Path(name)
-    if path.is_file() and not holds_results(path):
-        return replace(read_baseline(path), path=name), None
+    with doing(f"reading {path}"):
+        if path.is_file() and not holds_results(path):
+            return replace(read_baseline(path), path=name), None
     stored = stored_run(root, name)
     info = stored.results["run"]
     where = name if path.exists() else ""
-    return replace(stored.run.snapshot(), run=info["id"], versions=info["versions"], path=where), stored.run
+    return replace(stored.run.snapshot(), run=info["id"], versions=info["versions"], path=where), stored
 
 
 def _answers(name: str, run: Run | None) -> Source:

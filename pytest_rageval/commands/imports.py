@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from pytest_rageval.activity import doing
 from pytest_rageval.datasets import imports, jsonl
 from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.recorded import load_recorded
@@ -70,7 +71,8 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
         raise SettingError(f"{option} is for otel, not for {form}; leave it out")
     imported = ImportResult()
     _check_chain(form, order)
-    importers.get(form)(order, imported)
+    with doing(f"reading {', '.join(map(shown_path, order.paths))}"):
+        importers.get(form)(order, imported)
     if not imported.cases and not imported.scores and not imported.chain:
         first = ": ".join(imported.left[0]) if imported.left else "the sources have no row"
         problem = f"nothing was written: none of {imported.rows} rows could be imported"
@@ -124,9 +126,13 @@ def _write(targets: list[_Target]) -> None:
     try:
         with whole_files(*(target.path for target in targets)) as parts:
             for part, target in zip(parts, targets, strict=True):
-                with part.open("w", encoding="utf-8", newline="\n") as stream:
+                with (
+                    doing(f"writing {shown_path(target.path)}"),
+                    part.open("w", encoding="utf-8", newline="\n") as stream,
+                ):
                     stream.writelines(target.lines)
-                target.load(part)
+                with doing(f"checking {shown_path(target.path)}"):
+                    target.load(part)
     except OSError as error:
         raise SettingError(
             f"{shown_path(targets[0].path)} cannot be written: {error.strerror or error}", code="RAG212"

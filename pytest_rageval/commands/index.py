@@ -54,17 +54,18 @@ def info(*, as_json: bool) -> Iterator[str]:
         yield "The ini's retriever stores nothing on disk."
 
 
-def prune() -> Iterator[str]:
-    """Remove the indexes that the ini's retriever does not use, and yield their names.
+def prune(*, dry_run: bool) -> Iterator[str]:
+    """Remove the indexes that the ini's retriever does not use, and yield their names; ``dry_run`` only lists them.
 
     Raises:
         RagEvalError: the used index is unknown, or an index cannot be removed.
     """
-    removed = prune_indexes()
+    removed = prune_indexes(dry_run=dry_run)
     for name, size in removed.items():
         yield f"{name}: {size:,} bytes"
     count = "1 index" if len(removed) == 1 else f"{len(removed)} indexes"
-    yield f"Removed {count} that the ini does not use, {sum(removed.values()):,} bytes."
+    what = f"{count} that the ini does not use, {sum(removed.values()):,} bytes"
+    yield f"{'Would remove' if dry_run else 'Removed'} {what}."
 
 
 def _row(name: str, index: StoredIndex | str, stored: StoredIndexes) -> dict[str, Any]:

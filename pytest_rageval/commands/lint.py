@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from pytest_rageval.activity import progress
 from pytest_rageval.errors import SettingError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def lint(
     formats = formats_of([target.dataset for target in targets], corpus)
     linters: dict[str, Linter] = {}
     datasets: dict[Finding, str] = {}
-    for target in targets:
+    for target in progress("checking dataset", targets):
         key = repr(target.settings)
         if key not in linters:
             linters[key] = Linter(target.settings, tuple(corpus), *formats, leakage)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.activity import doing, progress
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import RESULTS, results_path, rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
@@ -39,20 +41,24 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
         SettingError: results cannot be read, or are not all shards of one run.
     """
     root = rootdir(Path.cwd())
-    stored = [stored_run(root, shard) for shard in shards]
+    stored = [stored_run(root, shard) for shard in progress("reading shard", shards)]
     paths = [results_path(root, shard) for shard in shards]
     parts = [Part(str(path), each.results, each.run) for path, each in zip(paths, stored, strict=True)]
-    run, choice = merge_parts(parts), stored[0].choice
-    finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
-    output = _Output(root)
-    results = results_of(run, output.name, finished, choice)
-    output.store(run, results)
+    with doing("joining the shards"):
+        run, choice = merge_parts(parts), stored[0].choice
+        finished = max(part.run.started + timedelta(seconds=part.results["run"]["duration_s"]) for part in parts)
+        output = _Output(root)
+        with output.removed_on_interrupt():
+            results = results_of(run, output.name, finished, choice)
+            output.store(run, results)
     delivered = out is None or output.report(out, partial(write_text, out, json_lines(results)))
     run.exitstatus = run.exitstatus or int(not delivered)
     is_reported = output.write_markdown(run, choice, markdown)
     yield f"run {output.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
     width = shutil.get_terminal_size().columns
-    for line in (*summary_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)):
+    with doing("summarizing the run"):
+        lines = [*summary_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)]
+    for line in lines:
         yield paint(line, terminal_colours(), None)
     yield from (f"warning: {fault}" for fault in output.faults)
     yield from _failures(run, parts)
@@ -87,6 +93,17 @@ class _Output(Writing):
     @property
     def name(self) -> str:
         return "" if self._folder is None else self._folder.id
+
+    @contextmanager
+    def removed_on_interrupt(self) -> Iterator[None]:
+        """Remove the folder if its results.json cannot be finished: it would be the newest run, without results."""
+        try:
+            yield
+        except BaseException:
+            if self._folder is not None:
+                self._folder.close()
+                shutil.rmtree(self._folder.path, ignore_errors=True)
+            raise
 
     def store(self, run: Run, results: Mapping[str, Any]) -> None:
         if self._folder is not None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pytest_rageval.activity import hide
 from pytest_rageval.report.text.colours import colours_of
 from pytest_rageval.report.text.fit_text import legible
 
@@ -43,6 +44,7 @@ def _page(text: str) -> bool:
     if not pager.strip():
         return False
     env = {**os.environ, "LESS": f"-R {os.environ.get('LESS', LESS)}"}
+    hide()
     encoded = text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
     try:
         with _leave_interrupts_to_pager():

@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.activity import progress
 from pytest_rageval.commands.runs import RESULTS, runs_of
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.derived_codec import decoder
@@ -37,7 +38,7 @@ MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, Val
 
 def past_runs(root: Path) -> list[Entry | Unread]:
     """Return the runs of a project, oldest first."""
-    return [_run(folder) for folder in reversed(stored_runs(runs_of(root)))]
+    return [_run(folder) for folder in progress("reading run", stored_runs(runs_of(root))[::-1])]
 
 
 def past_commits(path: Path) -> list[Entry | Unread]:
@@ -51,7 +52,7 @@ def past_commits(path: Path) -> list[Entry | Unread]:
     changed = [commit for commit in commits if commit[3]]  # a plain merge commit changes no file itself
     if not changed:
         raise SettingError(f"no commit has {path}; commit it, or leave --baseline out for the runs of this machine")
-    return [_commit(path, *commit) for commit in reversed(changed)]
+    return [_commit(path, *commit) for commit in progress("reading commit", changed[::-1])]
 
 
 def _run(folder: Path) -> Entry | Unread:

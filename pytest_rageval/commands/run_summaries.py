@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.commands.runs import RESULTS
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.pruning import is_active, size_of
 from pytest_rageval.report.files.results_json import SCHEMA
 from pytest_rageval.report.html.headline import conclusion_of
 
 __all__ = ["RunSummary", "summary_of"]
-
-RESULTS = "results.json"
 
 MALFORMED = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 

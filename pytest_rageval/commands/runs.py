@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_rageval.activity import doing
 from pytest_rageval.errors import SettingError
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.read_results import StoredRun, read_run
 from pytest_rageval.report.files.run_names import find_run, stored_runs
 
 __all__ = [
-    "UsedRecordings", "holds_results", "results_path", "rootdir", "runs_of", "stored_run",
+    "RESULTS", "UsedRecordings", "holds_results", "results_path", "rootdir", "runs_of", "stored_run",
     "used_recordings",
 ]  # fmt: skip
 
@@ -90,7 +91,9 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     Raises:
         SettingError: the run is unknown, or its results cannot be read.
     """
-    return read_run(results_path(root, run))
+    path = results_path(root, run)
+    with doing(f"reading {path}"):
+        return read_run(path)
 
 
 def holds_results(path: Path) -> bool:

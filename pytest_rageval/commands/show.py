@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_rageval.activity import doing
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
@@ -27,5 +28,7 @@ def show(run: str | None) -> Iterator[str]:
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)
     colours = terminal_colours()
-    for line in summary_lines(stored.run, stored.choice, shutil.get_terminal_size().columns, 0):
+    with doing("summarizing the run"):
+        lines = [*summary_lines(stored.run, stored.choice, shutil.get_terminal_size().columns, 0)]
+    for line in lines:
         yield paint(line, colours, None)

@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, Mapping[str, Command]] = {
     "Keep things in order": {
         "doctor": Command("check what is installed, the ini, the baseline, models", "doctor", "doctor"),
         "cassettes": Command("list recorded model calls, prune unused ones", "cassettes", "arguments.cassettes"),
+        "completion": Command("complete commands, options and runs in a shell", "completion bash", "completion"),
     },
 }
 """Group -> name -> command."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -116,22 +117,24 @@ def _component_checks(config: pytest.Config, options: Options) -> Iterator[Check
         yield _tried(f"retriever {options.retriever}", get)
     for metric in options.panels:
         yield _tried(f"judge {metric}", partial(catalog.metrics.get, metric, "rag_judges"))
-    for language, file in options.prompts.items():
-        yield _tried(f"prompts {language}", file.read_bytes)
+    if options.prompts:
+        yield _tried("rag_prompts", lambda: Models(options, None, None).prompts)
+    for line in options.user_dict:
+        yield _tried(f"rag_user_dict {line}", (options.beside / Path(line).expanduser()).read_bytes)
     if options.baseline.path is not None:
         yield _tried(f"baseline {options.baseline.path}", partial(_baseline, options))
 
 
-def _tried(name: str, check: Callable[[], object]) -> Check:
+def _tried(name: str, check: Callable[[], object], topic: str = "components") -> Check:
     try:
         result = check()
     except RagEvalError as error:
-        return Check("components", name, "wrong", str(error))
+        return Check(topic, name, "wrong", str(error))
     except OSError as error:
-        return Check("components", name, "wrong", f"{error.filename}: {error.strerror}; correct the path")
+        return Check(topic, name, "wrong", f"{error.filename}: {error.strerror}; correct the path")
     except Exception as error:  # a user's module may raise anything
-        return Check("components", name, "wrong", cause_text(error))
-    return Check("components", name, "ok", result if isinstance(result, str) else "")
+        return Check(topic, name, "wrong", cause_text(error))
+    return Check(topic, name, "ok", result if isinstance(result, str) else "")
 
 
 def _load_system(text: str, options: Options, catalog: Catalog) -> None:
@@ -157,10 +160,12 @@ def _model_checks(options: Options, *, ask_models: bool) -> Iterator[Check]:
     models = Models(options, None, None)
     for fixture, name in dict.fromkeys(models.names):
         label = f"{fixture} {name}"
-        if not ask_models:
+        if is_offline(name):
+            yield _tried(label, partial(models.scripts.check, [(fixture, name)]), "models")
+        elif name.startswith(LOCAL):
+            yield Check("models", label, "unasked", "it runs on this machine, and the tests load it")
+        elif not ask_models:
             yield Check("models", label, "unasked", "--models sends it one request")
-        elif is_offline(name) or name.startswith(LOCAL):
-            yield Check("models", label, "ok", "on this machine")
         else:
             params = models.setting(fixture).params
             problem = asyncio.run(_problem_of(fixture, name, params))

@@ -17,6 +17,7 @@ from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.progress_bar import on_stderr
 from pytest_rageval.hooks.prepare.retriever import built_retriever, store_in
 from pytest_rageval.hooks.project import in_project
+from pytest_rageval.report.files.pruning import size_of
 from pytest_rageval.retrieval.index_store import Build, IndexStore, StoredIndex, name_of, stored
 
 __all__ = ["Built", "StoredIndexes", "build_index", "prune_indexes", "stored_indexes"]
@@ -77,14 +78,14 @@ def stored_indexes() -> StoredIndexes:
     return in_project(_list)
 
 
-def prune_indexes() -> Mapping[str, int]:
-    """Remove the indexes that the ini's retriever does not use; return index name -> bytes.
+def prune_indexes(*, dry_run: bool) -> Mapping[str, int]:
+    """Remove the indexes that the ini's retriever does not use; return index name -> bytes; ``dry_run`` removes none.
 
     Raises:
         RagEvalError: the ini is invalid, an index cannot be removed, or a used index is missing. If one is missing,
             the other used indexes are unknown.
     """
-    return in_project(_prune)
+    return in_project(lambda config: _prune(config, dry_run=dry_run))
 
 
 def _build(config: pytest.Config) -> Built:
@@ -107,7 +108,7 @@ def _list(config: pytest.Config) -> StoredIndexes:
     )
 
 
-def _prune(config: pytest.Config) -> Mapping[str, int]:
+def _prune(config: pytest.Config, *, dry_run: bool) -> Mapping[str, int]:
     listing = _list(config)
     if listing.problem:
         raise SettingError(f"nothing is removed, as the ini cannot be used: {listing.problem}")
@@ -117,7 +118,7 @@ def _prune(config: pytest.Config) -> Mapping[str, int]:
         raise SettingError(f"nothing is removed, as the ini asks for {missing[0]}, which is not there yet; {again}")
     store = store_in(config.rootpath)
     unused = [name for name in listing.indexes if name not in listing.used and _NAME.fullmatch(name)]
-    return {name: store.remove(name) for name in unused}
+    return {name: size_of(store.folder / name) if dry_run else store.remove(name) for name in unused}
 
 
 def _read_index(folder: Path) -> StoredIndex | str:

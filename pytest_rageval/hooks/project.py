@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import RagEvalError, SettingError
 from pytest_rageval.hooks.collect.keys import CATALOG
+from pytest_rageval.hooks.config.option_groups import BaselineSetting
 from pytest_rageval.hooks.setup import registered
 
-__all__ = ["in_project", "project_catalog"]
+__all__ = ["in_project", "project_baseline", "project_catalog"]
 
 T = TypeVar("T")
 
@@ -24,6 +26,15 @@ def project_catalog() -> Catalog:
         RagEvalError: pytest cannot start here, or a name cannot be registered.
     """
     return in_project(lambda config: config.stash[CATALOG])
+
+
+def project_baseline() -> Path | None:
+    """Return the path of the project's baseline, as the ini names it; None if it names none.
+
+    Raises:
+        RagEvalError: pytest cannot start here, or the path is invalid.
+    """
+    return in_project(BaselineSetting.path.read)
 
 
 def in_project(work: Callable[[pytest.Config], T], options: Sequence[str] = ()) -> T:

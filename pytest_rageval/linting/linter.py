@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rageval.activity import doing, progress
 from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.datasets.faults import collected_faults
 from pytest_rageval.datasets.source import shown_path
@@ -122,7 +123,7 @@ class Linter:
         self._refuse_itself(path)
         instances: tuple[Instance, ...] = ()
         left_out: tuple[tuple[str, str], ...] = ()
-        with collected_faults() as faults:
+        with collected_faults() as faults, doing(f"reading {dataset}"):
             try:
                 instances = tuple(loader(path))
                 left_out = tuple(loader.left_out(path)) if hasattr(loader, "left_out") else ()
@@ -185,7 +186,8 @@ def _existing(text: str) -> Path:
 def _findings(subject: Subject) -> list[Finding]:
     """Return the findings of all checks: first about the whole dataset, then record by record."""
     places = {(instance.origin, instance.id): place for place, instance in enumerate(subject.instances)}
-    findings = [finding for name in BUILTIN for finding in _CHECKS.get(name)(subject)]
+    checks = progress(f"{subject.name}: check", BUILTIN)
+    findings = [finding for name in checks for finding in _CHECKS.get(name)(subject)]
     return sorted(findings, key=lambda finding: places.get((finding.origin, finding.id), -1))
 
 

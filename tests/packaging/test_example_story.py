@@ -15,7 +15,7 @@ from support.projects.readme_blocks import ROOT, all_blocks, blocks_of, renew, s
 EXAMPLE = ROOT / "example_project"
 BLOCKS = blocks_of((EXAMPLE / "README.md").read_text(encoding="utf-8"), "example_project/README.md")
 SECTIONS = {
-    "Break it, and repair it": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0],
+    "Break it, and repair it": [0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0],
     "More questions, and the same ones a little different": [0, 0, 0, 0, 1, 0, 0],
     "Compare agents and a chain": [0, 1],
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.installed_programs import run_program
+from support.projects.installed_programs import ALL_PLUGINS, run_program
 
 from pytest_rageval.analysis.baseline.power import power_of
 from pytest_rageval.cli import main
@@ -57,7 +57,7 @@ def test_an_empty_folder_becomes_a_green_suite(folder: Path) -> None:
     ]
     assert power_of(133, 0.05, changing=0) < 0.8 <= power_of(134, 0.05, changing=0)
     assert power_of(6, 0.85, changing=0) < 0.8 <= power_of(6, 0.8602, changing=0)
-    status, output = run_program(folder, *next_command(output))
+    status, output = run_program(folder, *next_command(output), env=ALL_PLUGINS)
     assert status == 0, output
     run = results(folder)
     assert {gate["expr"]: gate["status"] for gate in run["gates"]} == GATES

@@ -103,12 +103,20 @@ def test_unused_recordings_are_listed(project: Path, rageval: Command) -> None:
 
 def test_unused_recordings_are_removed(project: Path, rageval: Command) -> None:
     ran(project, map(ask, (1, 3)))
-    status, lines = rageval("cassettes", "--prune")
-    assert (status, lines[-1]) == (0, "Removed 3 of 5 recordings: run 20260102T030405 did not use them.")
+    sizes = {path.name: path.stat().st_size for path in (project / "cassettes").iterdir()}
+    before = recordings(project)
+    status, listed = rageval("cassettes", "prune", "--dry-run")
+    assert (status, recordings(project)) == (0, before)
+    status, lines = rageval("cassettes", "prune")
     assert recordings(project) == sorted(f"model-m.jsonl {ask(number).key}" for number in (1, 3))
-    assert rageval("cassettes", "--prune")[1][-1] == (
-        "Removed 0 of 2 recordings: run 20260102T030405 did not use them."
-    )
+    judge, model = sizes["judge-m.jsonl"], sizes["model-m.jsonl"]
+    model -= (project / "cassettes" / "model-m.jsonl").stat().st_size
+    what = f"3 recordings that the run 20260102T030405 did not use, {judge + model:,} bytes"
+    files = [f"judge-m.jsonl: 1 recording, {judge:,} bytes", f"model-m.jsonl: 2 recordings, {model:,} bytes"]
+    assert lines == [*files, f"Removed {what}."]
+    assert listed == [*files, f"Would remove {what}."]
+    nothing = "Removed 0 recordings that the run 20260102T030405 did not use, 0 bytes."
+    assert rageval("cassettes", "prune") == (0, [nothing])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +132,7 @@ def test_a_partial_run_removes_nothing_unless_named(
 ) -> None:
     ran(project, used, "r1", head)
     before = recordings(project)
-    assert rageval("cassettes", "--prune") == (
+    assert rageval("cassettes", "prune") == (
         2,
         [
             f"rageval: nothing was removed: the newest run r1 {why}; "
@@ -132,21 +140,21 @@ def test_a_partial_run_removes_nothing_unless_named(
         ],
     )
     assert recordings(project) == before
-    assert rageval("cassettes", "--prune", "--run", "r1")[1][-1].startswith(f"Removed {5 - len(used)} of 5 ")
+    assert rageval("cassettes", "prune", "--run", "r1")[1][-1].startswith(f"Removed {5 - len(used)} recordings ")
     assert len(recordings(project)) == len(used)
 
 
 def test_a_run_without_a_list_removes_nothing(project: Path, rageval: Command) -> None:
     ran(project, [ask(1)], "20260101T000000")
     (project / ".rageval" / "runs" / "20260102T000000").mkdir()
-    status, [error] = rageval("cassettes", "--prune")
+    status, [error] = rageval("cassettes", "prune")
     assert status == 2
     assert error.startswith("rageval: the run 20260102T000000 has no list of its recordings: ")
     assert len(recordings(project)) == 5
     assert rageval("cassettes")[1][-1] == "No run has listed its recordings yet."
 
 
-@pytest.mark.parametrize("option", ["--prune", "--unused"])
+@pytest.mark.parametrize("option", ["prune", "--unused"])
 def test_without_a_run_no_recording_is_unused(option: str, project: Path, rageval: Command) -> None:
     status, [error] = rageval("cassettes", option)
     assert (status, error.startswith("rageval: no run under ")) == (2, True)
@@ -195,9 +203,13 @@ def test_a_malformed_file_is_one_sentence(project: Path, rageval: Command) -> No
         (["nope"], "rageval: error: unknown command 'nope'; known: agreement, "),
         (["Compar"], "rageval: error: unknown command 'Compar'; did you mean 'compare'?"),
         (["--versio"], "rageval: error: unknown option '--versio'; did you mean '--version'?"),
-        (["cassettes", "--nope"], "rageval cassettes: error: unknown option '--nope'"),
-        (["cassettes", "--prun"], "rageval cassettes: error: unknown option '--prun'; did you mean '--prune'?"),
-        (["cassettes", "a", "b"], "rageval cassettes: error: unexpected argument 'b'"),
+        (["cassettes", "--nope"], "rageval cassettes info: error: unknown option '--nope'"),
+        (["cassettes", "--unusd"], "rageval cassettes info: error: unknown option '--unusd'; did you mean '--unused'?"),
+        (
+            ["cassettes", "--prune"],
+            "rageval cassettes info: error: unknown option '--prune'; write rageval cassettes p",
+        ),
+        (["cassettes", "a", "b"], "rageval cassettes info: error: unexpected argument 'b'"),
         (["index", "biuld"], "rageval index: error: unknown command 'biuld'; did you mean 'build'?"),
         (["generate", "p.toml", "--dryrun"], "rageval generate: error: unknown option '--dryrun'; did you mean '--dry"),
     ],
@@ -288,9 +300,9 @@ def test_an_interrupt_is_a_shells_status_and_no_traceback(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_rageval.commands.cassettes.cassettes", interrupted)
+    monkeypatch.setattr("pytest_rageval.commands.cassettes.info", interrupted)
     assert main(["cassettes"]) == 130
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "rageval: interrupted\n"
 
 
 def test_the_package_installs_the_command(pytestconfig: pytest.Config) -> None:

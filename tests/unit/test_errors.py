@@ -80,6 +80,11 @@ def test_the_nearest_known_name_is_suggested(name: str, known: list[str], words:
     assert did_you_mean(name, iter(known)) == words
 
 
+def test_many_known_names_are_not_all_listed() -> None:
+    known = [f"case-{number:04}" for number in range(1_500)]
+    assert did_you_mean("zz", known) == f"known: {', '.join(known[:10])} and 1,490 more"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -36,6 +36,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.activity import doing
     from pytest_rageval.analysis.metric_info import MetricInfo
     from pytest_rageval.analysis.systems.board import board_of
     from pytest_rageval.commands.analyses.runs import as_json, chosen_metric, facet_known, joined, outputs, table_text
@@ -46,7 +47,8 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     if by:
         facet_known(runs, by, "--by")
     board = board_of(runs.of_metric(metric), metric, runs.metrics.get(metric, MetricInfo()))
-    rows = _rows(board, by)
+    with doing(f"comparing {len(board.candidates)} systems"):
+        rows = _rows(board, by)
     concurrency = {system: settings.get("rag_concurrency", "") for system, settings in runs.settings.items()}
     texts = {
         "json": lambda: as_json({"runs": list(runs.names), **deployment_json(rows, metric, by, concurrency)}),

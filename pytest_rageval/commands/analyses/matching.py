@@ -75,6 +75,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _matching(arguments: argparse.Namespace) -> tuple[Matching, tuple[str, ...]]:
     """Return the comparison and the names of the runs."""
+    from pytest_rageval.activity import doing
     from pytest_rageval.analysis.metric_info import MetricInfo
     from pytest_rageval.analysis.systems.board import board_of
     from pytest_rageval.analysis.systems.matching import matching_of
@@ -99,12 +100,13 @@ def _matching(arguments: argparse.Namespace) -> tuple[Matching, tuple[str, ...]]
             facet_known(runs, facet, "--axes")
     if arguments.normalize is not None and arguments.normalize not in names:
         raise UnknownNameError("system", arguments.normalize, names, "--normalize")
-    matching = matching_of(
-        board,
-        alpha=runs.alpha,
-        facets=(arguments.rows, arguments.cols),
-        axes=axes,
-        base=arguments.normalize or "",
-        ties=arguments.ties,
-    )
+    with doing(f"comparing {len(names)} systems"):
+        matching = matching_of(
+            board,
+            alpha=runs.alpha,
+            facets=(arguments.rows, arguments.cols),
+            axes=axes,
+            base=arguments.normalize or "",
+            ties=arguments.ties,
+        )
     return matching, runs.names

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.activity import doing
 from pytest_rageval.commands.command_parser import RUN
 from pytest_rageval.commands.exports.formats import STDOUT
 from pytest_rageval.commands.paging import terminal_colours
@@ -39,7 +40,9 @@ def joined(names: Sequence[str]) -> JoinedRuns:
     Raises:
         SettingError: a run cannot be read, or the runs do not fit together.
     """
-    return join_runs(loaded(names))
+    runs = loaded(names)
+    with doing("joining the runs"):
+        return join_runs(runs)
 
 
 def loaded(names: Sequence[str]) -> list[Part]:
@@ -89,7 +92,8 @@ def outputs(
         return None
     lines: list[str] = []
     for name, path in chosen.items():
-        text = texts[name]()
+        with doing(f"writing {name}"):
+            text = texts[name]()
         if path == STDOUT:
             lines += text.rstrip("\n").split("\n")
             continue

@@ -24,6 +24,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(run_command=_info)
     prune = words.add_parser("prune", help="remove the indexes that the ini does not use")
+    prune.add_argument("--dry-run", action="store_true", help="list what would be removed, and remove nothing")
     prune.set_defaults(run_command=_prune)
 
 
@@ -39,7 +40,7 @@ def _info(arguments: argparse.Namespace) -> Iterator[str]:
     return info(as_json=arguments.json)
 
 
-def _prune(_: argparse.Namespace) -> Iterator[str]:
+def _prune(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.index import prune
 
-    return prune()
+    return prune(dry_run=arguments.dry_run)

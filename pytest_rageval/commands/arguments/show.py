@@ -17,9 +17,7 @@ def add_to(parser: CommandParser) -> None:
     """Add the arguments of ``show``."""
     parser.description = DESCRIPTION
     parser.add_argument("run", nargs="?", metavar="RUN", help=RUN)
-    parser.add_argument(
-        "--case", metavar="ID", help="print one case, by its id or node id, with the steps of its answer"
-    )
+    parser.add_argument("--case", metavar="ID", help="print one case: was and now, scores, passages, cause, steps")
     parser.elsewhere = {f"--{name}": f"rageval export RUN --as {name} writes this format" for name in FORMATS}
     parser.set_defaults(run_command=_run, pages=True)
 

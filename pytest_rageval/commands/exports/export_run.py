@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from pytest_rageval.activity import doing
 from pytest_rageval.commands.exports.formats import MLFLOW, STDOUT, TRACES, check_target
 from pytest_rageval.commands.exports.traces import write_traces
 from pytest_rageval.commands.runs import results_path, rootdir, runs_of, stored_run
@@ -45,17 +46,19 @@ def export_run(run: str | None, name: str, out: str | None) -> Iterator[str]:
         yield write_traces(stored, Path(out or f"traces-{run_id}"))
         return
     if name in TEXTS and out in (None, STDOUT):
-        text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
+        with doing(f"writing {name}"):
+            text = TEXTS[name](stored).replace("\r\n", "\n").removesuffix("\n")
         yield from map(ascii_safe, text.split("\n")) if sys.stdout.isatty() else text.split("\n")
         return
     target = out or f"{run_id}.{name}"
     sent_before: list[str] = []
-    if name == MLFLOW:
-        sent_before = send(stored.results, target, experiment_of(root), runs)
-    elif name == "html":
-        write_page(stored, Path(target), runs)
-    else:
-        _write(name, stored, Path(target))
+    with doing(f"writing {name} to {without_password(target)}"):
+        if name == MLFLOW:
+            sent_before = send(stored.results, target, experiment_of(root), runs)
+        elif name == "html":
+            write_page(stored, Path(target), runs)
+        else:
+            _write(name, stored, Path(target))
     twice = f" (already logged: {', '.join(map(ascii_safe, sent_before))})" if sent_before else ""
     yield f"{without_password(target)}: {name} of {stored.head}{twice}"
 

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.activity import progress
 from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.folders import whole_files
 from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.text.lines import counted
 
@@ -37,10 +39,11 @@ def write_traces(stored: StoredRun, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise SettingError(f"{folder} is not empty; name another folder with --out")
-        for outcome, file in zip(traced, _file_names(traced), strict=True):
-            content = _content(outcome, stored.results["instances"].get(outcome["case_id"], {}), name)
-            text = json.dumps(content, ensure_ascii=False, indent=1)
-            (folder / file).write_text(text + "\n", encoding="utf-8")
+        with whole_files(*(folder / file for file in _file_names(traced))) as parts:
+            for outcome, part in progress("writing trace", [*zip(traced, parts, strict=True)]):
+                content = _content(outcome, stored.results["instances"].get(outcome["case_id"], {}), name)
+                text = json.dumps(content, ensure_ascii=False, indent=1)
+                part.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise SettingError(f"--out {folder} cannot be written: {error.strerror or error}", code="RAG212") from error
     without = len(outcomes) - len(traced)

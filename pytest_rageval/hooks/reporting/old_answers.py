@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.hooks.config.baseline import read_against
+from pytest_rageval.model.codec import decode_outcome
+from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.answers_file import answers_path, read_answers
-from pytest_rageval.report.files.read_results import read_run
 from pytest_rageval.report.run.old_answers import Source, answers_of
 from pytest_rageval.report.text.lines import counted
 
@@ -38,7 +40,7 @@ def add_old_answers(run: Run, setting: BaselineSetting, runs: Path | None) -> li
     except RagEvalError as error:
         return [] if setting.update else [f"the old answers cannot be shown: {error}"]
     if setting.against is not None and not run.source.answers:
-        return [f"the old answers cannot be shown: {run.source.name} has no texts"]
+        return [f"the old answers cannot be shown: {run.source.name} has no texts of answers"]
     foreign = 0 if run.old is None else run.old.foreign
     run.add_old_answers()
     if not foreign or setting.update:
@@ -58,8 +60,8 @@ def _source(setting: BaselineSetting, name: str, runs: Path | None) -> Source:
     stored = None if runs is None or not name or Path(name).name != name else runs / name / "results.json"
     if stored is None or not stored.is_file():
         return Source()
-    try:
-        run = read_run(stored, gates=False).run
-    except RagEvalError:  # nobody asked for this file
-        return Source()
-    return Source(f"the run {name}", answers_of(run.outcomes.values()) if run.texts else ())
+    with suppress(OSError, AttributeError, KeyError, TypeError, ValueError):  # nobody asked for this file
+        results = parse_json(stored.read_bytes())
+        if all("question" in instance for instance in results["instances"].values()):  # it has texts
+            return Source(f"the run {name}", answers_of(map(decode_outcome, results["outcomes"])))
+    return Source()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,8 +83,10 @@ class Outlets(Writing):
         """Write the answers of the new baseline next to it; return whether that succeeded."""
         path, old = answers_path(baseline), []
         if len(new.cases) > len(run.snapshot().cases):  # some of the baseline's cases did not run
-            with suppress(RagEvalError):  # without their answers they still are compared
+            try:
                 old = read_answers(path)
+            except RagEvalError as error:  # without their answers they still are compared
+                self.faults.append(f"{path} has only the answers of the cases that ran: {error}")
         return self.report(path, partial(write_answers, path, next_answers(run, new, old)))
 
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:

@@ -70,12 +70,6 @@ def read_answers(path: Path) -> list[StoredAnswer]:
 
 def _answer(line: bytes) -> StoredAnswer:
     stored: StoredAnswer = decoder(StoredAnswer)(parse_json(line))
-    answer = stored.answer
-    texts = (
-        *(stored.testbed, stored.case, stored.system, stored.said, stored.repeat, answer.text),
-        *stored.facets.values(),
-        *(answer.passages or ()),
-    )
-    if not all(isinstance(text, str) for text in texts) or answer.abstained not in (None, True, False):
-        raise TypeError("a value has another type")
+    if stored.answer.abstained not in (None, True, False):
+        raise TypeError("abstained is neither true nor false nor null")
     return stored

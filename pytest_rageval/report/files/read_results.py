@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_rageval.activity import doing, progress
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.folders import regular
@@ -87,7 +88,10 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
     started = datetime.fromisoformat(head["started"])
     _ = started + timedelta(seconds=head["duration_s"])  # raises here instead of in a report
     run = Run(started, decode_plan(results), interrupted=head["interrupted"])
-    run.outcomes = {plain["nodeid"]: run.plan.with_cluster(decode_outcome(plain)) for plain in results["outcomes"]}
+    run.outcomes = {
+        plain["nodeid"]: run.plan.with_cluster(decode_outcome(plain))
+        for plain in progress("decoding outcome", results["outcomes"])
+    }
     _check_rates(run)
     run.outcomes |= _with_stand_ins(results, run.outcomes)
     run.records = {plain["nodeid"]: plain for plain in results["outcomes"]}
@@ -111,7 +115,8 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     if gates:
-        run.evaluate_gates()
+        with doing("evaluating gates"):
+            run.evaluate_gates()
     return run, MatrixChoice(**results["plan"]["view"])
 
 

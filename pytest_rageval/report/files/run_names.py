@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -36,26 +37,28 @@ def find_run(runs: Path, name: str) -> Path:
         SettingError: no run has the name, or several begin with it.
     """
     path = Path(name)
-    if path.is_file():
+    if os.path.isfile(path):  # False for a name that no path can have
         return path
-    if name and path.name == name and (runs / name).is_dir():
+    if name and path.name == name and os.path.isdir(runs / name):
         return runs / name
     stored = stored_runs(runs)
     if back := _BACK.fullmatch(name):
         number = int(back[1] or (1 if "~" in name else 0))
         if number < len(stored):
             return stored[number]
-        known = f"there are only {len(stored)} runs" if stored else "there is no run"
-        raise SettingError(f"no run {name}: {known} under {runs}; run the tests first", code="RAG212")
-    if name and path.is_dir():
+        raise SettingError(f"there is no run {name} under {runs}; {_hint(stored)}", code="RAG212")
+    if name and os.path.isdir(path):
         return path
     found = [folder for folder in stored if name and folder.name.startswith(name)]
     if len(found) == 1:
         return found[0]
     if found:
         raise SettingError(f"several runs begin with {short_repr(name)}: {_listed(found)}; write more of the name")
-    hint = f"name one, such as {_listed(stored)}, or a file" if stored else "run the tests first, or name a file"
-    raise SettingError(f"the run {ascii_safe(name)} is not under {runs}; {hint}")
+    raise SettingError(f"the run {ascii_safe(name)} is not under {runs}; {_hint(stored)}")
+
+
+def _hint(stored: list[Path]) -> str:
+    return f"name one, such as {_listed(stored)}, or a file" if stored else "run the tests first, or name a file"
 
 
 def _listed(folders: list[Path]) -> str:

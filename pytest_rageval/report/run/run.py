@@ -57,8 +57,7 @@ class Run:
         retrievers: facts that the session's retrievers report of themselves.
         versions: versions other than those of packages that decided scores: the embedding model and its revision.
         settings: the settings that decided answers and scores.
-        measured: the stages of systems and the queries of retrievers of a stored run; its outcomes may lack them if
-            texts were left out.
+        measured: stages of systems and queries of retrievers of a stored run, whose outcomes may lack them.
         baseline: the run to compare with, or None.
         source: the answers of the run to compare with; a run read from results.json has them in its outcomes.
         failed: node ids of the failed tests, sorted, without gates.
@@ -169,8 +168,9 @@ class Run:
 
     def add_old_answers(self) -> None:
         """Add to each outcome its old answer, if that differs from the answer now; results.json then has it too."""
-        if self.old is not None and self.source.answers:
-            self._rescore(with_old_answers(self.outcomes.values(), self.old))
+        if (old := self.old) is not None and self.source.answers:
+            self._rescore(with_old_answers(self.outcomes.values(), old))
+            self._computed["old"] = old
 
     @property
     def old(self) -> OldAnswers | None:

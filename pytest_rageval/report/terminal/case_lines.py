@@ -15,11 +15,14 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.json_text import from_json
 from pytest_rageval.report.run.old_answers import HOW
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.text.lines import Line, number
+from pytest_rageval.report.text.lines import Line, counted, number
 from pytest_rageval.report.text.steps import step_lines
 from pytest_rageval.report.text.word_difference import difference_line, word_difference
 
 __all__ = ["case_lines"]
+
+MOST = 10
+"""Passages with evidence to list."""
 
 _NOT_COMPARED = (
     "the run was compared with no other; name a baseline with --rag-baseline, or an earlier results.json with "
@@ -122,16 +125,20 @@ def _passages(
             yield Line(f"passages: gained {', '.join(gained) or 'none'}; lost {', '.join(lost) or 'none'}")
         else:
             yield Line(f"passages: {'the same' if now == was else 'the same in another order'}")
-    for name in _evidence(instance) if now is not None else ():
+    evidence = [] if now is None else _evidence(outcome, instance)
+    for name in evidence[:MOST]:
         then = "" if was is None else f"{_rank(name, was)} -> "
         yield Line(f"evidence {name}: {then}{_rank(name, now or ())}")
+    if len(evidence) > MOST:
+        yield Line(f"evidence in {counted(len(evidence) - MOST, 'more passage')}")
     if pair is not None and pair.before.evidence is not None and pair.after.evidence is not None:
         yield Line(f"share of the evidence: {number(pair.before.evidence)} -> {number(pair.after.evidence)}")
 
 
-def _evidence(instance: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the passages with evidence: judged relevant or, without judgements, positive."""
-    relevant = [name for name, grade in instance.get("qrels", {}).items() if grade >= 1]
+def _evidence(outcome: Outcome, instance: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the passages with evidence: judged relevant for a ranking, else positive."""
+    has_ranking = outcome.answer is not None and outcome.answer.ranking is not None
+    relevant = [name for name, grade in instance.get("qrels", {}).items() if grade >= 1 and has_ranking]
     roles = ((name, passage.get("role")) for name, passage in (instance.get("passages") or {}).items())
     return relevant or [name for name, role in roles if role == "positive"]
 

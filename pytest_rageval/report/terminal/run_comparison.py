@@ -20,14 +20,14 @@ from pytest_rageval.report.sections.comparison import (
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment, number, wrap
 from pytest_rageval.report.text.tables import MOST, table
 
-__all__ = ["account_lines", "compare_lines", "plan_lines"]
+__all__ = ["account_lines", "compare_lines", "lead_lines", "plan_lines"]
 
 _STYLES: dict[str, Style] = {"passed": "green", "failed": "red", "open": "yellow"}
 
 NAMED = 10  # cases of each kind that are listed
 
 
-def account_lines(account: Account | None, width: int) -> Iterator[Line]:
+def lead_lines(account: Account | None, width: int) -> Iterator[Line]:
     """Yield the verdict of a comparison and its numbered findings, if the later run has an account."""
     if account is None:
         return
@@ -39,7 +39,7 @@ def account_lines(account: Account | None, width: int) -> Iterator[Line]:
 
 
 def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[Line]:
-    """Yield the heads of both runs, changes of the set of cases, each metric over all cases, and changed cells."""
+    """Yield the heads of both runs, the account, and tables of changed metrics and cells, worst first."""
     yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
     yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
     yield Line(cases_text(comparison))
@@ -50,12 +50,33 @@ def compare_lines(comparison: Comparison, width: int, alpha: float) -> Iterator[
     if not overall:
         yield Line("nothing to compare: no case stands in both with a score", "yellow")
         return
-    yield from _changes(["", *(row_name(each, comparison) for each in overall)], overall, width)
-    for over in overall:
-        yield from _cells(over, comparison, width)
     yield Line("")
-    for line in verdict_lines(comparison, [each for each in overall if each.broken or each.fixed], alpha):
+    for line in account_lines(comparison, alpha):
         yield from wrap(line, width)
+    changed = _worst_first(overall, comparison)
+    if changed:
+        yield Line("")
+        yield from _changes(["", *(row_name(each, comparison) for each in changed)], changed, width)
+    if n_unchanged := len(overall) - len(changed):
+        yield Line(f"{counted(n_unchanged, 'metric')} unchanged")
+    for over in changed:
+        yield from _cells(over, comparison, width)
+
+
+def account_lines(comparison: Comparison, alpha: float) -> Iterator[Line]:
+    """Yield the sentences that lead a comparison: which cases broke or were fixed, and what changed significantly."""
+    yield from verdict_lines(comparison, _worst_first(comparison.overall, comparison), alpha)
+
+
+def _worst_first(compared: Sequence[Compared], comparison: Comparison) -> list[Compared]:
+    """Return the comparisons with a changed case: the largest loss first, the largest gain last."""
+
+    def gain(each: Compared) -> float:
+        info = comparison.after.metrics.get(each.metric)
+        sign = 1 if info is None or info.higher_is_better else -1
+        return sign * (each.found.delta or 0.0)
+
+    return sorted((each for each in compared if each.broken or each.fixed), key=gain)
 
 
 def plan_lines(plan: Sequence[Sensitivity], comparison: Comparison, drop: float, width: int) -> Iterator[Line]:
@@ -95,7 +116,7 @@ def _changes(names: Sequence[str], shown: Sequence[Compared], width: int) -> Ite
 def _cells(over: Compared, comparison: Comparison, width: int) -> Iterator[Line]:
     """Yield the cells of a metric with a changed case, and the number of cells without one."""
     mine = comparison.cells_of(over)
-    changed = [each for each in mine if each.broken or each.fixed]
+    changed = _worst_first(mine, comparison)
     if not changed:
         return
     shown = changed[:MOST]

@@ -129,6 +129,12 @@ def test_prune_removes_unused_indexes_and_reports_their_size(project: Project) -
         refused.stderr,
     )
     project.command("index", "build")
+    listed = project.command("index", "prune", "--dry-run").stdout.splitlines()
+    assert listed == [
+        f"{old}: {size:,} bytes",
+        f"Would remove 1 index that the ini does not use, {size:,} bytes.",
+    ]
+    assert old in names(project)
     pruned = project.command("index", "prune")
     assert (pruned.returncode, pruned.stderr) == (0, "")
     assert pruned.stdout.splitlines() == [

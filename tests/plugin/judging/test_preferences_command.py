@@ -149,7 +149,7 @@ def test_an_interrupted_command_goes_on_where_it_stopped(project: Project, judge
         time.sleep(0.02)
     command.send_signal(signal.SIGINT)
     out, err = command.communicate(timeout=20)
-    assert (command.returncode, out, err) == (130, b"", b"")
+    assert (command.returncode, out, err.decode().strip()) == (130, b"", "rageval: interrupted")
     before = len(judge.requests)
     assert 5 <= before < 24
     judge.delay_s = 0.0

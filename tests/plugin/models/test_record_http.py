@@ -122,11 +122,11 @@ def test_a_changed_prompt_is_an_error_and_the_case_can_be_recorded_anew(
     outcome = missed.outcomes["q03"]
     assert (outcome["status"], outcome["error_type"]) == ("error", "not_recorded")
     assert "the nearest recording differs in messages[0] (user):" in outcome["error"]
-    shown = project.command("cassettes", "--diff", "q03").stdout
+    shown = project.command("cassettes", "diff", "q03").stdout
     assert "+  Where was q03?" in shown
     assert "--rag-record-case q03" in shown
-    assert "was recorded" in project.command("cassettes", "--diff", "q01").stdout
-    assert "unknown case 'q99'" in project.command("cassettes", "--diff", "q99").stderr
+    assert "was recorded" in project.command("cassettes", "diff", "q01").stdout
+    assert "unknown case 'q99'" in project.command("cassettes", "diff", "q99").stderr
 
     anew = project.run("--rag-record-case", "q03")
     assert (anew.status, len(server.requests)) == (0, 7), anew.text

@@ -80,7 +80,9 @@ def test_a_missing_extra_has_its_command(doctor: Doctor, monkeypatch: pytest.Mon
         ("rag_system = extractiv", "system extractiv", "did you mean 'extractive'?"),
         ("rag_baseline = base.json", "baseline {folder}/base.json", "there is no baseline {folder}/base.json yet"),
         ("rag_baseline = data.jsonl", "baseline {folder}/data.jsonl", "data.jsonl"),
-        ("rag_prompts =\n    en: none.toml", "prompts en", "{folder}/none.toml: No such file or directory"),
+        ("rag_prompts =\n    en: none.toml", "rag_prompts", "none.toml"),
+        ("rag_user_dict = none.txt", "rag_user_dict none.txt", "{folder}/none.txt: No such file or directory"),
+        ("rag_model = script:none.toml", "rag_llm script:none.toml", "there is no file 'none.toml'; correct the path"),
     ],
 )
 def test_a_problem_is_named(line: str, name: str, problem: str, project: Project, doctor: Doctor) -> None:

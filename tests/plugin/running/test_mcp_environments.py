@@ -115,7 +115,7 @@ def test_a_replay_starts_no_server_and_gives_the_same_results(project: Project, 
     assert missed.outcomes["q5"]["error_type"] == "not_recorded"
     missed.said("*no reply of environment 'crm' to this request is recorded (5 are in cassettes/tool-crm.jsonl); *")
     assert len(noted(started)) == 1
-    assert "zoo" in project.command("cassettes", "--diff", "q5").stdout
+    assert "zoo" in project.command("cassettes", "diff", "q5").stdout
     assert project.run("--rag-record-mode", "new_episodes").statuses["q5"] == "scored"
     assert len(noted(started)) == 2
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.projects.rag_project import Mode, Project, case
+from support.projects.rag_project import SAYS, Mode, Project, case
 
 from pytest_rageval.commands.compared_runs import compared_runs
 
@@ -94,6 +94,26 @@ def test_a_part_of_the_project_replaces_its_answers_only(kept: Project) -> None:
     says(kept, q1=("Rome", []), q2=("Rome", []))
     assert kept.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2").status == 0
     assert [line["text"] for line in lines(kept.path / ANSWERS)] == ["It is Paris, the capital", "Rome", "Paris"]
+
+
+def test_a_part_without_the_old_answers_says_so(kept: Project) -> None:
+    (kept.path / ANSWERS).unlink()
+    run = kept.run(*BASELINE, "--rag-update-baseline-part", "-k", "q2")
+    assert run.status == 0
+    run.said(f"*{ANSWERS} has only the answers of the cases that ran: *{ANSWERS} is missing*")
+    assert [line["case"] for line in lines(kept.path / ANSWERS)] == ["q2"]
+
+
+def test_merged_shards_have_the_old_answers(kept: Project) -> None:
+    says(kept, q1=("It is Rome", ["d2"]), q3=("It is Lyon", ["d1"]))
+    for shard in ("1", "2"):
+        kept.run(*BASELINE, "--rag-shard", f"{shard}/2", json_path=f"shard{shard}.json", fresh=False)
+    merged = kept.command("merge", "shard1.json", "shard2.json", "--out", "whole.json")
+    assert merged.returncode == 0
+    outcomes = json.loads((kept.path / "whole.json").read_text(encoding="utf-8"))["outcomes"]
+    assert [outcome.get("was", {}).get("text") for outcome in outcomes] == ["It is Paris, the capital", None, "Paris"]
+    shown = kept.command("show", "whole.json", "--case", "q1").stdout
+    assert "difference: It is [-Paris, the capital-]{+Rome+}" in shown
 
 
 def test_secrets_are_masked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +219,7 @@ def test_against_a_run_without_texts_is_said(project: Project) -> None:
     (project.path / "pytest.ini").unlink()
     says(project, q1=("It is Rome", ["d2"]))
     run = project.run("--rag-against", "old.json")
-    run.said("*the old answers cannot be shown: old.json has no texts*")
+    run.said("*the old answers cannot be shown: old.json has no texts of answers*")
     assert "was" not in run.outcomes["q1"]
 
 
@@ -275,6 +295,16 @@ def test_show_says_why_an_old_answer_is_unknown(project: Project) -> None:
     assert shown(project, "q2")[3].startswith("was: unknown, the question, the gold answer or the passages of the case")
     assert shown(project, "q3")[2:4] == ["answer: Paris", "was: the same answer"]
     assert shown(project, "q4")[3] == "was: unknown, the baseline does not have this case"
+
+
+def test_show_ranks_the_positive_passages_that_were_supplied(project: Project) -> None:
+    pool = [{"id": "p0", "text": "It is Paris.", "role": "positive"}, {"id": "n0", "text": "No.", "role": "negative"}]
+    project.says([case("q1", "say Rome", qrels={"corpus.md#3": 1}, passages=pool)])
+    project.run(*UPDATE)
+    project.file("conftest.py", SAYS.replace("return rest", "return rest.upper()"))
+    project.run(*BASELINE, fresh=False)
+    evidence = [line for line in shown(project, "q1") if "evidence" in line]
+    assert evidence == ["evidence p0: rank 1 -> rank 1", "share of the evidence: 1 -> 1"]
 
 
 def test_show_prints_no_texts_of_a_run_without_them(kept: Project) -> None:

@@ -188,7 +188,7 @@ def test_requests_are_recorded_counted_and_replayed(project: Project, openai_ser
     assert first.results["usage"]["calls"] == requests
     assert first.results["usage"]["cost_usd"] > 0.1 * requests
     assert [outcome["calls"]["calls"] for outcome in first.results["outcomes"]] == [1]
-    assert project.command("cassettes", "--prune").returncode == 0
+    assert project.command("cassettes", "prune").returncode == 0
     assert len(recordings(project)) == requests
     stop(openai_server)
     again = project.run("test_property.py::test_property", "--rag-record-mode", "none")

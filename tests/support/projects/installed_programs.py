@@ -8,14 +8,20 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["clean_environment", "run_program"]
+__all__ = ["ALL_PLUGINS", "clean_environment", "run_program"]
+
+LEAN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist -p pytest_rageval.plugin"}
+"""Loading all installed plugins takes pytest longer than a small suite."""
+
+ALL_PLUGINS = dict.fromkeys(LEAN, "")
+"""The environment of a user: pytest loads what is installed."""
 
 
 def clean_environment(extra: Mapping[str, str] = {}) -> dict[str, str]:
     """Return the environment without what pytest or a CI server has set, this Python's programs first on the path."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GITHUB_"))}
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
-    return {**env, **extra}
+    return {**env, **LEAN, **extra}
 
 
 def run_program(folder: Path, *command: str, env: Mapping[str, str] = {}) -> tuple[int, str]:

@@ -95,7 +95,9 @@ def test_two_runs_are_shown_side_by_side(two: Path, capsys: pytest.CaptureFixtur
         in text
     )
     assert max(map(len, lines)) <= 100
-    assert ["test_a", "f1", "0.50", "0.50", "0", "[-0.11,", "+0.11]", "24"] in [row[:8] for row in rows]
+    assert lines.index("test_a accuracy: fixed q01") < next(at for at, row in enumerate(rows) if "was" in row)
+    assert "1 metric unchanged" in lines  # f1 has no row
+    assert not any(row[:2] == ["test_a", "f1"] for row in rows)
 
 
 def test_a_table_is_no_wider_than_the_terminal(
@@ -173,8 +175,11 @@ def test_cases_without_a_pair_are_listed(project: Path, capsys: pytest.CaptureFi
 def test_several_systems_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     both = [case(n, 1.0, system) for n in range(4) for system in ("bm25", "dense")]
     write_baseline(project / "b.json", run_of(both))
-    lines = output_lines(capsys, "b.json", "b.json")
-    assert [line.split()[2] for line in lines if line.startswith("test_a accuracy")][:2] == ["(bm25)", "(dense)"]
+    write_baseline(project / "worse.json", run_of([replace(each, scores={"accuracy": 0.0}) for each in both]))
+    lines = output_lines(capsys, "b.json", "worse.json")
+    assert [line.split()[2] for line in lines if line.startswith("test_a accuracy (") and "1.00" in line] == [
+        "(bm25)", "(dense)",
+    ]  # fmt: skip
     comparison = plain(capsys, "b.json", "b.json")
     assert {each["system"] for each in comparison["comparisons"]} == {"bm25", "dense"}
 
@@ -241,3 +246,22 @@ def test_an_unreadable_run_is_one_sentence(two: Path, capsys: pytest.CaptureFixt
     assert "is not a results.json that this version can read" in refused(capsys, "old.json", "cut-results.json")
     assert "the baseline's schema is None" in refused(capsys, "old.json", "other.json")
     assert refused(capsys, "old.json", "nowhere").startswith("rageval: the run nowhere is not under ")
+
+
+def test_what_fell_most_is_first_and_what_did_not_change_is_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("accuracy", "f1", "hallucination", "rouge_l", "same", "other")
+    metrics = {name: MetricInfo(higher_is_better=name != "hallucination") for name in names}
+    testbeds = {TESTBED: MeasuredTestbed("test_a", names)}
+    now = dict(zip(names, (0.4, 0.9, 0.8, 0.5, 0.5, 0.5), strict=True))
+    for name, values in (("old.json", dict.fromkeys(names, 0.5)), ("new.json", now)):
+        cases = [case(n, 0.5, scores=values) for n in range(N)]
+        write_baseline(project / name, run_of(cases, metrics=metrics, testbeds=testbeds))
+    lines = output_lines(capsys, "old.json", "new.json")
+    table = lines[next(at for at, line in enumerate(lines) if "was" in line) + 2 :]
+    assert [line.split()[1] for line in table[:3]] == ["hallucination", "accuracy", "f1"]
+    assert "3 metrics unchanged" in lines
+    assert output_lines(capsys, "old.json", "old.json")[3:] == [
+        "", "no score changed", "smallest detectable drops: test_a accuracy 0.19", "6 metrics unchanged",
+    ]  # fmt: skip

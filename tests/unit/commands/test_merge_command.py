@@ -296,3 +296,21 @@ def test_an_unwritable_file_fails_the_command(project: Path, capsys: pytest.Capt
     assert out.startswith("run - of 3 shards, ")
     assert "warning: folder could not be written: " in out
     assert f"warning: nothing is stored in {project / '.rageval'}: " in out
+
+
+def test_an_interrupt_leaves_no_run_without_results(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = write(shard(1, 2), shard(2, 2))
+    runs = project / ".rageval" / "runs"
+    found: list[str] = []
+
+    def interrupted(*_: object) -> None:
+        found.extend(path.name for path in runs.iterdir())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest_rageval.report.files.run_folder.write_atomically", interrupted)
+    assert main(["merge", *names]) == 130
+    assert len(found) == 1
+    assert list(runs.iterdir()) == []
+    assert capsys.readouterr().err == "rageval: interrupted\n"

@@ -132,7 +132,7 @@ def test_show_draws_it_from_results_json(
     assert main(["show", "results.json"]) == 0
     assert IN_TERMINAL[-2] in capsys.readouterr().out.splitlines()
     for form, text in (("markdown", "15 characters"), ("html", "15 characters"), ("json", '"lengths": [15]')):
-        assert main(["show", "results.json", f"--{form}", form]) == 0
+        assert main(["export", "results.json", "--as", form, "--out", form]) == 0
         assert text in Path(form).read_text(encoding="utf-8")
     assert json.loads(Path("json").read_text())["sections"]["lengths"]
 
