@@ -47,7 +47,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         Columns by name, each with one entry per outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status``,
         ``error_type`` and each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, for the baseline,
         ``before`` with None for no value; ``used``, the usage of answers; ``answered``, and ``failed`` for a failed
-        test, as 0 or 1.
+        test, as 0 or 1; ``missed`` likewise, None if the run's version did not say it.
     """
     required = {name: _Coded() for name in ("testbed", "system", "status")}
     case, error = _Coded(results["instances"]), _Coded()
@@ -55,6 +55,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     nodeids: list[str] = []
     answered: list[int] = []
     failed: list[int] = []
+    missed: list[int] = []
     texts: list[str] = []
     facets: dict[str, _Coded] = {}
     scores: dict[str, list[float | None]] = {}
@@ -68,6 +69,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         if outcome["error_type"]:
             error.add(outcome["error_type"], row)
         failed.append(int(outcome["nodeid"] in of_failed_tests))
+        missed.append(int(outcome.get("missed", False)))
         for name, value in outcome["facets"].items():
             facets.setdefault(name, _Coded()).add(value, row)
         _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
@@ -93,6 +95,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "used": used,
         "answered": answered,
         "failed": failed,
+        "missed": missed if "account" in results else None,
     }
     return columns, texts
 

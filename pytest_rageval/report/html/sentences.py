@@ -106,7 +106,7 @@ def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator
         cells = sum(bool(row["slice"]) for row in rows if all(row[key] == each[key] for key in of))
         name, between = moved_text(name, each["slice"], each["delta"], each["p_holm"], cells), "; "
     yield Piece(name)
-    for key, verb in (("broken", "broke"), ("fixed", "mended")):
+    for key, verb in (("broken", "broke"), ("fixed", "fixed")):
         if each[key]:
             yield Piece(f"{between}{verb} ")
             yield from cases.link_names(cases.by_id(each[key]), NAMED, f"{key}-cases")

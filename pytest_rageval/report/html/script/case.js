@@ -46,7 +46,7 @@ function caseOf(row, outcome, instance, earlier) {
 function badgesOf(row) {
   const cause = store.causes[store.nodeid[row]] ?? "unknown";
   const broke = cause === "unknown" ? "broke" : `broke (${cause})`;
-  const labels = { failed: "test failed", missed: "missed", broken: broke, fixed: "mended" };
+  const labels = { failed: "test failed", missed: "missed", broken: broke, fixed: "fixed" };
   const mine = Object.keys(labels).filter((state) => stateTest({ ...noFilters(), state })(row));
   return mine.map((state) => [" ", el("span", { class: `state ${state}` }, labels[state])]);
 }

@@ -1,0 +1,109 @@
+"""The first screen is the account of the run: its sentences word for word, each with a link to exactly its cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.browser.opened_pages import Opener
+from support.browser.written_reports import TOWN, case, results
+
+
+def _account(*findings: dict[str, Any]) -> dict[str, Any]:
+    return {"verdict": "1 of 2 gates failed - 2 cases broke, 1 cause", "state": "failed", "findings": list(findings)}
+
+
+@pytest.fixture
+def told() -> dict[str, Any]:
+    outcomes = [case(f"q{at}", "keeper", at % 2, topic=f"t{at}") for at in range(6)]
+    drop = {
+        "kind": "drop",
+        "cause": "generation",
+        "sentence": "generation: town accuracy 1.00 -> 0.33 (2 of 6 broke, p 0.031), answers <b>shorter</b>",
+        "cases": [outcomes[4]["nodeid"], outcomes[0]["nodeid"]],
+        "also": ["town recall 1.00 -> 0.50"],
+    }
+    noise = {"kind": "noise", "cause": "", "sentence": "not significant: 1 case broke, 0 fixed"}
+    return {**results(outcomes), "account": _account(drop, noise)}
+
+
+def test_sentences_are_those_of_the_account_and_show_lists_their_cases(opened: Opener, told: dict[str, Any]) -> None:
+    page = opened(told)
+    assert page.locator("#verdict-title").inner_text() == told["account"]["verdict"]
+    sentences = page.locator(".sentence").all_inner_texts()
+    assert sentences == [each["sentence"] for each in told["account"]["findings"]]
+    page.get_by_role("link", name="show 2 cases").click()
+    page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
+    assert [each.inner_text() for each in page.locator("#case-title").all()] != []
+    shown = page.locator("#cases .row").evaluate_all("rows => rows.map(each => each.id)")
+    assert shown == ["row-4", "row-0"]  # the worst first, as the account has them
+    assert "cause=0" in page.url
+
+
+def test_back_and_forward_return_to_the_lists_that_were_shown(opened: Opener, told: dict[str, Any]) -> None:
+    page = opened(told)
+    page.get_by_role("link", name="show 2 cases").click()
+    page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
+    page.get_by_label("State", exact=True).select_option("any state")
+    page.get_by_label("Cause", exact=True).select_option("any")
+    page.locator("#cases .count").get_by_text("6 cases of 6").wait_for()
+    page.go_back()
+    page.go_back()
+    page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
+    page.go_forward()
+    assert page.locator("#case-title").count() == 1
+
+
+def test_a_view_is_in_the_address(opened: Opener, told: dict[str, Any]) -> None:
+    page = opened(told)
+    nodeid = f"{TOWN}[q3-keeper]"
+    found = told["outcomes"][3]["nodeid"]
+    assert nodeid.split("[")[0] == found.split("[")[0]
+    page.evaluate("address => { location.hash = address; }", f"#cases&state=&facet.topic=%3Dt3&case={found}")
+    page.locator("#cases .count").get_by_text("1 case of 6").wait_for()
+    page.locator("#case-title").get_by_text("q3").wait_for()
+    page.locator("#matrix select").nth(3).select_option("topic")
+    page.evaluate("() => { location.hash = '#matrix&rows=topic&cols=dataset&metric=accuracy'; }")
+    page.locator("#matrix caption").get_by_text("accuracy over topic × dataset").wait_for()
+
+
+def test_the_map_shows_was_and_now_of_the_metric_that_dropped_and_outlines_what_is_significant(
+    opened: Opener, told: dict[str, Any]
+) -> None:
+    def compared(p_holm: float, was: float, now: float, **slice_: str) -> dict[str, Any]:
+        whole = {"n_pairs": 3, "ci95": None, "p_value": p_holm, "q_value": None, "least_drop": None, "by_answer": 0}
+        of = {"testbed": TOWN, "metric": "accuracy", "system": "keeper", "slice": slice_, "p_holm": p_holm}
+        lost = {"broken": [], "fixed": [], "causes": {}}
+        return {**whole, **of, **lost, "baseline": was, "value": now, "delta": now - was}
+
+    cells = [
+        compared(0.01, 1.0, 0.5),
+        compared(0.01, 1.0, 0.25, topic="t1", task="qa"),
+        compared(0.9, 0.5, 0.75, topic="t2", task="qa"),
+    ]
+    told["comparison"] = {
+        "baseline": {"path": "rag-baseline.json", "run": "r1", "started": "", "same_fingerprint": True},
+        "cases": {
+            "compared": 3,
+            "new": [],
+            "gone": [],
+            "changed": [],
+            "renamed": [],
+            "errors": [],
+            "answers_changed": 0,
+        },
+        "comparisons": cells,
+    }
+    for finding in told["account"]["findings"][:1]:
+        finding.update(testbed=TOWN, metric="accuracy", system="keeper")
+    page = opened(told)
+    worse, better = page.locator(".differences td").all()
+    assert worse.inner_text() == "▼ −0.75\n1.00 → 0.25"
+    assert better.inner_text() == "▲ +0.25\n0.50 → 0.75"
+    assert "sure" in str(worse.get_attribute("class"))
+    assert "sure" not in str(better.get_attribute("class"))
+    worse.get_by_role("link").click()
+    page.locator("#cases .count").get_by_text("1 case of 6").wait_for()
+    box = page.locator(".map").bounding_box()
+    assert box is not None
+    assert box["x"] > 500
