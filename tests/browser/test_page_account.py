@@ -107,3 +107,24 @@ def test_the_map_shows_was_and_now_of_the_metric_that_dropped_and_outlines_what_
     box = page.locator(".map").bounding_box()
     assert box is not None
     assert box["x"] > 500
+
+
+def test_the_old_answer_stands_beside_the_new_one_with_the_words_that_changed(opened: Opener) -> None:
+    was = {"text": "The hall opens at nine <i>daily</i>.", "abstained": False, "passages": ["p0", "p9"]}
+    now = case("q1", "keeper", 0.0) | {"was": was}
+    now["answer"]["text"] = "The hall opens at ten."
+    page = opened(results([now, case("q2", "keeper", 1.0)]))
+    page.locator("#case-title").get_by_text("q1").wait_for()  # the worst one is open
+    assert page.locator(".words del").all_inner_texts() == ["gone: nine <i>daily</i>."]
+    assert page.locator(".words ins").all_inner_texts() == ["new: ten."]
+    assert page.locator("#detail .slots .unmet").get_by_text("p9").is_visible()
+    assert page.locator("#detail .slots .met").get_by_text("n0").is_visible()
+
+
+def test_without_old_answers_the_page_says_how_to_have_them(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    page.locator("#detail").get_by_text("The old answer is not at hand.").wait_for()
+    assert page.locator("#detail .beside code").all_inner_texts() == [
+        "rag_baseline_answers = true",
+        "--rag-against results.json",
+    ]

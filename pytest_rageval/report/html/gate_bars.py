@@ -27,9 +27,11 @@ def bar_of(gate: Mapping[str, Any]) -> dict[str, Any] | None:
     if was is not None and gate.get("delta") is not None:
         now = was + gate["delta"]
     bound = None if parsed.baseline and was is None else parsed.bound + (was if parsed.baseline else 0.0)
-    if now is None or bound is None:
+    if bound is None:
         return None
-    interval = gate["ci95"] if now == gate["value"] or abs(now - gate["value"]) < 0.005 else None
+    if now is None:
+        return None
+    interval = gate["ci95"] if gate["value"] is not None and abs(now - gate["value"]) < 0.005 else None
     values = [each for each in (was, now, bound, *(interval or ())) if each is not None]
     low, high = min(0.0, *values), max(1.0, *values)
 

@@ -34,7 +34,7 @@ __all__ = ["check_jinja2", "html_of", "write_html"]
 
 SCRIPTS = (
     *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
-    *("filters", "address", "controls", "browser", "numbers", "gold", "case", "paper", "start"),
+    *("filters", "address", "controls", "browser", "numbers", "gold", "words", "answers", "case", "paper", "start"),
 )
 """The files of the page's script, in order of concatenation."""
 

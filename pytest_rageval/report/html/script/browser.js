@@ -20,7 +20,7 @@ function settingsOf() {
 /** The metric, the case and the distinguishing settings of a row. */
 function aboutOf(row, metric) {
   const change = browser.change?.(row) ?? null;
-  const of = [metric, isLower(metric) ? "low is better" : null, change === null ? null : `difference ${valueText(change, metric, true)}`];
+  const of = [metric, isLower(metric) ? "low is better" : null, change === null || (change === 0 && browser.filters.sort !== "change") ? null : `difference ${valueText(change, metric, true)}`];
   const why = statusAt(row) === "scored" ? metric && of.filter(Boolean).join(", ") : textOf(store.error_type, row);
   const settings = browser.settings.map((name) => [name, facetAt(row, name)]).filter(([, value]) => value !== null);
   return [why, hasFailed(row) ? "test failed" : null, caseAt(row), store.system.values.length > 1 ? systemAt(row) : null,
