@@ -115,8 +115,8 @@ def test_the_old_answer_stands_beside_the_new_one_with_the_words_that_changed(op
     now["answer"]["text"] = "The hall opens at ten."
     page = opened(results([now, case("q2", "keeper", 1.0)]))
     page.locator("#case-title").get_by_text("q1").wait_for()  # the worst one is open
-    assert page.locator(".words del").all_inner_texts() == ["gone: nine <i>daily</i>."]
-    assert page.locator(".words ins").all_inner_texts() == ["new: ten."]
+    assert page.locator(".words del").all_inner_texts() == ["gone:\nnine <i>daily</i>."]
+    assert page.locator(".words ins").all_inner_texts() == ["new:\nten."]
     assert page.locator("#detail .slots .unmet").get_by_text("p9").is_visible()
     assert page.locator("#detail .slots .met").get_by_text("n0").is_visible()
 
@@ -128,3 +128,40 @@ def test_without_old_answers_the_page_says_how_to_have_them(opened: Opener, gold
         "rag_baseline_answers = true",
         "--rag-against results.json",
     ]
+
+
+def test_keys_copy_sort_and_download(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    selected = page.locator("[role=option][aria-selected=true]")
+    selected.wait_for()
+    first = selected.get_attribute("id")
+    page.keyboard.press("j")
+    assert selected.get_attribute("aria-posinset") == "2"
+    page.keyboard.press("k")
+    assert selected.get_attribute("id") == first
+    page.keyboard.press("n")
+    assert selected.get_attribute("id") != first
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_text("next question").wait_for()
+    page.get_by_role("button", name="Close").click()
+    page.keyboard.press("/")
+    assert page.evaluate("() => document.activeElement.id") == "search"
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="copy pytest command").click()
+    page.get_by_role("button", name="copied").wait_for()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download as CSV").click()
+    text = downloading.value.path().read_text(encoding="utf-8-sig")
+    assert len(text.splitlines()) == 1 + int(page.locator(".count").inner_text().split()[0])
+    head = page.locator("#gates th[scope=col]", has_text="gate")
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    gates = page.locator("#gates tbody th code").all_inner_texts()
+    assert gates == sorted(gates)
+
+
+def test_a_spreadsheet_computes_nothing_of_the_data(opened: Opener) -> None:
+    page = opened(results([case("=1+1", "keeper", 0.0)]))
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download as CSV").click()
+    assert ",'=1+1,keeper,scored,true," in downloading.value.path().read_text(encoding="utf-8-sig")

@@ -276,6 +276,7 @@ def test_a_value_is_compared_with_the_digits_that_a_baseline_keeps(
     page = opened(given, f"#case={nodeid}")
     page.locator("#case-title").wait_for()
     assert page.locator(".beside dd").all_inner_texts() == ["0.00, as before", wanted]
+    page.locator("#cases").get_by_label("State").select_option("")
     page.locator("#cases").get_by_label("Value of").select_option("rouge_l")
     page.locator("#cases").get_by_label("Sort by").select_option("change")
     assert page.locator("[aria-selected=true] .about").inner_text().startswith("rouge_l, difference +0.00 · ")

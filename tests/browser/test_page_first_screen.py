@@ -10,7 +10,8 @@ import pytest
 from support.browser.opened_pages import Opener
 from support.browser.written_reports import TOWN, case, gate, outcome, results
 
-PLACES = """links => links.map(each => each.getAttribute("href").slice(1)).filter(each => !/^(case=|cases&|matrix&)/.test(each))"""
+PLACES = """links => links.map(each => each.getAttribute("href").slice(1))
+    .filter(each => !/^(case=|cases&|matrix&)/.test(each))"""
 OVERFLOWS = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
 
 

@@ -34,7 +34,8 @@ __all__ = ["check_jinja2", "html_of", "write_html"]
 
 SCRIPTS = (
     *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
-    *("filters", "address", "controls", "browser", "numbers", "gold", "words", "answers", "case", "paper", "start"),
+    *("filters", "address", "controls", "browser", "numbers", "gold", "words", "answers", "case"),
+    *("paper", "tools", "start"),
 )
 """The files of the page's script, in order of concatenation."""
 

@@ -149,7 +149,7 @@ function drawBrowser(place) {
   browser.outside = el("p", { class: "outside", role: "status" });
   browser.shown = el("div", {});
   browser.detail = el("div", { class: "detail", id: "detail", role: "region", "aria-label": "The case" }, browser.outside, browser.shown);
-  replaced(place, controls, browser.count, el("div", { class: "panes" }, browser.list, browser.detail));
+  replaced(place, controls, el("div", { class: "listed" }, browser.count, store.rows ? button("Download as CSV", download) : null, el("span", { class: "quiet" }, "keys: ", KEYS.map(([key, what]) => [el("kbd", {}, key), ` ${what} `]))), el("div", { class: "panes" }, browser.list, browser.detail));
   addEventListener("resize", scrolled);
   document.addEventListener("click", followed);
   openFirst();

@@ -32,6 +32,7 @@ function caseOf(row, outcome, instance, earlier) {
     answerPart(row, outcome, was, gold, fake),
     goldPart(outcome, instance),
     movedPart(outcome, instance, was),
+    takePart(row, outcome, instance, was),
     el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
     el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
     ...passageParts(outcome, instance, gold, fake),
