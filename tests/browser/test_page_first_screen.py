@@ -83,7 +83,7 @@ def test_half_a_surrogate_pair_is_linked_as_the_script_looks_it_up(opened: Opene
     page.locator("#case-title").get_by_text("q1").wait_for()
 
 
-def test_printing_opens_folded_parts_and_splits_a_wide_matrix(opened: Opener, tmp_path: Path) -> None:
+def test_printing_opens_the_account_and_splits_a_wide_matrix(opened: Opener, tmp_path: Path) -> None:
     outcomes = [
         case(f"q{row}-{col}", "keeper", float(row % 2), topic=f"t{row}", task=f"k{col:02}")
         for row in range(3)
@@ -95,7 +95,7 @@ def test_printing_opens_folded_parts_and_splits_a_wide_matrix(opened: Opener, tm
         window.kept = [];
         addEventListener("beforeprint", () => {
             const tables = [...document.querySelectorAll("table.heat:not([hidden])")];
-            kept.push(document.querySelectorAll("details:not([open])").length, innerWidth);
+            kept.push(document.querySelectorAll(".told details:not([open])").length, innerWidth);
             kept.push(...tables.map(table => table.offsetWidth));
             kept.push(...tables.map(table => [...table.rows[0].cells].map(each => each.textContent).join(" ")));
         });

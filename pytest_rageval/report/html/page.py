@@ -20,6 +20,7 @@ from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.comparison import alpha_of, comparison_of
 from pytest_rageval.report.html.difference_map import difference_map_of
 from pytest_rageval.report.html.gate_rows import gates_of
+from pytest_rageval.report.html.glossary import TERMS
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
@@ -79,6 +80,7 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[st
         run=results["run"],
         verdict=verdict_in(results) or headline.conclusion_of(results, statuses["error"]),
         findings=findings_of(results, cases),
+        terms=TERMS,
         map=difference_map_of(results),
         tiles=headline.tiles_of(results, statuses, len(columns["system"]["values"])),
         sentences=[] if "account" in results else sentences_of(results, columns, cases),
