@@ -113,6 +113,7 @@ class Outcome:
         cluster: the facet whose value dependent cases share. It is not written, because the plan has it.
         length: number of characters of the answer's text; None if there is no answer.
         declined: whether the answer declines to answer, as the system or the rejection markers say.
+        missed: whether the case missed, which the terminal shows as ``m``.
     """
 
     nodeid: str
@@ -139,6 +140,7 @@ class Outcome:
     cluster: str = field(default=DIALOGUE, metadata=UNSTORED)
     length: Annotated[int, Bounds(0)] | None = None
     declined: bool = False
+    missed: bool = False
 
     @property
     def seen(self) -> tuple[str, ...] | None:

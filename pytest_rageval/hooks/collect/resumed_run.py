@@ -49,13 +49,14 @@ class Resumed:
         line = self.stopped.ended[nodeid]
         outcome, testbed = decode_outcome(line["outcome"]), plan.testbeds[plan.cases[nodeid][1]]
         better = plan.metrics[testbed.primary].higher_is_better
+        is_missed = missed(outcome, testbed.primary, better, [parse_gate(gate) for gate in testbed.gates])
         return {
-            "outcome": line["outcome"],
+            "outcome": line["outcome"] | ({"missed": True} if is_missed else {}),
             "instance": self.stopped.instances.get(outcome.case_id),
             "recordings": line.get("recordings", ()),
             "retrievers": line.get("retrievers", ()),
             "versions": line.get("versions", {}),
-            "missed": missed(outcome, testbed.primary, better, [parse_gate(gate) for gate in testbed.gates]),
+            "missed": is_missed,
         }
 
     def summary(self, plan: Plan) -> str:

@@ -129,14 +129,15 @@ def _payload(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         origin = place_below(item.config.rootpath, item.config.invocation_params.dir, entry.record.origin)
         instance = redacted(encode_instance(replace(entry.record, origin=origin)))
     primary = next(iter(entry.testbed.metrics.values()))
+    is_missed = missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates)
     return {
-        "outcome": redacted(encode_outcome(outcome)),
+        "outcome": redacted(encode_outcome(replace(outcome, missed=is_missed))),
         "instance": instance,
         "recordings": () if result is None else result.recordings,
         "retrievers": _new_retriever_facts(item.config),
         "versions": item.config.stash[COLLECTED].versions,
         "under_way": item.config.stash[COLLECTED].under_way if is_watched_worker(item.config) else None,
-        "missed": missed(outcome, primary.name, primary.higher_is_better, entry.testbed.gates),
+        "missed": is_missed,
     }
 
 

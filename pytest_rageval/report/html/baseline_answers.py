@@ -28,7 +28,7 @@ class Earlier:
         self._answers = {(case_key(each), each["facets"].get(REPEAT)): _answer(each) for each in outcomes}
 
     def of(self, outcome: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return ``{"text", "status"}`` of the same case in the earlier run; None if that run lacks it."""
+        """Return text, status and passages of the same case in the earlier run; None if that run lacks it."""
         before = self._paired.known.get(outcome["nodeid"])
         return None if before is None else self._answers.get((before.key, outcome["facets"].get(REPEAT)))
 
@@ -49,4 +49,12 @@ def read_earlier(runs: Path, results: Mapping[str, Any], paired: BaselineCases) 
 
 
 def _answer(outcome: Mapping[str, Any]) -> dict[str, Any]:
-    return {"text": (outcome["answer"] or {}).get("text"), "status": outcome["status"]}
+    answer = outcome["answer"] or {}
+    ranking = answer.get("ranking")
+    passages = outcome.get("supplied", []) if ranking is None else [each["doc_id"] for each in ranking]
+    return {
+        "text": answer.get("text"),
+        "status": outcome["status"],
+        "abstained": answer.get("abstained"),
+        "passages": passages,
+    }

@@ -47,14 +47,13 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         Columns by name, each with one entry per outcome: ``nodeid``; ``testbed``, ``system``, ``case``, ``status``,
         ``error_type`` and each of ``facets`` as ``{"values", "codes"}``; each of ``scores`` and, for the baseline,
         ``before`` with None for no value; ``used``, the usage of answers; ``answered``, and ``failed`` for a failed
-        test, as 0 or 1.
+        test, as 0 or 1; ``missed`` likewise, None if the run's version did not say it.
     """
     required = {name: _Coded() for name in ("testbed", "system", "status")}
     case, error = _Coded(results["instances"]), _Coded()
     of_failed_tests = frozenset(results["run"].get("failed", ()))
     nodeids: list[str] = []
-    answered: list[int] = []
-    failed: list[int] = []
+    flags: dict[str, list[int]] = {"answered": [], "failed": [], "missed": []}
     texts: list[str] = []
     facets: dict[str, _Coded] = {}
     scores: dict[str, list[float | None]] = {}
@@ -67,7 +66,8 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         case.add(outcome["case_id"], row)
         if outcome["error_type"]:
             error.add(outcome["error_type"], row)
-        failed.append(int(outcome["nodeid"] in of_failed_tests))
+        flags["failed"].append(int(outcome["nodeid"] in of_failed_tests))
+        flags["missed"].append(int(outcome.get("missed", False)))
         for name, value in outcome["facets"].items():
             facets.setdefault(name, _Coded()).add(value, row)
         _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
@@ -77,7 +77,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         trace = _trace_of(outcome["answer"])
         for name, value in _used_by(outcome, trace):
             used[name].append(value)
-        answered.append(int(_is_answered(outcome, trace)))
+        flags["answered"].append(int(_is_answered(outcome, trace)))
         texts.append(_searchable(outcome))
     rows = len(nodeids)
     for values in (*scores.values(), *before.values()):
@@ -91,8 +91,8 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         "scores": scores,
         "before": before,
         "used": used,
-        "answered": answered,
-        "failed": failed,
+        **flags,
+        "missed": flags["missed"] if "account" in results else None,
     }
     return columns, texts
 

@@ -10,7 +10,7 @@ from pytest_rageval.report.html.links import case_list
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.text.lines import counted, few_of, number
 
-__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise", "is_primary"]
+__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise", "is_primary", "p_shown"]
 
 
 def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> dict[str, Any] | None:
@@ -62,6 +62,11 @@ def delta_text(delta: float | None, ci95: Sequence[float] | None = None) -> str:
     return text if ci95 is None else f"{text} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
 
 
+def p_shown(p_value: float | None) -> str:
+    """Return a p-value as ``p 0.012``, a small one as ``p < 0.001``."""
+    return "p < 0.001" if p_value is not None and p_value < 0.001 else p_text(p_value)
+
+
 def is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
     """Return `Compared.is_beyond_noise` for a comparison of results.json."""
     return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
@@ -95,7 +100,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "value": number(each["value"]),
         "delta": delta_text(each["delta"]),
         "interval": "–" if each["ci95"] is None else "[{:+.2f}, {:+.2f}]".format(*each["ci95"]),
-        "p_holm": p_text(each["p_holm"]).removeprefix("p "),
+        "p_holm": p_shown(each["p_holm"]).removeprefix("p "),
         "n": str(n_scores) + (f" ({counted(each['n_pairs'], 'case')})" if n_scores > each["n_pairs"] else ""),
         "least_drop": number(each["least_drop"]),
         "broken": len(each["broken"]),

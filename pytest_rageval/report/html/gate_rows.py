@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.model.facets import place_text
-from pytest_rageval.report.html.comparison import delta_text
-from pytest_rageval.report.sections.comparison import p_text
+from pytest_rageval.report.html.comparison import delta_text, p_shown
+from pytest_rageval.report.html.gate_bars import bar_of
 from pytest_rageval.report.text.lines import counted, in_units, interval, number
 
 __all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
@@ -42,6 +42,7 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
     n += in_units(gate.get("n_units"), gate.get("unit", ""))
     return {
         "expr": gate["expr"],
+        "bar": bar_of(gate),
         "scope": gate["scope"],
         "status": _state(gate),
         "value": number(gate["value"]),
@@ -54,7 +55,7 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
         "now": _now(gate),
         "delta": delta_text(gate.get("delta"), gate.get("delta_ci95")) if gate.get("n_pairs") else "",
         "n_pairs": gate.get("n_pairs"),
-        "p_value": "" if gate["p_value"] is None else p_text(gate["p_value"]),
+        "p_value": "" if gate["p_value"] is None else p_shown(gate["p_value"]),
         "least_drop": "" if gate.get("least_drop") is None else number(gate["least_drop"]),
         "verdict": (gate["verdict"] or "").replace("_", " "),
         "reason": gate["reason"] or "",

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.folders import whole_files
 from pytest_rageval.report.html import headline
+from pytest_rageval.report.html.account import causes_of, findings_of, verdict_in
 from pytest_rageval.report.html.baseline_answers import Earlier, read_earlier
 from pytest_rageval.report.html.case_pairs import BaselineCases, paired_of
 from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.comparison import alpha_of, comparison_of
+from pytest_rageval.report.html.difference_map import difference_map_of
 from pytest_rageval.report.html.gate_rows import gates_of
+from pytest_rageval.report.html.glossary import TERMS
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
@@ -32,7 +35,8 @@ __all__ = ["check_jinja2", "html_of", "write_html"]
 
 SCRIPTS = (
     *("texts", "store", "statistics", "cells", "matrix", "heat", "grid", "plot", "charts"),
-    *("filters", "controls", "browser", "numbers", "gold", "case", "paper", "start"),
+    *("filters", "address", "controls", "browser", "numbers", "gold", "words", "answers", "case"),
+    *("paper", "tools", "start"),
 )
 """The files of the page's script, in order of concatenation."""
 
@@ -74,9 +78,12 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[st
     script, style = _script(), _text("page.css")
     return _template().generate(
         run=results["run"],
-        verdict=headline.conclusion_of(results, statuses["error"]),
+        verdict=verdict_in(results) or headline.conclusion_of(results, statuses["error"]),
+        findings=findings_of(results, cases),
+        terms=TERMS,
+        map=difference_map_of(results),
         tiles=headline.tiles_of(results, statuses, len(columns["system"]["values"])),
-        sentences=sentences_of(results, columns, cases),
+        sentences=[] if "account" in results else sentences_of(results, columns, cases),
         failed=headline.failed_tests_of(results, cases),
         gates=gates_of(results),
         comparison=comparison_of(results, statuses),
@@ -103,6 +110,7 @@ def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: Base
         "comparisons": comparisons,
         "causes": {node: causes[node] for each in comparisons for node in each["broken"] if node in causes},
         "alpha": alpha_of(results),
+        "found": causes_of(results),
         "sizes": {"outcomes": OUTCOMES, "instances": INSTANCES, "earlier": OUTCOMES if earlier else 0},
         "unseen": UNSEEN,
     }

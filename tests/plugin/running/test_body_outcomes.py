@@ -135,6 +135,7 @@ def test_missed_cases_pass_and_are_shown(project: Project, mode: Mode) -> None:
     assert run.status == 0
     run.result.assert_outcomes(passed=2)
     run.said("*MISSED*", "*2 passed, 2 missed*")
+    assert sum(each.get("missed", False) for each in run.results["outcomes"]) == 2
     if not mode:
         project.run().said("test_it.py .mm.*")
 

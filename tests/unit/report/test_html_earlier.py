@@ -21,6 +21,10 @@ def outcome(name: str, text: str | None = "then", data: str = "", **facets: str)
     return {"nodeid": f"{T}[{name}{setting}]", **fields, **answered}
 
 
+def answered(text: str | None, status: str = "scored") -> dict[str, Any]:
+    return {"text": text, "status": status, "abstained": None, "passages": []}
+
+
 def before(name: str, value: float | None, data: str = "", **facets: str) -> dict[str, Any]:
     scores = {} if value is None else {"accuracy": value}
     fields = {"testbed": T, "case": name, "system": "mine", "scores": scores, "facets": facets, "data": data}
@@ -90,10 +94,10 @@ def test_the_answer_of_the_same_case_in_the_same_setting_and_repeat() -> None:
     ]
     earlier = Earlier(then, paired(results))
     assert [earlier.of(each) for each in now] == [
-        {"text": "twice", "status": "scored"},
+        answered("twice"),
         None,
-        {"text": None, "status": "error"},
-        {"text": "by its old name", "status": "scored"},
+        answered(None, "error"),
+        answered("by its old name"),
     ]
     assert earlier.of(outcome("q9")) is None
 
@@ -105,7 +109,7 @@ def test_the_baseline_run_is_read_if_it_is_available(tmp_path: Path) -> None:
     results = compared(outcome("q1", "now"), cases=[before("q1", 1.0)])
     result = read_earlier(tmp_path, results, paired(results))
     assert result is not None
-    assert result.of(outcome("q1")) == {"text": "then", "status": "scored"}
+    assert result.of(outcome("q1")) == answered("then")
     gone = compared(outcome("q1"), cases=[before("q1", 1.0)], run="gone")
     assert read_earlier(tmp_path, gone, paired(gone)) is None
     bare = {**results, "instances": {"q1": {"passages": {}}}}  # texts are left out

@@ -20,24 +20,32 @@ function settingsOf() {
 /** The metric, the case and the distinguishing settings of a row. */
 function aboutOf(row, metric) {
   const change = browser.change?.(row) ?? null;
-  const of = [metric, isLower(metric) ? "low is better" : null, change === null ? null : `difference ${valueText(change, metric, true)}`];
+  const of = [metric, isLower(metric) ? "low is better" : null, change === null || (change === 0 && browser.filters.sort !== "change") ? null : `difference ${valueText(change, metric, true)}`];
   const why = statusAt(row) === "scored" ? metric && of.filter(Boolean).join(", ") : textOf(store.error_type, row);
   const settings = browser.settings.map((name) => [name, facetAt(row, name)]).filter(([, value]) => value !== null);
   return [why, hasFailed(row) ? "test failed" : null, caseAt(row), store.system.values.length > 1 ? systemAt(row) : null,
     ...settings.map((pair) => pair.join("=")), store.testbed.values.length > 1 ? testbedAt(row)?.name : null].filter(Boolean).join(" · ");
 }
 
+const TURNS = { worse: ["fall", "▼ worse"], better: ["rise", "▲ better"], missed: ["missed", "✗ missed"] };
+
+/** How a value stands against the baseline, else against the gate: what its chip is coloured by. */
+function turnOf(row, value, metric) {
+  const before = store.before[metric]?.[row] ?? null;
+  const change = value === null || before === null ? 0 : (asKept(value) - before) * (isLower(metric) ? -1 : 1);
+  if (Math.abs(change) > 1e-6) return change < 0 ? "worse" : "better";
+  return isMissed(row, browser.filters) ? "missed" : "";
+}
+
 function rowElement(row, at) {
   const metric = metricAt(row, browser.filters);
   const value = metric === null || isPseudo(metric) ? null : valueAt(row, metric);
   const status = statusAt(row);
-  const chip = el("span", { class: `chip ${status}` }, status !== "scored" ? status : value === null ? "no value" : valueText(value, metric, metric === GAIN));
-  if (status === "scored" && value !== null && metric !== GAIN) {
-    const parts = colour(CIVIDIS, isLower(metric) ? 1 - value : value);
-    chip.style.backgroundColor = asRgb(parts);
-    chip.style.color = inkOn(parts);
-  }
-  const element = el("div", { role: "option", id: `row-${row}`, class: "row", "aria-selected": String(row === browser.selected), "aria-posinset": at + 1, "aria-setsize": browser.hits.length, click: () => select(at, "jump") },
+  const word = value === null ? "no value" : valueText(value, metric, metric === GAIN);
+  const turn = status === "scored" ? turnOf(row, value, metric) : "";
+  const chip = el("span", { class: `chip ${status} ${TURNS[turn]?.[0] ?? ""}`.trim() }, status !== "scored" ? status : word, TURNS[turn] ? el("small", {}, TURNS[turn][1]) : null);
+  const isAgain = at > 0 && browser.filters.sort === "worst" && questionKey(browser.hits[at - 1]) === questionKey(row);
+  const element = el("div", { role: "option", id: `row-${row}`, class: isAgain ? "row again" : "row", "aria-selected": String(row === browser.selected), "aria-posinset": at + 1, "aria-setsize": browser.hits.length, click: () => select(at, "jump") },
     chip, el("span", { class: "ask" }, data(questionAt(row).slice(0, 200) || store.nodeid[row])), el("span", { class: "about" }, data(aboutOf(row, metric))));
   element.style.transform = `translateY(${at * ROW}px)`;
   return element;
@@ -57,7 +65,7 @@ function paintRows() {
   else list.removeAttribute("aria-activedescendant");
 }
 
-/** Select the case at an index of the list. A "jump" adds to the browser history, a "step" does not; "follow" comes from a link. */
+/** Select the case at an index of the list. A "jump" adds to the browser history, a "step" does not; "follow" comes from a link, "first" opens with its list. */
 function select(at, how) {
   const { list, hits } = browser;
   if (at < 0 || at >= hits.length) return;
@@ -65,17 +73,9 @@ function select(at, how) {
   if (at * ROW < list.scrollTop) list.scrollTop = at * ROW;
   if ((at + 1) * ROW > list.scrollTop + list.clientHeight) list.scrollTop = (at + 1) * ROW - list.clientHeight;
   paintRows();
-  if (how !== "follow") address(hits[at], how);
+  if (how === "jump" || how === "step") address(addressOf(browser.filters, hits[at]), how);
   tellOutside();
   showCase(hits[at], how === "follow");
-}
-
-function address(row, how) {
-  const hash = caseAddress(row);
-  if (hash === location.hash) return;
-  try {
-    history[how === "jump" ? "pushState" : "replaceState"](null, "", hash);
-  } catch { /* a page in a frame without an address of its own */ }
 }
 
 function pressed(event) {
@@ -88,9 +88,16 @@ function pressed(event) {
   event.preventDefault();
 }
 
+/** Filter anew after a control changed, and write it into the address. */
+function chosen(how = "jump") {
+  refresh();
+  const isListed = browser.hits.includes(browser.selected);
+  address(addressOf(browser.filters, isListed ? browser.selected : -1), how);
+}
+
 function refresh() {
   const { filters } = browser;
-  browser.change = filters.sort === "change" ? changes(filters) : null;
+  browser.change = ["change", "worst"].includes(filters.sort) ? changes(filters) : null;
   browser.hits = findCases(filters, browser.change);
   browser.list.scrollTop = 0;
   browser.count.textContent = `${counted(browser.hits.length, "case")} of ${store.rows.toLocaleString("en")}`;
@@ -114,7 +121,8 @@ function showCases(view, where) {
   setFilters(filtersOf(view, where));
   document.getElementById("cases").scrollIntoView();
   browser.list.focus({ preventScroll: true });
-  select(0, "jump");
+  if (browser.hits.length) select(0, "jump");
+  else address(addressOf(browser.filters, -1), "jump");
 }
 
 /** Show a text in place of a case. */
@@ -141,40 +149,10 @@ function drawBrowser(place) {
   browser.outside = el("p", { class: "outside", role: "status" });
   browser.shown = el("div", {});
   browser.detail = el("div", { class: "detail", id: "detail", role: "region", "aria-label": "The case" }, browser.outside, browser.shown);
-  replaced(place, controls, browser.count, el("div", { class: "panes" }, browser.list, browser.detail));
+  replaced(place, controls, el("div", { class: "listed" }, browser.count, store.rows ? button("Download as CSV", download) : null, el("span", { class: "quiet" }, "keys: ", KEYS.map(([key, what]) => [el("kbd", {}, key), ` ${what} `]))), el("div", { class: "panes" }, browser.list, browser.detail));
   addEventListener("resize", scrolled);
   document.addEventListener("click", followed);
-  setFilters(noFilters());
-  showNone(CHOOSE);
-}
-
-/** Handle a link to the current address, which fires no hashchange. */
-function followed(event) {
-  const link = event.target.closest('a[href^="#case="]');
-  if (link?.hash !== location.hash || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  route();
-}
-
-/** Open the case in the address; close it if Back leads to an address without a case. */
-function route() {
-  const name = /^#case=(.*)$/s.exec(location.hash)?.[1];
-  if (name === undefined) {
-    if (!location.hash) showNone(CHOOSE);
-    return;
-  }
-  let nodeid = name;
-  try {
-    nodeid = decodeURIComponent(name);
-  } catch { /* not every % is an escape */ }
-  const row = store.byNode.get(nodeid);
-  if (row === undefined) {
-    showNone(el("span", { role: "alert" }, "This run has no case ", data(nodeid), "."));
-    toCase();
-  } else {
-    if (!browser.hits.includes(row)) setFilters(noFilters());
-    select(browser.hits.indexOf(row), "follow");
-  }
+  openFirst();
 }
 
 /** Scroll to the case after a link. */

@@ -24,18 +24,21 @@ async function showCase(row, linked) {
 function caseOf(row, outcome, instance, earlier) {
   const gold = (instance.gold ?? []).flat();
   const fake = (instance.fake ?? []).flat();
+  const was = outcome.was ?? earlier;
   return [
     el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status), badgesOf(row)),
-    el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
-    el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
     questionPart(outcome, instance),
-    answerPart(row, outcome, earlier, gold, fake),
-    diagnosisPart(outcome),
+    answerPart(row, outcome, was, gold, fake),
     goldPart(outcome, instance),
+    movedPart(outcome, instance, was),
+    takePart(row, outcome, instance, was),
+    el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
+    el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),
+    ...passageParts(outcome, instance, gold, fake),
+    diagnosisPart(outcome),
     evidencePart(instance),
     scoresPart(row, outcome),
-    ...passageParts(outcome, instance, gold, fake),
     tracePart(outcome),
     usagePart(outcome),
     elsewherePart(row),
@@ -76,49 +79,6 @@ function questionPart(outcome, instance) {
   const question = outcome.question ?? instance.question;
   return part("Question", question === undefined ? el("p", {}, LEFT_OUT) : prose(data(question)),
     turns.length ? el("details", {}, el("summary", {}, counted(turns.length, "turn"), " before it"), el("ol", { class: "turns" }, turns)) : null);
-}
-
-function answerText(answer, gold, fake) {
-  if (!answer) return el("p", {}, "There is none.");
-  if (answer.text === null) return el("p", {}, LEFT_OUT);
-  return answer.text === "" ? el("p", {}, "It is empty.") : prose(marked(answer.text, gold, fake));
-}
-
-function earlierText(earlier, gold, fake) {
-  if (!earlier) return el("p", { class: "quiet" }, "Its answer is not at hand: a baseline keeps scores, and its run is not kept here.");
-  if (earlier.text === null) return el("p", {}, earlier.status === "scored" ? LEFT_OUT : `It ended as ${earlier.status}.`);
-  return answerText(earlier, gold, fake);
-}
-
-/** The rows of all repeats of a row's case, including the row. */
-function runsOf(row) {
-  if (facetAt(row, "repeat") === null) return [row];
-  const runs = [];
-  for (let other = 0; other < store.rows; other += 1) if (store.case.codes[other] === store.case.codes[row] && unitOf(other) === unitOf(row)) runs.push(other);
-  return runs;
-}
-
-/** A case's value in the baseline, which keeps six digits, and its change. */
-function sinceText(before, runs, metric) {
-  const values = present(runs);
-  const format = (value) => valueText(value, metric);
-  if (!values.length) return `${format(before)}, without a value`;
-  const now = average(values);
-  const many = runs.length > 1 ? ` over ${counted(values.length, "run")}` : "";
-  if (Math.abs(now - before) < 1e-6) return `${format(before)}, as before${many}`;
-  const text = format(now) === format(before) ? (value) => String(Number(value.toPrecision(6))) : format;
-  return `${text(before)}, now ${text(now)}${many}`;
-}
-
-/** The answer, next to the baseline's data of the same case. */
-function answerPart(row, outcome, earlier, gold, fake) {
-  const now = el("div", {}, answerText(outcome.answer, gold, fake), outcome.answer?.abstained ? el("p", { class: "quiet" }, "The system says that it abstains.") : null);
-  const before = Object.keys(store.before).filter((metric) => store.before[metric][row] !== null);
-  if (!before.length && !earlier) return part("Answer", now);
-  const runs = runsOf(row);
-  const scores = before.map((metric) => [metric, sinceText(store.before[metric][row], runs.map((run) => valueAt(run, metric)), metric)]);
-  return part("Answer", el("div", { class: "beside" }, el("div", {}, el("h5", {}, "This run"), now),
-    el("div", {}, el("h5", {}, "Baseline"), earlierText(earlier, gold, fake), facts(scores))));
 }
 
 function goldPart(outcome, instance) {

@@ -14,12 +14,13 @@ function controlsOf() {
   return [
     searchControl(),
     listed("State", "state", states),
+    store.found.length ? listed("Cause", "cause", [[ANY, "any"], ...store.found.map((each, at) => [String(at), each.sentence])]) : null,
     errors.length ? listed("Error type", "error", [[ANY, "any"], ...errors]) : null,
     listed("System", "system", [[ANY, "all"], ...store.system.values.map((name) => [name, name])]),
     listed("Testbed", "of", testbeds),
     listed("Value of", "metric", [[ANY, "what decides each"], ...[...primaries, ...others].map((name) => [name, name])]),
     sortControl(),
-    button("Clear", () => setFilters(noFilters())),
+    button("Clear", () => { setFilters(noFilters()); chosen(); }),
     facets.length ? el("details", { class: "wide" }, browser.narrowed, el("div", { class: "controls" }, facets.map(facetControl))) : null,
   ];
 }
@@ -31,13 +32,13 @@ function bound(control, read) {
 }
 
 function listed(label, name, options) {
-  return bound(choice(label, options, ANY, (value) => { browser.filters[name] = value; refresh(); }), () => browser.filters[name]);
+  return bound(choice(label, options, ANY, (value) => { browser.filters[name] = value; chosen(); }), () => browser.filters[name]);
 }
 
 function searchControl() {
   let waiting;
   const input = el("input", { type: "search", id: "search", focus: () => searchable(),
-    input: () => { clearTimeout(waiting); waiting = setTimeout(() => { browser.filters.search = input.value; searchable().then(refresh); }, 60); } });
+    input: () => { clearTimeout(waiting); waiting = setTimeout(() => { browser.filters.search = input.value; searchable().then(() => chosen("step")); }, 60); } });
   return bound(labelled("Search in names, questions, answers and errors", input, "choice wide"), () => browser.filters.search);
 }
 
@@ -78,7 +79,7 @@ function narrow(facet, value) {
   if (value === ANY) delete browser.filters.facets[facet];
   else browser.filters.facets[facet] = value;
   narrowed();
-  refresh();
+  chosen();
 }
 
 function narrowed() {

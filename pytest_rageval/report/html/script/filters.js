@@ -3,19 +3,27 @@
 const ANY = "";
 const NONE = "none"; // cases without a value of a facet; values are "=value"
 const DASH = "dash"; // cases without a value or with "-": a matrix cell holds both
-const STATES = [[ANY, "any state"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "fixed since the baseline"]];
-const SORTS = [["order", "order of the data"], ["case", "name"], ["low", "value, lowest first"], ["high", "value, highest first"], ["change", "difference, worst first"], ["errors", "errors first"], ["slow", "slowest first"], ["dear", "dearest first"]];
+const LOOK = "look"; // what a reader should look at
+const STATES = [[ANY, "any state"], [LOOK, "broken, missed or in error"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "fixed since the baseline"]];
+const SORTS = [["worst", "worst first"], ["order", "order of the data"], ["case", "name"], ["low", "value, lowest first"], ["high", "value, highest first"], ["change", "difference, worst first"], ["errors", "errors first"], ["slow", "slowest first"], ["dear", "dearest first"]];
 const WORST = { error_rate: "errors", n: "errors", latency_p50: "slow", latency_p95: "slow", cost_usd: "dear", tokens: "dear", model_calls: "dear", tool_calls: "slow" }; // for pseudo-metrics
 const FALLING = ["high", "errors", "slow", "dear"];
 
 const firstMinus = () => (store.comparisons.length ? "baseline" : "");
-const noFilters = () => ({ search: "", of: "any", metric: ANY, system: ANY, state: ANY, error: ANY, facets: Object.create(null), sort: "order", minus: firstMinus() });
+const noFilters = () => ({ search: "", of: "any", metric: ANY, system: ANY, state: ANY, error: ANY, cause: ANY, facets: Object.create(null), sort: "order", minus: firstMinus() });
 
 const metricAt = (row, filters) => filters.metric || primaryAt(row);
 const hasFailed = (row) => Boolean(store.failed?.[row]);
 
-/** Whether a row's metric has its worst value: the case was missed. */
+/** The filters of the first view: what broke, missed or ended in an error, if anything did. */
+function firstFilters() {
+  store.hasLook ??= findCases({ ...noFilters(), state: LOOK }, null).length > 0;
+  return store.hasLook ? { ...noFilters(), state: LOOK, sort: "worst" } : noFilters();
+}
+
+/** Whether a case missed, as the terminal's `m`; runs of older versions do not say it: there, the worst value of the metric. */
 function isMissed(row, filters) {
+  if (store.missed) return Boolean(store.missed[row]);
   const metric = metricAt(row, filters);
   const value = metric && valueAt(row, metric);
   return value !== null && value === (isLower(metric) ? 1 : 0);
@@ -25,6 +33,10 @@ function stateTest(filters) {
   const { state } = filters;
   if (state === ANY) return () => true;
   if (state === "asked") return (row) => statusAt(row) !== "skipped";
+  if (state === LOOK) {
+    const isBroken = stateTest({ ...filters, state: "broken" });
+    return (row) => isBroken(row) || statusAt(row) === "error" || isMissed(row, filters);
+  }
   if (state === "missed") return (row) => isMissed(row, filters);
   if (state === "unscored") return (row) => statusAt(row) === "scored" && metricAt(row, filters) !== null && valueAt(row, metricAt(row, filters)) === null;
   if (state === "failed") return hasFailed;
@@ -86,9 +98,34 @@ function changes(filters) {
   };
 }
 
+/** Key by badness: broken by their difference, then missed by their value, errors, the rest. */
+function worstKey(row, filters, change) {
+  const metric = metricAt(row, filters);
+  const turned = (value) => (metric !== null && isLower(metric) ? -value : value);
+  const difference = change?.(row) ?? null;
+  if (difference !== null && turned(difference) < 0) return turned(difference) - 10;
+  if (statusAt(row) === "error") return 10;
+  const value = metric === null || isPseudo(metric) ? null : valueAt(row, metric);
+  return value === null ? null : turned(value);
+}
+
+/** Node id -> place among the cases of the chosen cause. */
+function causeOf(filters) {
+  const cases = store.found[Number(filters.cause)]?.cases ?? [];
+  return new Map(cases.map((nodeid, at) => [nodeid, at]));
+}
+
+/** The same rows; those of one question stand together, at the place of the first of them. */
+function together(rows) {
+  return [...grouped(rows, questionKey).values()].flat();
+}
+
+const questionKey = (row) => `${store.testbed.codes[row]}|${store.system.codes[row]}|${store.case.codes[row]}`;
+
 function sortKey(row, filters, change) {
   const { sort } = filters;
   if (sort === "order") return row;
+  if (sort === "worst") return worstKey(row, filters, change);
   if (sort === "case") return caseAt(row);
   if (sort === "slow") return store.used.latency_s[row];
   if (sort === "dear") return store.used.cost_usd[row];
@@ -105,16 +142,22 @@ function findCases(filters, change) {
   const tests = [ofTest(filters), stateTest(filters), searchTest(filters.search)];
   if (filters.system !== ANY) tests.push((row) => systemAt(row) === filters.system);
   if (filters.error !== ANY) tests.push((row) => textOf(store.error_type, row) === filters.error.slice(1));
+  if (filters.cause !== ANY) {
+    const ofCause = causeOf(filters);
+    tests.push((row) => ofCause.has(store.nodeid[row]));
+  }
   for (const [facet, filter] of Object.entries(filters.facets)) tests.push(facetTest(facet, filter));
   const matching = [];
   for (let row = 0; row < store.rows; row += 1) if (tests.every((test) => test(row))) matching.push(row);
-  const keys = new Map(matching.map((row) => [row, sortKey(row, filters, change)]));
+  const ofCause = filters.sort === "worst" && filters.cause !== ANY ? causeOf(filters) : null;
+  const keys = new Map(matching.map((row) => [row, ofCause ? ofCause.get(store.nodeid[row]) : sortKey(row, filters, change)]));
   const turn = FALLING.includes(filters.sort) ? -1 : 1;
-  return matching.sort((one, other) => {
+  const sorted = matching.sort((one, other) => {
     const [left, right] = [keys.get(one), keys.get(other)];
     if (left === null || right === null) return (left === null) - (right === null) || one - other;
     return (left < right ? -turn : left > right ? turn : 0) || one - other;
   });
+  return filters.sort === "worst" ? together(sorted) : sorted;
 }
 
 /** The filters for the cases of a matrix cell, the worst first. */

@@ -1,7 +1,7 @@
 // A matrix as a table of coloured cells.
 
-const CIVIDIS = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 93, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
-const DIVERGING = [[127, 59, 8], [179, 88, 6], [224, 130, 20], [253, 184, 99], [247, 247, 247], [146, 197, 222], [67, 147, 195], [33, 102, 172], [5, 48, 97]];
+const PLAIN_SCALE = [[247, 247, 247], [216, 230, 243], [172, 206, 232], [112, 170, 214], [54, 127, 186], [20, 84, 140]];
+const DIVERGING = [[150, 28, 22], [196, 74, 64], [230, 138, 127], [249, 206, 200], [247, 247, 247], [203, 233, 214], [137, 203, 166], [66, 146, 101], [14, 100, 56]];
 
 /** The colour at a share (0..1) of a scale, as [red, green, blue]. */
 function colour(scale, share) {
@@ -37,7 +37,7 @@ function scaleOf(view, matrix) {
   const [low, high] = share ? [Math.min(...means, Infinity), Math.max(...means, -Infinity)] : [0, 1];
   const width = high > low ? high - low : 1;
   const ends = means.length ? [valueText(low, view.metric), valueText(high, view.metric)] : ["", ""];
-  return { colours: CIVIDIS, signed, lower, ends, share: (mean) => (lower ? 1 - (mean - low) / width : (mean - low) / width) };
+  return { colours: PLAIN_SCALE, signed, lower, ends, share: (mean) => (lower ? 1 - (mean - low) / width : (mean - low) / width) };
 }
 
 function legendOf(scale) {
@@ -47,7 +47,7 @@ function legendOf(scale) {
     svg("rect", { width: "100", height: "8", fill: "url(#ramp)" }));
   return el("p", { class: "legend" }, el("span", {}, scale.ends[0]), bar, el("span", {}, scale.ends[1]),
     el("span", { class: "key few" }, `dashed: fewer than ${FEW} cases`),
-    scale.signed ? el("span", {}, scale.tested ? "! significant by the comparison's test, corrected over its cells; for other cells the interval leaves out 0" : "! its interval leaves out 0") : el("span", {}, scale.lower ? "bright is low, which is better" : "bright is high"),
+    scale.signed ? el("span", {}, scale.tested ? "! significant by the comparison's test, corrected over its cells; for other cells the interval leaves out 0" : "! its interval leaves out 0") : el("span", {}, scale.lower ? "dark is low, which is better" : "dark is high"),
     el("span", {}, "arrow keys go from cell to cell, Enter shows its cases"));
 }
 

@@ -105,18 +105,27 @@ function matrixOptions(view) {
   return { metrics: metrics.map((name) => [name, name]), facets, of, minus, systems: [["", "all together"], ...store.system.values.map((name) => [name, name])] };
 }
 
+let openMatrix = () => {};
+
 function drawMatrix(place) {
   if (!store.rows) {
     replaced(place, el("p", {}, NOTHING));
     return;
   }
+  const given = (hash) => Object.fromEntries(partsOf(hash).filter(([name]) => Object.hasOwn(firstView(), name)));
   let view = firstView();
+  openMatrix = (hash) => {
+    view = { ...firstView(), ...given(hash) };
+    draw();
+    document.getElementById("matrix").scrollIntoView();
+  };
   const controls = el("div", { class: "controls", role: "group", "aria-label": "What the matrix shows" });
   const drawn = el("div", {});
   const change = (name) => (value) => {
     const label = document.activeElement?.closest?.(".choice")?.firstChild.textContent;
     view = { ...view, [name]: value };
     draw();
+    address(`#matrix&${Object.entries(view).map((pair) => pair.map(written).join("=")).join("&")}`, "jump");
     for (const each of controls.children) if (each.firstChild.textContent === label) each.lastChild.focus();
   };
   const draw = () => {

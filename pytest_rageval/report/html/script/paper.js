@@ -1,4 +1,4 @@
-// Printing: open folded parts, and split tables that are wider than the paper.
+// Printing: open the parts of the account, and split tables that are wider than the paper.
 
 const PAPER_COLS = 9; // columns of values that fit a sheet
 
@@ -22,7 +22,7 @@ function papers() {
   let folded = [];
   let pasted = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
+    folded = [...document.querySelectorAll(".told details:not([open])")];
     for (const each of folded) each.open = true;
     for (const table of document.querySelectorAll("table.heat")) {
       if (table.rows[0].cells.length - 1 <= PAPER_COLS) continue;

@@ -35,6 +35,7 @@ async function start() {
       draws[at](place);
       await new Promise((resolve) => setTimeout(resolve)); // lets the browser paint first
     }
+    tools();
     addEventListener("hashchange", route);
     route();
     document.documentElement.dataset.ready = "yes";

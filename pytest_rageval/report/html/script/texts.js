@@ -46,7 +46,7 @@ function plainly(text) {
 }
 
 function button(label, onclick, attributes = {}) {
-  return el("button", { type: "button", click: onclick, ...attributes }, label);
+  return el("button", { type: "button", click: onclick, ...attributes }, ...[label].flat());
 }
 
 let ids = 0;

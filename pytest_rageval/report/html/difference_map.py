@@ -1,0 +1,106 @@
+"""The map of differences from the baseline: the metric that regressed worst, over two facets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from pytest_rageval.report.html.comparison import alpha_of, is_beyond_noise
+
+__all__ = ["difference_map_of"]
+
+MOST_ROWS = 12
+MOST_COLS = 7
+SHADES = (0.005, 0.1, 0.3)
+"""A difference beyond each bound has the next stronger colour."""
+
+Row = Mapping[str, Any]
+Cells = Mapping[tuple[str, str], Row]
+
+
+def difference_map_of(results: Row) -> dict[str, Any] | None:
+    """Return the rows and columns of the map; None if no metric has cells that can be compared."""
+    comparisons = results.get("comparison", {}).get("comparisons", ())
+    worst = _worst(results, comparisons)
+    if worst is None:
+        return None
+    of = ("testbed", "metric", "system")
+    rows = [each for each in comparisons if len(each["slice"]) > 1 and all(each[key] == worst[key] for key in of)]
+    if not rows:
+        return None
+    *row_facets, col_facet = rows[0]["slice"]
+    cells = {(_name(each["slice"], row_facets), each["slice"].get(col_facet, "-")): each for each in rows}
+    names, cols = _most_changed(cells, 0, MOST_ROWS), _most_changed(cells, 1, MOST_COLS)
+    alpha, higher = alpha_of(results), results["plan"]["metrics"].get(worst["metric"], {}).get("higher_is_better", True)
+    view = {**_view(worst), "rows": row_facets[-1], "cols": col_facet, "minus": "baseline"}
+    return {
+        "metric": worst["metric"],
+        "testbed": results["testbeds"].get(worst["testbed"], {}).get("name", worst["testbed"]),
+        "facets": (" / ".join(row_facets), col_facet),
+        "cols": cols,
+        "rows": [(name, [_cell(cells.get((name, col)), alpha, higher=higher) for col in cols]) for name in names],
+        "hidden": (len({row for row, _ in cells}) - len(names), len({col for _, col in cells}) - len(cols)),
+        "to": f"matrix&{_query(view)}",
+    }
+
+
+def _worst(results: Row, comparisons: Sequence[Row]) -> Row | None:
+    """Return the comparison of the first drop of the account; without one, the lowest significant difference."""
+    cells = {_of(each) for each in comparisons if len(each["slice"]) > 1}
+    whole = {_of(each): each for each in comparisons if not each["slice"] and _of(each) in cells}
+    for finding in results.get("account", {}).get("findings", ()):
+        if finding["kind"] == "drop" and _of(finding) in whole:
+            return whole[_of(finding)]
+    alpha = alpha_of(results)
+    sure = [each for each in comparisons if _of(each) in whole and is_beyond_noise(each, alpha)]
+    return whole[_of(min(sure, key=lambda each: each["delta"]))] if sure else None
+
+
+def _of(each: Row) -> tuple[str, str, str]:
+    return each.get("testbed", ""), each.get("metric", ""), each.get("system", "")
+
+
+def _name(slice_: Mapping[str, str], facets: Iterable[str]) -> str:
+    return " / ".join(slice_.get(facet, "-") for facet in facets)
+
+
+def _most_changed(cells: Cells, side: int, most: int) -> list[str]:
+    """Return the names of rows or columns in their order; of more than ``most``, those with the largest differences."""
+    largest: dict[str, float] = {}
+    for key, each in cells.items():
+        largest[key[side]] = max(largest.get(key[side], 0.0), abs(each["delta"] or 0.0))
+    kept = set(sorted(largest, key=lambda name: -largest[name])[:most])
+    return [name for name in largest if name in kept]
+
+
+def _cell(each: Row | None, alpha: float, *, higher: bool) -> dict[str, Any] | None:
+    if each is None or None in (each["delta"], each["baseline"], each["value"]):
+        return None
+    gain = each["delta"] if higher else -each["delta"]
+    shade = sum(abs(gain) > bound for bound in SHADES)
+    return {
+        "was": f"{each['baseline']:.2f}",
+        "now": f"{each['value']:.2f}",
+        "delta": f"{each['delta']:+.2f}".replace("-", "−") if shade else "0.00",
+        "n": each["n_pairs"],
+        "kind": f"{'fall' if gain < 0 else 'rise'} shade-{shade}" if shade else "same",
+        "sign": ("▼" if gain < 0 else "▲") if shade else "",
+        "word": ("worse" if gain < 0 else "better") if shade else "as before",
+        "sure": is_beyond_noise(each, alpha),
+        "to": f"cases&{_query({**_view(each), **_facets(each), 'state': 'asked', 'sort': 'change'})}",
+    }
+
+
+def _view(each: Row) -> dict[str, str]:
+    return {"of": f"testbed:{each['testbed']}", "metric": each["metric"], "system": each["system"]}
+
+
+def _facets(each: Row) -> dict[str, str]:
+    return {f"facet.{name}": "-" if value == "-" else f"={value}" for name, value in each["slice"].items()}
+
+
+def _query(values: Mapping[str, str]) -> str:
+    return "&".join(
+        f"{quote(name, safe='')}={quote(value.encode('utf-8', 'replace'), safe='')}" for name, value in values.items()
+    )

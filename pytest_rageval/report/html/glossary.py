@@ -1,0 +1,20 @@
+"""What the heads of the page's tables mean, in plain words."""
+
+from __future__ import annotations
+
+__all__ = ["TERMS"]
+
+TERMS = {
+    "baseline": "the mean in the committed baseline, over the same cases",
+    "was": "the mean in the committed baseline, over the same cases",
+    "now": "the mean of this run",
+    "difference": "now minus baseline, over the same cases",
+    "95 % interval": "where the true value lies with 95 % confidence; few cases make it wide",
+    "n": "number of values that the mean is over",
+    "p (Holm)": "how often chance alone would give such a change, corrected for the number of comparisons",
+    "smallest detectable drop": "a smaller drop than this cannot be told from chance with these cases",
+    "broken": "cases whose value is lower than in the baseline",
+    "fixed": "cases whose value is higher than in the baseline",
+    "causes": "where the broken cases lost: retrieval, generation, both or unknown",
+}
+"""Head -> its explanation."""

@@ -1,0 +1,63 @@
+// The answer of a case beside the one that the baseline's run gave, and the passages behind both.
+
+const NO_ANSWERS = () => el("p", { class: "quiet" }, "The old answer is not at hand. To have it: keep answers beside the baseline (", el("code", {}, "rag_baseline_answers = true"), "), then update the baseline, or compare with a run (", el("code", {}, "--rag-against results.json"), ").");
+
+function answerText(answer, gold, fake) {
+  if (!answer) return el("p", {}, "There is none.");
+  if (answer.text === null) return el("p", {}, LEFT_OUT);
+  return answer.text === "" ? el("p", {}, "It is empty.") : prose(marked(answer.text, gold, fake));
+}
+
+function earlierText(earlier, gold, fake) {
+  if (!earlier) return NO_ANSWERS();
+  if (earlier.text === null) return el("p", {}, (earlier.status ?? "scored") === "scored" ? LEFT_OUT : `It ended as ${earlier.status}.`);
+  return answerText(earlier, gold, fake);
+}
+
+/** The rows of all repeats of a row's case, including the row. */
+function runsOf(row) {
+  if (facetAt(row, "repeat") === null) return [row];
+  const runs = [];
+  for (let other = 0; other < store.rows; other += 1) if (store.case.codes[other] === store.case.codes[row] && unitOf(other) === unitOf(row)) runs.push(other);
+  return runs;
+}
+
+/** A case's value in the baseline, which keeps six digits, and its change. */
+function sinceText(before, runs, metric) {
+  const values = present(runs);
+  const format = (value) => valueText(value, metric);
+  if (!values.length) return `${format(before)}, without a value`;
+  const now = average(values);
+  const many = runs.length > 1 ? ` over ${counted(values.length, "run")}` : "";
+  if (Math.abs(now - before) < 1e-6) return `${format(before)}, as before${many}`;
+  const text = format(now) === format(before) ? (value) => String(Number(value.toPrecision(6))) : format;
+  return `${text(before)}, now ${text(now)}${many}`;
+}
+
+/** The answer beside the baseline's, as a difference by words, and the scores of both. */
+function answerPart(row, outcome, was, gold, fake) {
+  const abstains = (answer) => (answer?.abstained ? el("p", { class: "quiet" }, "The system says that it abstains.") : null);
+  const now = el("div", {}, answerText(outcome.answer, gold, fake), abstains(outcome.answer));
+  const before = Object.keys(store.before).filter((metric) => store.before[metric][row] !== null);
+  if (!before.length && !was) return part("Answer", now);
+  const runs = runsOf(row);
+  const scores = before.map((metric) => [metric, sinceText(store.before[metric][row], runs.map((run) => valueAt(run, metric)), metric)]);
+  const [old, fresh] = [was?.text ?? null, outcome.answer?.text ?? null];
+  const isOther = old && fresh && old !== fresh;
+  return part("Answer",
+    el("div", { class: "beside" }, el("div", {}, el("h5", {}, "Baseline"), earlierText(was, gold, fake), abstains(was), facts(scores)), el("div", {}, el("h5", {}, "This run"), now)),
+    isOther ? el("div", { class: "words" }, el("h5", {}, "Difference by words"), differenceOf(old, fresh)) : null,
+    old !== null && old === fresh ? el("p", { class: "quiet" }, "Both answers are the same.") : null);
+}
+
+/** Passages that only one of both runs retrieved; nothing if the old ones are not known. */
+function movedPart(outcome, instance, was) {
+  const old = was?.passages ?? null;
+  if (!Array.isArray(old)) return null;
+  const mine = outcome.answer?.ranking?.map((each) => each.doc_id) ?? outcome.supplied;
+  const [lost, gained] = [old.filter((id) => !mine.includes(id)), mine.filter((id) => !old.includes(id))];
+  if (!lost.length && !gained.length) return part("Passages", el("p", { class: "quiet" }, "The same as in the baseline."));
+  const needed = (id) => (instance.passages?.[id]?.role === "positive" ? el("b", {}, " with evidence") : null);
+  const list = (ids, sign, kind) => ids.map((id) => el("li", { class: kind }, el("b", {}, sign), " ", data(id), needed(id)));
+  return part("Passages since the baseline", el("ul", { class: "slots" }, list(lost, "− lost", "unmet"), list(gained, "+ gained", "met")));
+}

@@ -1,0 +1,167 @@
+"""The first screen is the account of the run: its sentences word for word, each with a link to exactly its cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.browser.opened_pages import Opener
+from support.browser.written_reports import TOWN, case, results
+
+
+def _account(*findings: dict[str, Any]) -> dict[str, Any]:
+    return {"verdict": "1 of 2 gates failed - 2 cases broke, 1 cause", "state": "failed", "findings": list(findings)}
+
+
+@pytest.fixture
+def told() -> dict[str, Any]:
+    outcomes = [case(f"q{at}", "keeper", at % 2, topic=f"t{at}") for at in range(6)]
+    drop = {
+        "kind": "drop",
+        "cause": "generation",
+        "sentence": "generation: town accuracy 1.00 -> 0.33 (2 of 6 broke, p 0.031), answers <b>shorter</b>",
+        "cases": [outcomes[4]["nodeid"], outcomes[0]["nodeid"]],
+        "also": ["town recall 1.00 -> 0.50"],
+    }
+    noise = {"kind": "noise", "cause": "", "sentence": "not significant: 1 case broke, 0 fixed"}
+    return {**results(outcomes), "account": _account(drop, noise)}
+
+
+def test_sentences_are_those_of_the_account_and_show_lists_their_cases(opened: Opener, told: dict[str, Any]) -> None:
+    page = opened(told)
+    assert page.locator("#verdict-title").inner_text() == told["account"]["verdict"]
+    sentences = page.locator(".sentence").all_inner_texts()
+    assert sentences == [each["sentence"] for each in told["account"]["findings"]]
+    page.get_by_role("link", name="show 2 cases").click()
+    page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
+    assert [each.inner_text() for each in page.locator("#case-title").all()] != []
+    shown = page.locator("#cases .row").evaluate_all("rows => rows.map(each => each.id)")
+    assert shown == ["row-4", "row-0"]  # the worst first, as the account has them
+    assert "cause=0" in page.url
+
+
+def test_back_and_forward_return_to_the_lists_that_were_shown(opened: Opener, told: dict[str, Any]) -> None:
+    page = opened(told)
+    page.get_by_role("link", name="show 2 cases").click()
+    page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
+    page.get_by_label("State", exact=True).select_option("any state")
+    page.get_by_label("Cause", exact=True).select_option("any")
+    page.locator("#cases .count").get_by_text("6 cases of 6").wait_for()
+    page.go_back()
+    page.go_back()
+    page.locator("#cases .count").get_by_text("2 cases of 6").wait_for()
+    page.go_forward()
+    assert page.locator("#case-title").count() == 1
+
+
+def test_a_view_is_in_the_address(opened: Opener, told: dict[str, Any]) -> None:
+    page = opened(told)
+    nodeid = f"{TOWN}[q3-keeper]"
+    found = told["outcomes"][3]["nodeid"]
+    assert nodeid.split("[")[0] == found.split("[")[0]
+    page.evaluate("address => { location.hash = address; }", f"#cases&state=&facet.topic=%3Dt3&case={found}")
+    page.locator("#cases .count").get_by_text("1 case of 6").wait_for()
+    page.locator("#case-title").get_by_text("q3").wait_for()
+    page.locator("#matrix select").nth(3).select_option("topic")
+    page.evaluate("() => { location.hash = '#matrix&rows=topic&cols=dataset&metric=accuracy'; }")
+    page.locator("#matrix caption").get_by_text("accuracy over topic × dataset").wait_for()
+
+
+def test_the_map_shows_was_and_now_of_the_metric_that_dropped_and_outlines_what_is_significant(
+    opened: Opener, told: dict[str, Any]
+) -> None:
+    def compared(p_holm: float, was: float, now: float, **slice_: str) -> dict[str, Any]:
+        whole = {"n_pairs": 3, "ci95": None, "p_value": p_holm, "q_value": None, "least_drop": None, "by_answer": 0}
+        of = {"testbed": TOWN, "metric": "accuracy", "system": "keeper", "slice": slice_, "p_holm": p_holm}
+        lost: dict[str, Any] = {"broken": [], "fixed": [], "causes": {}}
+        return {**whole, **of, **lost, "baseline": was, "value": now, "delta": now - was}
+
+    cells = [
+        compared(0.01, 1.0, 0.5),
+        compared(0.01, 1.0, 0.25, topic="t1", task="qa"),
+        compared(0.9, 0.5, 0.75, topic="t2", task="qa"),
+    ]
+    told["comparison"] = {
+        "baseline": {"path": "rag-baseline.json", "run": "r1", "started": "", "same_fingerprint": True},
+        "cases": {
+            "compared": 3,
+            "new": [],
+            "gone": [],
+            "changed": [],
+            "renamed": [],
+            "errors": [],
+            "answers_changed": 0,
+        },
+        "comparisons": cells,
+    }
+    for finding in told["account"]["findings"][:1]:
+        finding.update(testbed=TOWN, metric="accuracy", system="keeper")
+    page = opened(told)
+    worse, better = page.locator(".differences td").all()
+    assert worse.inner_text() == "▼ −0.75\n1.00 → 0.25"
+    assert better.inner_text() == "▲ +0.25\n0.50 → 0.75"
+    assert "sure" in str(worse.get_attribute("class"))
+    assert "sure" not in str(better.get_attribute("class"))
+    worse.get_by_role("link").click()
+    page.locator("#cases .count").get_by_text("1 case of 6").wait_for()
+    box = page.locator(".map").bounding_box()
+    assert box is not None
+    assert box["x"] > 500
+
+
+def test_the_old_answer_stands_beside_the_new_one_with_the_words_that_changed(opened: Opener) -> None:
+    was = {"text": "The hall opens at nine <i>daily</i>.", "abstained": False, "passages": ["p0", "p9"]}
+    now = case("q1", "keeper", 0.0) | {"was": was}
+    now["answer"]["text"] = "The hall opens at ten."
+    page = opened(results([now, case("q2", "keeper", 1.0)]))
+    page.locator("#case-title").get_by_text("q1").wait_for()  # the worst one is open
+    assert page.locator(".words del").all_inner_texts() == ["gone:\nnine <i>daily</i>."]
+    assert page.locator(".words ins").all_inner_texts() == ["new:\nten."]
+    assert page.locator("#detail .slots .unmet").get_by_text("p9").is_visible()
+    assert page.locator("#detail .slots .met").get_by_text("n0").is_visible()
+
+
+def test_without_old_answers_the_page_says_how_to_have_them(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    page.locator("#detail").get_by_text("The old answer is not at hand.").wait_for()
+    assert page.locator("#detail .beside code").all_inner_texts() == [
+        "rag_baseline_answers = true",
+        "--rag-against results.json",
+    ]
+
+
+def test_keys_copy_sort_and_download(opened: Opener, golden: dict[str, Any]) -> None:
+    page = opened(golden)
+    selected = page.locator("[role=option][aria-selected=true]")
+    selected.wait_for()
+    first = selected.get_attribute("id")
+    page.keyboard.press("j")
+    assert selected.get_attribute("aria-posinset") == "2"
+    page.keyboard.press("k")
+    assert selected.get_attribute("id") == first
+    page.keyboard.press("n")
+    assert selected.get_attribute("id") != first
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_text("next question").wait_for()
+    page.get_by_role("button", name="Close").click()
+    page.keyboard.press("/")
+    assert page.evaluate("() => document.activeElement.id") == "search"
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="copy pytest command").click()
+    page.get_by_role("button", name="copied").wait_for()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download as CSV").click()
+    text = downloading.value.path().read_text(encoding="utf-8-sig")
+    assert len(text.splitlines()) == 1 + int(page.locator(".count").inner_text().split()[0])
+    head = page.locator("#gates th[scope=col]", has_text="gate")
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    gates = page.locator("#gates tbody th code").all_inner_texts()
+    assert gates == sorted(gates)
+
+
+def test_a_spreadsheet_computes_nothing_of_the_data(opened: Opener) -> None:
+    page = opened(results([case("=1+1", "keeper", 0.0)]))
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Download as CSV").click()
+    assert ",'=1+1,keeper,scored,true," in downloading.value.path().read_text(encoding="utf-8-sig")
