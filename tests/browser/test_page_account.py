@@ -71,7 +71,7 @@ def test_the_map_shows_was_and_now_of_the_metric_that_dropped_and_outlines_what_
     opened: Opener, told: dict[str, Any]
 ) -> None:
     def compared(p_holm: float, was: float, now: float, **slice_: str) -> dict[str, Any]:
-        whole = {"n_pairs": 3, "ci95": None, "p_value": p_holm, "q_value": None, "least_drop": None, "by_answer": 0}
+        whole = {"n_pairs": 3, "ci95": None, "p_value": p_holm, "least_drop": None, "by_answer": 0}
         of = {"testbed": TOWN, "metric": "accuracy", "system": "keeper", "slice": slice_, "p_holm": p_holm}
         lost: dict[str, Any] = {"broken": [], "fixed": [], "causes": {}}
         return {**whole, **of, **lost, "baseline": was, "value": now, "delta": now - was}
