@@ -165,3 +165,16 @@ def test_a_spreadsheet_computes_nothing_of_the_data(opened: Opener) -> None:
     with page.expect_download() as downloading:
         page.get_by_role("button", name="Download as CSV").click()
     assert ",'=1+1,keeper,scored,true," in downloading.value.path().read_text(encoding="utf-8-sig")
+
+
+def test_a_small_page_holds_the_texts_of_changed_cases_and_counts_all(opened: Opener, told: dict[str, Any]) -> None:
+    kept, other = told["outcomes"][4]["nodeid"], told["outcomes"][3]["nodeid"]
+    page = opened(told, f"#case={kept}", cases="changed")
+    page.locator("#case-title").get_by_text("q4").wait_for()
+    assert page.get_by_text("This case did not change").count() == 0
+    assert page.get_by_text("the texts of 4 cases that did not change are not in this page").count() == 1
+    page.evaluate("nodeid => { location.hash = `case=${nodeid}` }", other)
+    page.locator("#case-title").get_by_text("q3").wait_for()
+    assert page.get_by_text("This case did not change").count() == 1
+    page.get_by_label("State", exact=True).select_option("any state")
+    page.locator("#cases .count").get_by_text("6 cases of 6").wait_for()

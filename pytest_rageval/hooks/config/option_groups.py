@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
     from pytest_rageval.hooks.config.diagnosis_rule import DiagnosisRule
     from pytest_rageval.hooks.config.setting import Place
+    from pytest_rageval.report.html.kept_cases import HtmlCases
 
 __all__ = ["BaselineSetting", "ReportTargets", "TrustSetting", "diagnosis"]
 
@@ -35,6 +36,9 @@ class ReportTargets(Settings):
         help="also write results.json to PATH", more="reference/results.md")
     html = Setting("--rag-html", parse=parsing.page, metavar="PATH",
         help="write an HTML page of the run to PATH, as a single file",
+        more="how-to/reports.md#a-page-of-the-run")
+    html_cases: Setting[HtmlCases] = Setting("--rag-html-cases", default="all", choices=("all", "changed"),
+        help="whose texts the page holds: those of all cases, or of those that broke, were fixed, missed or failed",
         more="how-to/reports.md#a-page-of-the-run")
     markdown = Setting("--rag-markdown", parse=parsing.report, metavar="PATH",
         help="write a report for a pull request comment to PATH", more="how-to/pull-request.md")

@@ -92,7 +92,8 @@ class Outlets(Writing):
     def _draw(self, path: Path, results: Mapping[str, Any], folder: Path | None) -> bool:
         from pytest_rageval.report.html.page import write_html
 
-        is_written = self.report(path, partial(write_html, path, results, None if folder is None else folder.parent))
+        runs, cases = None if folder is None else folder.parent, self._options.reports.html_cases
+        is_written = self.report(path, partial(write_html, path, results, runs, cases))
         self.page = path if is_written else None
         return is_written
 

@@ -21,12 +21,14 @@ from pytest_rageval.report.html.comparison import alpha_of, comparison_of
 from pytest_rageval.report.html.difference_map import difference_map_of
 from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.glossary import TERMS
+from pytest_rageval.report.html.kept_cases import HtmlCases, KeptCases, kept_cases
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.sentences import sentences_of
 from pytest_rageval.report.html.visible_text import UNSEEN, in_address, shown
 from pytest_rageval.report.run.json_text import from_json, to_json
+from pytest_rageval.report.text.lines import counted
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -49,13 +51,14 @@ def check_jinja2() -> None:
         raise MissingDependencyError("an HTML report", "html") from None
 
 
-def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None) -> None:
+def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None, cases: HtmlCases = "all") -> None:
     """Write the page of a run, atomically.
 
     Args:
         path: the file to write; missing folders are created.
         results: the content of results.json; outcomes and instances may be JSON text.
         runs: the folder of earlier runs; if it has the baseline's run, the page shows its answers too.
+        cases: whose texts the page holds, see `kept_cases`.
 
     Raises:
         MissingDependencyError: jinja2 is not installed.
@@ -64,14 +67,17 @@ def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None)
     check_jinja2()
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_files(path) as (part,), part.open("w", encoding="utf-8", errors="replace") as stream:
-        stream.writelines(html_of(results, runs))
+        stream.writelines(html_of(results, runs, cases))
 
 
-def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[str]:
+def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: HtmlCases = "all") -> Iterator[str]:
     """Yield the page of a run in pieces; each parcel of texts is packed only when it is written."""
     paired = paired_of(results)
     earlier = read_earlier(runs, results, paired) if runs and paired else None
     columns, answers = columns_of(results, paired)
+    kept = kept_cases(results, texts_of)
+    if kept.left_out:
+        answers = ["" if from_json(each) is None else text for each, text in zip(kept.outcomes, answers, strict=True)]
     statuses = Counter(columns["status"]["values"][code] for code in columns["status"]["codes"])
     questions = [from_json(each).get("question", "") for each in results["instances"].values()]
     cases = Cases(columns)
@@ -89,14 +95,20 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None) -> Iterator[st
         comparison=comparison_of(results, statuses),
         overviews=overviews_of(results),
         cases=cases,
-        notes=headline.notes_of(results),
+        notes=[*headline.notes_of(results), *_left_out(kept)],
         script=script,
         style=style,
         policy=_policy(script, style),
         columns=pack(to_json({**_page_data(results, earlier, paired), "columns": columns, "questions": questions})),
         answers=pack(to_json(answers)),
-        parcels=parcels_of(results, earlier),
+        parcels=parcels_of(kept, earlier),
     )
+
+
+def _left_out(kept: KeptCases) -> Iterator[str]:
+    if kept.left_out:
+        texts = f"the texts of {counted(kept.left_out, 'case')} that did not change are not in this page"
+        yield f"{texts}: it was written with --rag-html-cases changed; every figure counts them"
 
 
 def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:

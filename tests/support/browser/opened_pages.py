@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_rageval.report.html.kept_cases import HtmlCases
 from pytest_rageval.report.html.page import write_html
 
 if TYPE_CHECKING:
@@ -44,10 +45,16 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opener]:
     contexts: list[BrowserContext] = []
 
     def open_page(
-        results: Mapping[str, Any], at: str = "", *, width: int = 1280, scheme: Any = "light", runs: Path | None = None
+        results: Mapping[str, Any],
+        at: str = "",
+        *,
+        width: int = 1280,
+        scheme: Any = "light",
+        runs: Path | None = None,
+        cases: HtmlCases = "all",
     ) -> Page:
         path = tmp_path / f"page-{len(contexts)}.html"
-        write_html(path, results, runs)
+        write_html(path, results, runs, cases)
         context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
         context.set_default_timeout(10_000)
         contexts.append(context)

@@ -14,12 +14,20 @@ async function showCase(row, linked) {
   try {
     const [outcome, instance, earlier] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row)]);
     if (mine !== showing) return;
-    replaced(browser.shown, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
+    if (outcome === null) replaced(browser.shown, notKept(row));
+    else replaced(browser.shown, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
     if (linked) toCase();
   } catch (error) {
     if (mine === showing) replaced(browser.shown, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
   }
 }
+
+/** A case whose texts the page does not hold. */
+const notKept = (row) => [
+  el("h3", { id: "case-title", tabindex: "-1" }, data(caseAt(row)), " ", el("span", { class: `state ${statusAt(row)}` }, statusAt(row)), badgesOf(row)),
+  el("p", { class: "quiet" }, "This case did not change, and its texts are not in this page (--rag-html-cases changed). results.json has them."),
+  el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(store.nodeid[row]))),
+];
 
 function caseOf(row, outcome, instance, earlier) {
   const gold = (instance.gold ?? []).flat();
