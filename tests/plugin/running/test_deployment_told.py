@@ -39,7 +39,7 @@ def shelf(project: Project) -> Project:
 
 
 def test_what_it_takes_to_run(shelf: Project, mode: Mode) -> None:
-    run = shelf.run(*mode)
+    run = shelf.run("-v", *mode)
     assert run.status == 0
     deployment = run.results["deployment"]
     (retriever,) = deployment["retrievers"]
