@@ -73,6 +73,6 @@ def test_the_plugins_own_retrievers_refuse_settings_they_do_not_have(shelf: Proj
 
 def test_nothing_is_reported_for_supplied_passages(project: Project) -> None:
     project.says([{**ROWS[0], "passages": [{"id": "p", "text": "Paris is the capital."}]}], conftest="")
-    run = project.run()
+    run = project.run("-v")
     assert "deployment" not in run.results
     assert "stages -" not in run.text

@@ -72,7 +72,7 @@ def test_gates_on_types_pass_and_fail(project: Project, mode: Mode) -> None:
         "diagnosis:ACC >= 60%",
         "diagnosis:WA <= 0.5",
     )
-    run = project.run("--junitxml=junit.xml", *mode)
+    run = project.run("-v", "--junitxml=junit.xml", *mode)
     assert {name: gate["status"] for name, gate in run.gates.items()} == {
         "diagnosis:TE <= 0.2": "passed",
         "diagnosis:TE <= 0.05": "failed",
