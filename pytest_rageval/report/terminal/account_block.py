@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account, Finding
+from pytest_rageval.analysis.account.sentences import two_values
 from pytest_rageval.analysis.clusters import repeated
 from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import GateResult
@@ -67,7 +68,7 @@ def account_lines(run: Run, around: Surroundings, width: int, verbosity: int) ->
     examples = examples_of(run, account)
     if verbosity >= 0:
         for line in _findings(account, examples, width, verbosity):
-            yield from wrap(line, width, indent=6) if len(line.text) > width else (line,)
+            yield from wrap(line, width, indent=6)
     yield from _gates([gate.result for gate in run.gates], width, verbosity)
     if verbosity >= 0 and account.causes:
         yield from _where_to_look(run, account, examples, around, width)
@@ -177,15 +178,21 @@ def _gates(results: Sequence[GateResult], width: int, verbosity: int) -> Iterato
 
 
 def _gate_table(results: Sequence[GateResult], width: int) -> Iterator[Line]:
-    """Yield a table of gates; columns that say nothing, or for which there is no room, are left out."""
+    """Yield a table of gates; columns that say nothing, or for which there is no room, are left out.
+
+    If there is still no room, gates lose their middle: the values and the bounds stay.
+    """
+    from wcwidth import wcswidth
+
     several = len({result.scope for result in results}) > 1
     widest = max(len(_state(result)) for result in results)
     labels = [
         f"  {_state(result):{widest}}  {f'{result.scope}: ' if several else ''}{result.gate}" for result in results
     ]
+    values = [_was_and_now(result) for result in results]
     columns = {
-        "was": [ABSENT if result.regression is None else _two(result.regression.found.baseline) for result in results],
-        "now": [_two(result.value) for result in results],
+        "was": [was for was, _ in values],
+        "now": [now for _, now in values],
         "n": [str(result.n) for result in results],
         "95 %": [interval(result.ci95) for result in results],
         "at": [place_text(result.own_slice) for result in results],
@@ -193,9 +200,14 @@ def _gate_table(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     filled = {name: column for name, column in columns.items() if set(column) - {ABSENT, ""}}
     for least in ("95 %", "at", "was", ""):
         lines = plain_table([["gates", *labels], *([name, *column] for name, column in filled.items())])
-        if max(map(len, lines)) <= width or not least:
+        excess = max(map(wcswidth, lines)) - width
+        if excess <= 0 or not least:
             break
         filled.pop(least, None)
+    if excess > 0:
+        room = max(map(wcswidth, labels)) - excess
+        shorter = [_without_middle(label, room) for label in labels]
+        lines = plain_table([["gates", *shorter], *([name, *column] for name, column in filled.items())])
     for line, result in zip(lines, [None, *results], strict=True):
         state = "" if result is None else _state(result)
         start = line.find(state) if state else 0
@@ -207,6 +219,25 @@ def _state(result: GateResult) -> str:
     return "FAILED" if result.status == "failed" else "INCONCLUSIVE"
 
 
+def _without_middle(text: str, columns: int) -> str:
+    from wcwidth import wcswidth
+
+    if wcswidth(text) <= columns:
+        return text
+    end = cut(text[::-1], columns // 2)[::-1]
+    return f"{cut(text, columns - wcswidth(end) - 3)}...{end}"
+
+
+def _was_and_now(result: GateResult) -> tuple[str, str]:
+    """Return both values; the one that fails has the decimals that tell it from its bound."""
+    was = None if result.regression is None else result.regression.found.baseline
+    bound = was if result.gate.baseline else result.gate.bound
+    if result.value is None or bound is None:
+        return _two(was), _two(result.value)
+    now, limit = two_values(result.value, bound)
+    return limit if result.gate.baseline else _two(was), now
+
+
 def _two(value: float | None) -> str:
     return ABSENT if value is None else f"{value:.2f}"
 
@@ -215,6 +246,8 @@ def _where_to_look(
     run: Run, account: Account, examples: dict[str, list[Example]], around: Surroundings, width: int
 ) -> Iterator[Line]:
     """Yield what opens the page, shows a case and runs it again."""
+    from wcwidth import wcswidth
+
     shown = [example.nodeid for rows in examples.values() for example in rows]
     nodeid = next(iter([*shown, *(case for cause in account.causes for case in cause.cases)]), "")
     outcome = run.outcomes.get(nodeid)
@@ -225,7 +258,7 @@ def _where_to_look(
     if not parts:
         return
     line = f"see it: {' · '.join(parts)}"
-    if len(line) <= width:
+    if wcswidth(line) <= width:
         yield Line(line)
         return
     yield Line("see it:")

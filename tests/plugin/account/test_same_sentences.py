@@ -88,6 +88,19 @@ def test_reports_show_the_sentences_of_the_account(
     assert shown(project, output) == sentences
 
 
+@pytest.mark.parametrize("columns", ["60", "200"])
+def test_the_terminal_ends_with_the_sentences_of_the_account(
+    project: Project, mode: Mode, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    (verdict, *causes), output = broken(project, *mode)
+    block = " ".join(output.rpartition("\nrag: ")[2].split())
+    assert block.startswith(f"{verdict} ")
+    shown = [block.find(f" {at} {cause} ") for at, cause in enumerate(causes, 1)]
+    assert -1 not in shown
+    assert shown == sorted(shown)
+
+
 def test_compare_leads_with_the_sentences_of_the_account(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,7 +79,7 @@ def junit_gates(project: Project) -> dict[str, str]:
 def test_agents_with_tools_run_without_a_key(project: Project, mode: Mode) -> None:
     agents(project)
     systems = ("react", *SYSTEMS)
-    run = project.run(*(arg for system in systems for arg in ("--rag-system", system)), *mode)
+    run = project.run("-v", *(arg for system in systems for arg in ("--rag-system", system)), *mode)
     assert run.status == 0, run.text
     run.said("15 cases: 15 scored, 0 errors * system dfsdt, function_calling, react*", "*model embedded")
     found = {system: {o["case_id"] for o in run.results["outcomes"] if _is_right(o, system)} for system in systems}

@@ -29,7 +29,7 @@ def test_gates_are_tests_in_allure(project: Project) -> None:
     assert ends == {
         f"test_it[gate: {gate}]": end for gate, end in zip(GATES, ["passed", "failed", "failed"], strict=True)
     }
-    assert found["test_it[gate: accuracy >= 0.9]"]["statusDetails"]["trace"].startswith("gate accuracy >= 0.9 failed")
+    assert found["test_it[gate: accuracy >= 0.9]"]["statusDetails"]["trace"].startswith("0.80 < 0.90 (n 10)")
     size = sum(path.stat().st_size for path in (project.path / "allure").iterdir())
     assert size / 10 < 10_000
 

@@ -55,7 +55,7 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(project: Project, capsy
     assert "baseline" not in run.results
 
     breaks(project, *odd(12))
-    run = project.run(*AGAINST, "--rag-markdown", "rag.md")
+    run = project.run("-v", *AGAINST, "--rag-markdown", "rag.md")
     assert run.status == 1
     overall, cells = run.gates.values()
     assert (overall["status"], overall["verdict"], overall["n_pairs"]) == ("passed", "inconclusive", 12)
@@ -65,8 +65,8 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(project: Project, capsy
     assert cells["p_value"] == 0.5**6  # the other comparisons reach this only if the six cases do
     assert [cell["verdict"] for cell in cells["cells"]] == ["not_worse", "worse"]
     run.said(
-        "gate accuracy[[]topic=[*][]] >= baseline - 0.02 failed: accuracy changed by -1 against the baseline, "
-        "one-sided p 0.016 over 6 cases at topic=Loans",
+        "0.00 < 0.98 (n 6, was 1.00) at topic=Loans",
+        "*was 1, -1 *one-sided p 0.016 over 6 cases*",
         "*broke: generation 6*fails in 1 of 2 cells*",
         "against rag-baseline.json, of *: 12 cases compared",
         "test_it accuracy: broke q11, q1, q3, q5, q7, q9 (generation 6)",
@@ -88,13 +88,13 @@ def test_a_gate_on_the_baseline_names_what_broke_and_why(project: Project, capsy
 def shown(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Assert that `rageval show` prints the section of the baseline and the gates as the summary did."""
     capsys.readouterr()
-    assert main(["show"]) == 0
+    assert main(["show", "--full"]) == 0
     lines = capsys.readouterr().out.splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith("against "))
-    assert (
-        lines[start:]
-        == [line.rstrip() for line in text.splitlines()][found(text, lines[start]) :][: len(lines) - start]
-    )
+    end = next(at for at, line in enumerate(lines) if line.startswith("rag: "))
+    sections = lines[start : end - 1]  # up to the empty line before the account
+    assert "gates" in sections
+    assert sections == [line.rstrip() for line in text.splitlines()][found(text, lines[start]) :][: len(sections)]
 
 
 def found(text: str, line: str) -> int:
@@ -122,13 +122,13 @@ def test_too_few_cases_decide_as_the_ini_says(project: Project, policy: str, sta
     assert project.run("--rag-update-baseline").status == 0
     assert (project.path / "kept" / "b.json").is_file()
     breaks(project, "q1", "q2")
-    run = project.run()
+    run = project.run("-v")
     assert run.status == status
     assert run.gates["accuracy >= baseline"]["verdict"] == "inconclusive"
     if policy == "fail":
         run.said("*over * cases, not significant*")
     else:
-        run.said("*inconclusive: too few cases to decide*")
+        run.said("*inconclusive: too few cases to decide*", "  INCONCLUSIVE  accuracy >= baseline *")
     warned = "warning: test_it: accuracy >= baseline is inconclusive; rag_inconclusive = fail would fail it"
     assert (warned in run.prose) == (policy == "warn")
 
@@ -147,12 +147,12 @@ def test_gates_of_a_session_are_decided_together(project: Project, mode: Mode) -
     breaks(project, "q1", "q3", "q5", "q7")
     project.run(*UPDATE, *mode)
     breaks(project, "q2", "q4", "q6", "q8", "q10", "q9")
-    run = project.run(*AGAINST, *mode)
+    run = project.run("-v", *AGAINST, *mode)
     funds, loans = run.gates.values()
     assert (run.status, funds["verdict"], loans["verdict"]) == (0, "inconclusive", "not_worse")
     assert funds["p_value"] == 1 - (31 / 32) ** 2  # each of the two could have had five cases of five broken
     run.said("*one-sided p 0.062 over 6 cases, corrected over 2 comparisons*")
-    run = project.run(*AGAINST, "-o", "rag_alpha_per=gate", *mode)
+    run = project.run("-v", *AGAINST, "-o", "rag_alpha_per=gate", *mode)
     funds, loans = run.gates.values()
     assert (run.status, funds["verdict"], loans["verdict"]) == (1, "worse", "not_worse")
     assert funds["p_value"] == 1 / 32
@@ -181,7 +181,7 @@ def test_repeats_and_two_systems_are_compared_case_by_case(project: Project) -> 
     project.pytester.plugins.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SAYS", "Rome")
-        run = project.run(*AGAINST, *given)
+        run = project.run("-v", *AGAINST, *given)
     assert run.status == 1
     gate = run.gates["accuracy >= baseline"]
     assert [(cell["slice"]["system"], cell["verdict"], cell["n_pairs"]) for cell in gate["cells"]] == [
@@ -197,7 +197,7 @@ def test_new_removed_renamed_and_changed_cases_are_not_compared(project: Project
     project.run(*UPDATE)
     first, second, third, fourth, _ = rows(5)
     project.data([first, {**second, "id": "kettle"}, {**third, "answers": ["Lyon"]}, fourth, case("q9", "q9 Paris")])
-    run = project.run(*AGAINST)
+    run = project.run("-v", *AGAINST)
     assert run.status == 0
     run.said("against *: 3 cases compared, 1 renamed, 1", "  new, 1 removed, 1 changed, data or settings differ")
     assert run.gates["accuracy >= baseline"]["n_pairs"] == 3

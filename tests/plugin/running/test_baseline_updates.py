@@ -94,7 +94,7 @@ def test_a_baseline_that_is_nested_too_deep_is_one_sentence(project: Project, ba
 
 def test_a_baseline_is_the_same_for_the_same_run(project: Project, baseline: Path, mode: Mode) -> None:
     before = baseline.read_text(encoding="utf-8")
-    run = project.run(*UPDATE, *mode)
+    run = project.run("-v", *UPDATE, *mode)
     assert run.status == 0
     run.said("against rag-baseline.json, of *: 6 cases compared", "no score changed")
     after = baseline.read_text(encoding="utf-8")
@@ -194,7 +194,7 @@ def test_show_prints_an_updating_run_like_its_session(
     run = project.run(*UPDATE)
     assert run.results["plan"]["updates"]
     capsys.readouterr()
-    assert main(["show"]) == 0
+    assert main(["show", "--full"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("against rag-baseline.json") for line in lines)
     assert any("SKIPPED  accuracy >= baseline  this run is to become the baseline" in line for line in lines)

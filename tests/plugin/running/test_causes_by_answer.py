@@ -78,7 +78,7 @@ def test_the_report_separates_a_broken_retriever_from_a_broken_prompt(
     menu: Project, conftest: str, cause: str, n: int
 ) -> None:
     menu.file("conftest.py", conftest)
-    run = menu.run(*AGAINST, "--rag-markdown", "rag.md", "--rag-html", "rag.html")
+    run = menu.run("-v", *AGAINST, "--rag-markdown", "rag.md", "--rag-html", "rag.html")
     assert run.status == 1
     (told,) = run.results["comparison"]["comparisons"]
     assert told["causes"] == {"retrieval": 0, "generation": 0, "both": 0, "unknown": 0} | {cause: n}

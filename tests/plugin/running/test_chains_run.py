@@ -205,7 +205,7 @@ def test_a_run_goes_on_unless_its_chain_has_changed(project: Project) -> None:
     assert run.status == 4
     assert "its system differs: the files of chain:chains/rewrite.toml has changed" in str(run.result.stderr)
     project.file("chains/rewrite.toml", REWRITE)
-    again = resume(project, CHAIN)
+    again = resume(project, "-v", CHAIN)
     assert again.status == 0, again.text
     again.said("*2 of 3 cases taken over*")
     assert [outcome["answer"]["text"] for outcome in again.results["outcomes"]] == [page["text"] for page in PAGES]

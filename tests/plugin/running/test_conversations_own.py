@@ -61,7 +61,7 @@ def own(*answers: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("conftest", [TOLD, SYNC], ids=["async", "sync"])
 def test_each_turn_gets_the_systems_own_earlier_answers(project: Project, mode: Mode, conftest: str) -> None:
     talk(project, *turns("d", "a", "b", "c"), *turns("e", "x", "y"), conftest=conftest)
-    run = project.run(*mode)
+    run = project.run("-v", *mode)
     answers = {name: outcome["answer"]["text"] for name, outcome in run.outcomes.items()}
     assert answers == {"d.1": "a", "d.2": "b < a", "d.3": "c < b < a", "e.1": "x", "e.2": "y < x"}
     assert [run.outcomes[f"d.{at}"]["history"] for at in (1, 2, 3)] == [[], own("a"), own("a", "b < a")]
@@ -95,7 +95,7 @@ def test_the_order_of_tests_and_what_is_deselected_change_nothing(project: Proje
 
 def test_a_turn_that_fails_fails_those_that_follow_it(project: Project) -> None:
     talk(project, *turns("d", "a", "fail", "c"), *turns("e", "x", "y"))
-    run = project.run()
+    run = project.run("-v")
     assert run.statuses == {"d.1": "scored", "d.2": "error", "d.3": "error", "e.1": "scored", "e.2": "scored"}
     error = run.outcomes["d.3"]["error"]
     assert "out of order" in error

@@ -24,7 +24,7 @@ def turns(dialogues: int, right: int) -> list[Row]:
 
 def test_a_hundred_turns_of_twenty_dialogues_are_twenty_facts(project: Project, mode: Mode) -> None:
     project.says(turns(20, 11), 'gates=["accuracy >= 0.5"]')
-    run = project.run(*mode)
+    run = project.run("-v", *mode)
     assert run.status == 0
     run.said("*PASSED  accuracy >= 0.5    0.55  n 100 in 20 dialogues  [[]0.34, 0.75]")
     gate = run.gates["accuracy >= 0.5"]
@@ -35,7 +35,7 @@ def test_a_hundred_turns_of_twenty_dialogues_are_twenty_facts(project: Project, 
 
 def test_a_testbed_names_what_its_cases_share(project: Project) -> None:
     project.says(turns(20, 11), 'gates=["accuracy >= 0.5"], cluster="document"')
-    run = project.run()
+    run = project.run("-v")
     run.said("*PASSED  accuracy >= 0.5    0.55  n 100 in 10 documents  *")
     assert next(iter(run.results["testbeds"].values()))["cluster"] == "document"
 

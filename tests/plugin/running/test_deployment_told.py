@@ -39,7 +39,7 @@ def shelf(project: Project) -> Project:
 
 
 def test_what_it_takes_to_run(shelf: Project, mode: Mode) -> None:
-    run = shelf.run(*mode)
+    run = shelf.run("-v", *mode)
     assert run.status == 0
     deployment = run.results["deployment"]
     (retriever,) = deployment["retrievers"]
@@ -73,6 +73,6 @@ def test_the_plugins_own_retrievers_refuse_settings_they_do_not_have(shelf: Proj
 
 def test_nothing_is_reported_for_supplied_passages(project: Project) -> None:
     project.says([{**ROWS[0], "passages": [{"id": "p", "text": "Paris is the capital."}]}], conftest="")
-    run = project.run()
+    run = project.run("-v")
     assert "deployment" not in run.results
     assert "stages -" not in run.text

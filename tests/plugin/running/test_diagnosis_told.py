@@ -72,7 +72,7 @@ def test_gates_on_types_pass_and_fail(project: Project, mode: Mode) -> None:
         "diagnosis:ACC >= 60%",
         "diagnosis:WA <= 0.5",
     )
-    run = project.run("--junitxml=junit.xml", *mode)
+    run = project.run("-v", "--junitxml=junit.xml", *mode)
     assert {name: gate["status"] for name, gate in run.gates.items()} == {
         "diagnosis:TE <= 0.2": "passed",
         "diagnosis:TE <= 0.05": "failed",
@@ -84,7 +84,8 @@ def test_gates_on_types_pass_and_fail(project: Project, mode: Mode) -> None:
     }
     assert run.status == 1
     junit = (project.path / "junit.xml").read_text(encoding="utf-8")
-    assert junit.count("gate diagnosis:TE &lt;= 0.05 failed") >= 1
+    failed = run.gates["diagnosis:TE <= 0.05"]
+    assert f"{failed['value']:.2f} &gt; 0.05 (n {failed['n']})" in junit
     assert run.outcomes["q6"]["diagnosis"] == {
         "type": "TE",
         "right": False,
@@ -112,13 +113,13 @@ def test_a_baseline_gate_on_a_type(project: Project, mode: Mode) -> None:
 
 def test_the_section_and_the_setting(project: Project) -> None:
     make(project, questions=("silent", "silent"))
-    assert "diagnosis - %" not in project.run().text, "no trace has tools"
+    assert "diagnosis - %" not in project.run("-v").text, "no trace has tools"
     make(project, questions=("memory", "retrieved", "raise", "silent"))
-    run = project.run()
+    run = project.run("-v")
     run.said("rag_system  *2*100*50*50*0*0*0*0*0*0", "rag_system: 2 without a type (error 1, no_trace 1)")
     assert run.results["sections"]["diagnosis"][0]["types"]["AM"] == 1
     project.file("pytest.ini", "[pytest]\nrag_diagnosis = metric=rouge_l; threshold=0.9\n")
-    run = project.run()
+    run = project.run("-v")
     assert run.results["run"]["settings"]["rag_diagnosis"] == "metric=rouge_l; threshold=0.9"
     assert run.outcomes["q1"]["scores"]["rouge_l"]["value"] == pytest.approx(1)
 
@@ -127,9 +128,9 @@ def test_the_setting_shows_the_section_without_tools(project: Project) -> None:
     project.data([{**each, "passages": [{"id": "p", "text": "In Rome."}]} for each in rows("silent", "silent")])
     project.file("conftest.py", SYSTEM)
     project.file("test_a.py", TEST.replace("{gates}", ""))
-    assert "diagnosis - %" not in project.run().text
+    assert "diagnosis - %" not in project.run("-v").text
     project.file("pytest.ini", "[pytest]\nrag_diagnosis = threshold=0.9\n")
-    project.run().said("rag_system  *2*100*100*0*0*0*0*0*0*0")
+    project.run("-v").said("rag_system  *2*100*100*0*0*0*0*0*0*0")
 
 
 def test_no_text_leaks_without_texts(project: Project) -> None:
@@ -219,7 +220,7 @@ def test_errors_and_unanswerable_cases_have_no_types(project: Project) -> None:
     make(project, "diagnosis:EM >= 0.9", questions=("retrieved", "raise"))
     unanswerable = {**rows("retrieved", "missed")[1], "id": "q3", "answerable": False}
     project.data([*rows("retrieved", "raise"), unanswerable])
-    run = project.run()
+    run = project.run("-v")
     gate = run.gates["diagnosis:EM >= 0.9"]
     assert (gate["status"], gate["n"], gate["n_errors"]) == ("passed", 1, 1)
     run.said("rag_system: 2 without a type (error 1, unanswerable 1)")

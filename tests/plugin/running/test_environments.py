@@ -204,7 +204,7 @@ def test_a_run_over_other_pages_is_not_resumed_and_changed_tools_are_reported(pr
     assert "rag_environments: books" in f"{other.result.stdout.str()}{other.result.stderr.str()}"
     project.data(PAGES, "pages.jsonl")
     project.file("desk.py", "def opening(day: str) -> str:\n    return day\n")
-    fixed = project.run("--rag-resume", fresh=False)
+    fixed = project.run("-v", "--rag-resume", fresh=False)
     assert set(fixed.statuses.values()) == {"scored"}
     fixed.said("1 of 2 cases taken over *", "warning: desk.py changed since *")
 

@@ -118,7 +118,7 @@ OPENS = {"page": "docs/visit.md", "quote": "museum opens at 9:00"}
 def test_evidence_that_the_corpus_does_not_hold_is_unscored_and_counted(project: Project) -> None:
     gone = {"page": "docs/visit.md", "quote": "museum opens at 10:00"}
     museum(project, [OPENS], [gone], [[gone], [OPENS]], arguments="metrics=['R@5'], gates=['R@5 >= 0.5']")
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 0
     assert values(run, "R@5") == {"q1": 1.0, "q2": "evidence_not_in_corpus", "q3": 1.0}
     run.said("unscored: 1 evidence_not_in_corpus (R@5)")

@@ -25,7 +25,7 @@ def test_imported_predictions_are_scored(
     assert main(["import", "omnieval-predictions", str(fixtures_dir / "imports" / "omnieval"), "--out", out]) == 0
     capsys.readouterr()
     project.file("test_it.py", SUITE)
-    run = project.run("--rag-answers", "cases.answers.jsonl")
+    run = project.run("-v", "--rag-answers", "cases.answers.jsonl")
     assert run.status == 0
     assert set(run.statuses.values()) == {"scored"}
     assert run.gates["accuracy >= 0.6"]["value"] == pytest.approx(4 / 6)

@@ -214,7 +214,7 @@ def test_gates_on_a_type_of_one_workflow(project: Project, mode: Mode) -> None:
         expressions[2]: ("failed", 1.0, 4),
     }
     junit = (project.path / "junit.xml").read_text(encoding="utf-8")
-    assert "diagnosis:TE[workflow=fails] &lt;= 0.1 failed" in junit
+    assert "1.00 &gt; 0.10 (n 4)" in junit
 
 
 def test_a_gate_on_a_workflow_without_traces_does_not_pass(project: Project) -> None:
