@@ -256,3 +256,4 @@ def test_a_resumed_selection_can_reuse_all_outcomes(project: Project, args: Mode
     assert (run.status, asked(project)) == (1, [])
     assert run.result.parseoutcomes()["failed"] == 1
     run.said("2 of 2 cases taken over from the run *", "*not decided: 2 of 5 cases selected*")
+    assert run.text.count("taken over from the run") == 1
