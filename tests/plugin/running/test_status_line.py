@@ -108,7 +108,8 @@ def undrawn(screen: Sequence[str]) -> list[str]:
     """Return the lines of a screen as they are without a status line, without times and the run's name."""
     text = re.sub(r"(?<=rag-resume=)\d+T[\d\s]+(-\d+)?\s*", "", "\n".join(screen))  # a line may end within the name
     lines = text.split("\n")
-    return [re.sub(r" in [\d.]+s( \([\d:]+\))?|\b[\d.]+ s\b|=+|\d+T\d+(-\d+)?", "", line).strip() for line in lines if line]
+    varying = r" in [\d.]+s( \([\d:]+\))?|\b[\d.]+ s\b|=+|\d+T\d+(-\d+)?"
+    return [re.sub(varying, "", line).strip() for line in lines if line]
 
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-n2",)], ids=str)
