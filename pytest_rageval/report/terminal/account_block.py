@@ -91,7 +91,9 @@ def _figures(run: Run, around: Surroundings) -> str:
     """Return ``417 cases, 0 errors, 5.9 s, $0``, with the number of cases that did not run."""
     outcomes = list(run.outcomes.values())
     errors = sum(outcome.status == "error" for outcome in outcomes)
+    skipped = sum(outcome.status == "skipped" for outcome in outcomes)
     parts = [counted(len(outcomes), "run" if repeated(outcomes) else "case"), counted(errors, "error")]
+    parts += [f"{skipped} skipped"] if skipped else []
     if unfinished := run.unfinished().total():
         parts.append(f"{unfinished} not run")
     if around.seconds is not None:
