@@ -30,6 +30,8 @@ def print_summary(terminal: pytest.TerminalReporter, recorder: Recorder, lost: S
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     lines = list(section_lines(recorder.run, recorder.choice, width, verbosity))
+    if recorder.run.taken_over and verbosity == 0:  # -v has it below the counts
+        lines += wrap(Line(ascii_safe(recorder.run.taken_over)), width)
     if recorder.again and verbosity > -1:
         lines.append(Line(ascii_safe(recorder.again)))  # not wrapped, because its end is a command to copy
     if recorder.pruned and verbosity > 0:

@@ -21,7 +21,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.comparison import causes_text, change_text
 from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
-from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
+from pytest_rageval.report.sections.model_usage import error_kinds, model_calls, unscored_kinds
 from pytest_rageval.report.sections.repeats import NAMED, repeat_labels
 from pytest_rageval.report.sections.section import declared
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
@@ -110,7 +110,7 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
         rows = [[code(nodeid), plain(error.partition("\n")[0])] for nodeid, error in errors]
         yield Part(f"Errors ({len(failed)})", [["case", "error"], *rows], folded=True, numbers=range(0))
     yield from _repeats(run)
-    usage = [[plain(line.text)] for line in (*error_kinds(run), *model_calls(run))]
+    usage = [[plain(line.text)] for line in (*error_kinds(run), *unscored_kinds(run), *model_calls(run))]
     if usage:
         yield Part("Model calls and kinds of errors", [["count"], *usage], folded=True, numbers=range(0))
     for matrix in (*run.matrices(choice), *run.differences(choice), *run.gains(choice)):

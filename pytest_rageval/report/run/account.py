@@ -10,6 +10,7 @@ from pytest_rageval.analysis.account.account import Evidence, findings
 from pytest_rageval.analysis.account.finding import Account, Finding
 from pytest_rageval.analysis.account.losses import JudgedGate, Names
 from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.clusters import repeated
 from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import SESSION
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
@@ -104,15 +105,16 @@ def _looked_at(run: Run) -> Mapping[str, tuple[str, ...]]:
 
 
 def _tail(found: tuple[Finding, ...], run: Run) -> str:
-    """Return how many cases broke, missed or were fixed, and by how many causes."""
+    """Return how many cases broke, missed or were fixed, and by how many causes; each repeat of a case can miss."""
     account = Account("", "open", found)
+    unit = {"missed": "run" if repeated(list(run.outcomes.values())) else "case"}
     parts = []
     for kind, what in (("errors", "error"), ("drop", "broke"), ("missed", "missed")):
         cases = {case for each in found if each.kind == kind for case in each.cases}
         if kind == "errors" and cases:
             parts.append(counted(len(cases), "error"))
         elif cases:
-            parts.append(f"{counted(len(cases), 'case')} {what}")
+            parts.append(f"{counted(len(cases), unit.get(kind, 'case'))} {what}")
     if account.causes:
         return ", ".join([*parts, counted(len(account.causes), "cause")])
     fixed = {case for each in found if each.kind == "improvement" for case in each.cases}

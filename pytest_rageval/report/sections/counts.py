@@ -1,4 +1,4 @@
-"""The head of the summary: how the cases ended, errors by kind, model calls."""
+"""The head of the summary: how the cases ended, errors and unscored values by kind, model calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.model.facets import MODEL, is_variant
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.sections.model_usage import error_kinds, model_calls
+from pytest_rageval.report.sections.model_usage import error_kinds, model_calls, unscored_kinds
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line, counted, wrap
 
@@ -17,7 +17,8 @@ __all__ = ["COUNTS", "counts_text"]
 
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
-    for line in _counts(run):
+    """Yield the head; without ``-v`` only what the account does not say: which values are missing or cut off."""
+    for line in _counts(run) if screen.verbosity > 0 else unscored_kinds(run):
         yield from wrap(line, screen.width, between=" · ")
 
 
@@ -29,10 +30,11 @@ def _counts(run: Run) -> Iterator[Line]:
     if run.taken_over:
         yield Line(ascii_safe(run.taken_over))
     yield from error_kinds(run)
+    yield from unscored_kinds(run)
     yield from model_calls(run)
 
 
-COUNTS = Drawing(_lines)
+COUNTS = Drawing(_lines, verbosity=-1)
 
 
 def counts_text(run: Run) -> str:

@@ -12,7 +12,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.text.lines import Line, counted, dollars
 
-__all__ = ["error_kinds", "kinds_text", "model_calls", "spent_text"]
+__all__ = ["error_kinds", "kinds_text", "model_calls", "spent_text", "unscored_kinds"]
 
 
 def model_calls(run: Run) -> Iterator[Line]:
@@ -26,9 +26,14 @@ def model_calls(run: Run) -> Iterator[Line]:
 
 
 def error_kinds(run: Run) -> Iterator[Line]:
-    """Yield counts of errors by kind, of replies cut off at their token limit, and of unscored values by reason."""
+    """Yield counts of errors by kind."""
     outcomes = run.outcomes.values()
     yield from _kinds("errors", Counter(o.error_type for o in outcomes if o.status == "error" and o.error_type))
+
+
+def unscored_kinds(run: Run) -> Iterator[Line]:
+    """Yield counts of replies cut off at their token limit, and of unscored values by reason."""
+    outcomes = run.outcomes.values()
     cut_off = sum(map(_is_cut_off, outcomes))
     if cut_off:
         yield Line(f"cut off at the token limit and scored as they are: {counted(cut_off, 'answer')}", "yellow")

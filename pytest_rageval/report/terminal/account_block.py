@@ -89,15 +89,20 @@ def _head(run: Run, account: Account, around: Surroundings, width: int) -> Itera
 
 
 def _figures(run: Run, around: Surroundings) -> str:
-    """Return ``417 cases, 0 errors, 5.9 s, $0``."""
+    """Return ``417 cases, 0 errors, 5.9 s, $0``, with the number of cases that did not run."""
     outcomes = list(run.outcomes.values())
     errors = sum(outcome.status == "error" for outcome in outcomes)
+    skipped = sum(outcome.status == "skipped" for outcome in outcomes)
     parts = [counted(len(outcomes), "run" if repeated(outcomes) else "case"), counted(errors, "error")]
+    parts += [f"{skipped} skipped"] if skipped else []
+    if unfinished := run.unfinished().total():
+        parts.append(f"{unfinished} not run")
     if around.seconds is not None:
         parts.append(f"{around.seconds / 60:.0f} min" if around.seconds >= 120 else f"{around.seconds:.1f} s")
     calls = run.calls()
     cost = 0.0 if not calls.calls else calls.cost_usd
-    parts.append("cost unknown" if cost is None else dollars(cost))
+    least = "at least " if calls.on_their_way else ""
+    parts.append("cost unknown" if cost is None else f"{least}{dollars(cost)}")
     return ", ".join(parts)
 
 

@@ -78,7 +78,7 @@ def test_closed_book_asks_the_question_and_nothing_else(project: Project) -> Non
 
 def test_the_gain_from_retrieval_is_a_matrix(project: Project) -> None:
     _project(project, [])
-    run = project.run()
+    run = project.run("-v")
     gain = run.results["matrices"][-1]
     assert gain["metric"] == "accuracy - closed_book_accuracy"
     assert gain["rows"] == ["Easy", "Hard"]

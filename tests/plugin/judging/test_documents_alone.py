@@ -253,7 +253,7 @@ def test_the_summary_shows_how_retrieval_and_answers_correlate(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     worth(project)
-    run = project.run()
+    run = project.run("-v")
     rows = {row["retrieval"]: row for row in run.results["correlations"]}
     assert set(rows) == {"erag:P@2", "erag:AP", "erag:Success@1", "answer_in_context", "page_Rprec"}
     assert (rows["erag:P@2"]["n"], rows["erag:P@2"]["tau_b"]["value"]) == (4, 1.0)
@@ -270,6 +270,6 @@ def test_the_summary_shows_how_retrieval_and_answers_correlate(
 
 def test_without_erag_the_summary_has_no_such_table(project: Project) -> None:
     worth(project, metrics=["accuracy", "answer_in_context"])
-    run = project.run()
+    run = project.run("-v")
     assert [row["retrieval"] for row in run.results["correlations"]] == ["answer_in_context"]
     assert "correlations" not in run.text

@@ -54,7 +54,7 @@ def test_a_verdict_is_a_score_with_its_words(project: Project, mode: Mode) -> No
 
 def test_what_cannot_be_read_twice_is_unscored_and_costs_two_calls(project: Project) -> None:
     judged(project, ROWS, TEST)
-    run = project.run()
+    run = project.run("-v")
     outcome = run.outcomes["unread"]
     score = outcome["scores"][RATE]
     assert outcome["status"] == "scored"
@@ -113,7 +113,7 @@ def test_without_a_judge_there_is_no_score_and_no_gate_holds(project: Project) -
 
 def test_a_judge_that_fails_is_an_error_that_keeps_the_answer(project: Project) -> None:
     judged(project, ROWS[:1], TEST, rules='lambda messages: ModelError("content_filter", "not about this")')
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 1
     outcome = run.outcomes["declines"]
     assert (outcome["status"], outcome["error_type"]) == ("error", "content_filter")

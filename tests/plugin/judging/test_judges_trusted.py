@@ -51,7 +51,7 @@ def asked(project: Project, labels: list[dict[str, Any]], kappa: str = "0.6") ->
 
 def test_a_judge_that_agrees_with_people_counts(project: Project) -> None:
     asked(project, AGREED)
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 0, run.text
     assert run.gates[f"{RATE} >= 0.2"]["value"] == 0.5
     (trust,) = run.results["trust"]
@@ -74,7 +74,7 @@ def test_the_scores_of_one_that_does_not_are_withheld(project: Project, mode: Mo
     assert (gate["status"], gate["n"], gate["value"]) == ("failed", 0, None)
     assert run.gates["accuracy >= 0"]["status"] == "passed"
     run.said(
-        f"{RATE} is not trusted, its scores do not count: kappa -1.00 on 6 labelled answers, wanted 0.6",
+        f"warning: {RATE} is not trusted, its scores do not count: kappa -1.00 on 6 labelled answers, wanted 0.6",
         f"unscored: 6 judge_untrusted ({RATE})",
     )
 
@@ -84,7 +84,7 @@ def test_a_graded_judge_is_not_cut_in_silence(project: Project) -> None:
     judged(project, ROWS, test, GRADED, """{"> no idea": '{"label": 1}', "": '{"label": 3}'}""")
     project.data([{**row, "metric": "good", "label": 4 - 4 * row["label"]} for row in AGREED], "labels.jsonl")
     project.file("pytest.ini", "[pytest]\nrag_judge_labels = labels.jsonl\nrag_judge_min_kappa = 0.6")
-    run = project.run()
+    run = project.run("-v")
     (trust,) = run.results["trust"]
     assert (trust["kappa"], trust["threshold"], trust["problem"]) == (1.0, 0.5, None)
     run.said("good: a score of at least 0.5 counts as 1, any other as 0")
@@ -119,7 +119,7 @@ def test_a_judge_of_which_nothing_is_known_is_not_trusted(
     project: Project, labels: list[dict[str, Any]], problem: str, unused: dict[str, int]
 ) -> None:
     asked(project, labels)
-    run = project.run()
+    run = project.run("-v")
     assert run.results["trust"][0]["problem"] == problem
     assert run.results["trust"][0]["unused"] == unused
     for why in unused:
@@ -130,7 +130,7 @@ def test_a_judge_of_which_nothing_is_known_is_not_trusted(
 def test_a_judge_without_verdicts_is_not_reported(project: Project) -> None:
     asked(project, AGREED)
     project.file("test_b.py", TEST.replace(f'"{RATE}", ', "").replace(f'"{RATE} >= 0.2", ', ""))
-    run = project.run("-k", "test_b")
+    run = project.run("-v", "-k", "test_b")
     assert run.status == 0
     assert "trust" not in run.results
     assert "judges against people" not in run.text

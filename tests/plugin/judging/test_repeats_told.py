@@ -70,7 +70,7 @@ def test_repeats_show_the_variation(project: Project) -> None:
 
 def test_the_case_is_the_unit_of_gates_and_cells(project: Project) -> None:
     _flaky(project, "gates=['accuracy >= 0.5', 'accuracy[topic=A] >= 0.8', 'n >= 12', 'error_rate <= 0']")
-    run = project.run("--rag-repeat", "3")
+    run = project.run("-v", "--rag-repeat", "3")
     gate = run.gates["accuracy >= 0.5"]
     assert (gate["value"], gate["n"], gate["n_cases"], gate["status"]) == (0.5, 12, 4, "passed")
     low, high = gate["ci95"]
@@ -88,11 +88,12 @@ def test_a_failed_gate_separates_worse_from_flaky_cases(project: Project, mode: 
     _flaky(project, "gates=['accuracy >= 0.9']")
     if mode == ("-n2",):  # which worker asks how often is not said: let each case say itself which run it is
         project.file("conftest.py", BY_REPEAT)
-    run = project.run("--rag-repeat", "3", *mode)
+    run = project.run("-v", "--rag-repeat", "3", *mode)
     assert run.status == 1
     failure = "missed in every repeat: lost; flipping: flaky, shaky"
     assert run.text.count(failure) == 2  # where the gate fails, and in the list of gates
     assert run.gates["accuracy >= 0.9"]["value"] == 0.5
+    run.said("rag: 1 of 1 gate failed - 6 runs missed, 1 cause*")
 
 
 BY_REPEAT = """

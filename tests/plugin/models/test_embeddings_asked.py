@@ -98,7 +98,7 @@ def charged(calls: int, words: int) -> dict[str, object]:
 def test_a_system_is_charged_for_its_embeddings(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.delay_s = 0.1
     embeds(project, openai_server.base_url, numbered(8), params=PRICE)
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 0, run.text
     assert [outcome["calls"] for outcome in run.results["outcomes"]] == [charged(1, 4)] * 8
     assert openai_server.peak > 1  # ahead of their tests
@@ -127,7 +127,7 @@ def test_a_test_is_charged_for_its_own_embeddings(project: Project, openai_serve
     openai_server.delay_s = 0.1
     body = 'assert asyncio.run(rag_embedder.embed([rag.answer.text, "at last"])).vectors'
     embeds(project, openai_server.base_url, numbered(6), body=body, params=PRICE)
-    run = project.run(*mode)
+    run = project.run("-v", *mode)
     assert run.status == 0, run.text
     assert [outcome["calls"] for outcome in run.results["outcomes"]] == [charged(2, 7)] * 6
     assert run.results["usage"]["calls"] == len(openai_server.requests) == 12

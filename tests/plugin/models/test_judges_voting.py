@@ -83,7 +83,7 @@ def test_several_judges_vote_and_their_disagreement_is_reported(
     project: Project, judges: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     votes_for(project, judges.base_url, f"{RATE}: openai/strict, openai/lax", ini="rag_report_texts = true")
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 0, run.text
     assert [score(run, name)["value"] for name in ("no", "yes", "odd", "mute")] == [1, 0, None, None]
     assert score(run, "odd")["reason"] == "judges_disagree: answered x 1, rejected x 1"
@@ -113,9 +113,9 @@ def test_several_judges_vote_and_their_disagreement_is_reported(
 
 
 def tell_again(project: Project, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what ``rageval show`` prints of the last run."""
+    """Return what ``rageval show --full`` prints of the last run."""
     capsys.readouterr()
-    main(["show", str(project.path / "results.json")])
+    main(["show", "--full", str(project.path / "results.json")])
     return capsys.readouterr().out
 
 

@@ -20,7 +20,7 @@ def test_the_model_of_the_ini_answers_from_the_passages(
 ) -> None:
     openai_server.reply = "  It is Paris.\n"
     asks(project, openai_server.base_url, rows("Notre-Dame", "Orsay"), params=PRICES)
-    run = project.run(*mode)
+    run = project.run("-v", *mode)
     assert run.status == 0, run.text
     seen = {body["messages"][-1]["content"]: body for body in bodies(openai_server)}
     assert len(seen) == len(openai_server.requests) == 2

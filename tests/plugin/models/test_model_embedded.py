@@ -13,7 +13,7 @@ def test_a_first_run_of_an_agent_needs_no_key(project: Project) -> None:
     """The whole of it in an empty folder: two files of data, one of cases, and pytest.ini."""
     agents(project)
     begun = time.perf_counter()
-    run = project.run("--rag-system", "react", subprocess=True)
+    run = project.run("-v", "--rag-system", "react", subprocess=True)
     assert time.perf_counter() - begun < 10
     assert run.status == 0, run.text
     assert "retrievers" not in run.text
@@ -71,7 +71,7 @@ def test_any_other_use_is_refused_before_anything_runs(project: Project, given: 
 
 def test_systems_without_a_model_may_stand_beside_it(project: Project) -> None:
     agents(project, "rag_model = embedded")
-    run = project.run("--rag-system", "react", "--rag-system", "extractive")
+    run = project.run("-v", "--rag-system", "react", "--rag-system", "extractive")
     assert run.status == 0, run.text
     run.said("10 cases: 10 scored, 0 errors * system extractive, react * model embedded")
 

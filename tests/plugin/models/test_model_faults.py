@@ -28,7 +28,7 @@ def test_failures_that_pass_lose_no_case(project: Project, openai_server: OpenAI
 
     openai_server.plan, openai_server.reply = plan, "Paris"
     asks(project, openai_server.base_url, numbered(16), arguments='gates=["error_rate <= 0", "accuracy >= 1"]')
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 0, run.text
     assert [outcome["case_id"] for outcome in run.results["outcomes"]] == [row["id"] for row in numbered(16)]
     for outcome in run.results["outcomes"]:
@@ -61,7 +61,7 @@ def test_a_failure_that_stays_is_an_error_with_its_cause(project: Project, opena
     gates = 'gates=["error_rate <= 0.25", "error_rate < 0.25", "accuracy >= 1"]'
     params = {"attempts": 2, "deadline": 30}
     asks(project, openai_server.base_url, numbered(4), arguments=gates, params=params)
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 1
     assert run.statuses == {"q00": "scored", "q01": "error", "q02": "scored", "q03": "scored"}
     error = run.outcomes["q01"]
@@ -88,7 +88,7 @@ def test_a_refusal_of_one_request_is_not_tried_again(project: Project, openai_se
     faults = {f"q{number:02}": refusal[0] for number, refusal in enumerate(REFUSALS.values())}
     openai_server.plan = lambda number, body: next((f for name, f in faults.items() if name in last_user(body)), None)
     asks(project, openai_server.base_url, numbered(4))
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 1
     assert len(openai_server.requests) == 4
     assert run.statuses["q03"] == "scored"
@@ -127,8 +127,8 @@ def test_a_reply_without_text_is_an_error_of_its_own_kind(
     )
     params = {"input_cost_per_token": 0.01, "output_cost_per_token": 0.1}
     asks(project, openai_server.base_url, numbered(6), "rag_record_mode = once", params=params, model=model)
-    live = project.run()
-    replayed = project.run("--rag-record-mode=none")
+    live = project.run("-v")
+    replayed = project.run("-v", "--rag-record-mode=none")
     for run, attempts in ((live, 1), (replayed, 0)):
         assert run.status == 1
         assert run.statuses["q05"] == "scored"

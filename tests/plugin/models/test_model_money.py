@@ -27,7 +27,7 @@ def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 def test_an_unknown_price_is_unknown_and_not_nothing(project: Project, openai_server: OpenAIServer) -> None:
     asks(project, openai_server.base_url, rows("a"), arguments='gates=["cost_usd <= 1", "tokens > 0"]')
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 1
     run.said("model calls: 1, 1 attempt * tokens * cost unknown")
     assert run.outcomes["a"]["answer"]["usage"]["cost_usd"] is None
@@ -58,7 +58,7 @@ def test_a_failed_call_is_reported_and_costs_nothing(project: Project, openai_se
     openai_server.plan = lambda number, body: Fault("status", 400) if number == 1 else None
     openai_server.reply = TEN_WORDS
     asks(project, openai_server.base_url, numbered(2), params=DIME)
-    run = project.run("--rag-concurrency", "1")
+    run = project.run("-v", "--rag-concurrency", "1")
     assert run.results["usage"]["cost_usd"] == pytest.approx(0.1)
     run.said("model calls: 2, 2 attempts * cost $0.1000")
 
@@ -83,7 +83,10 @@ def test_a_budget_stops_before_it_is_passed(
             )
             assert outcome["error"].endswith("raise --rag-budget-usd")
     assert {gate["status"] for gate in run.results["gates"]} == {"failed"}
-    run.said("*gate accuracy >= 0 failed: 11 cases were not asked: the budget of $0.55 would be passed by a call *")
+    run.said(
+        "11 cases were not asked: the budget of $0.55 would be passed by a call *",
+        "rag: 2 of 2 gates failed - 2 causes *16 cases, 0 errors, 11 skipped, *",
+    )
     assert "Traceback" not in run.text + run.result.stderr.str()
     assert not list(temporary.glob("rageval-*"))
 

@@ -52,7 +52,7 @@ def test_once_records_and_replays_from_then_on(project: Project, openai_server: 
     assert {record["response"]["text"] for record in told} == {"Paris"}
 
     stop(openai_server)
-    again = project.run()
+    again = project.run("-v")
     assert (again.status, openai_server.requests) == (0, [])
     for outcome in again.results["outcomes"]:
         calls, before = outcome["calls"], first.outcomes[outcome["case_id"]]["calls"]
@@ -99,7 +99,7 @@ def test_what_is_not_recorded_is_an_error_that_shows_the_nearest(
     stop(openai_server)
     changed = [*rows("Orsay"), {**rows("Louvre")[0], "question": "Where is the Louvre?"}]
     project.data(changed)
-    run = project.run("--rag-record-mode", record_mode, "--rag-gate", "error_rate <= 0")
+    run = project.run("-v", "--rag-record-mode", record_mode, "--rag-gate", "error_rate <= 0")
     assert (run.status, openai_server.requests) == (1, [])
     assert run.statuses == {"Orsay": "scored", "Louvre": "error"}
     error = run.outcomes["Louvre"]

@@ -79,12 +79,12 @@ def own(project: Project, server: ProviderServer, *ini: str, system: str = SYSTE
 
 def test_what_was_recorded_once_replays_without_the_server(project: Project, server: ProviderServer) -> None:
     own(project, server, "rag_record_mode = once")
-    first = project.run()
+    first = project.run("-v")
     assert first.status == 0, first.text
     assert len(server.requests) == 6
     first.said("model calls: 6, 6 attempts * 18 + 24 tokens * cost *")
     server.requests.clear()
-    again = project.run("-n2", "--rag-record-mode", "none")
+    again = project.run("-v", "-n2", "--rag-record-mode", "none")
     assert (again.status, server.requests) == (0, []), again.text
     again.said("model calls: 6 (6 replayed), 0 attempts *", "*spent now $0*")
     for case_id, outcome in again.outcomes.items():
@@ -128,7 +128,7 @@ def test_a_changed_prompt_is_an_error_and_the_case_can_be_recorded_anew(
     assert "was recorded" in project.command("cassettes", "diff", "q01").stdout
     assert "unknown case 'q99'" in project.command("cassettes", "diff", "q99").stderr
 
-    anew = project.run("--rag-record-case", "q03")
+    anew = project.run("-v", "--rag-record-case", "q03")
     assert (anew.status, len(server.requests)) == (0, 7), anew.text
     anew.said("model calls: 6 (5 replayed), 1 attempt *")
     assert (project.run().status, len(server.requests)) == (0, 7)
@@ -224,7 +224,7 @@ def test_calls_of_the_sessions_own_model_are_recorded_once(project: Project, ope
     openai_server.reply = "Paris"
     ini = ("rag_record_mode = once", "rag_record_http = 127.0.0.1:*")
     asks(project, openai_server.base_url, numbered(3), *ini)
-    run = project.run()
+    run = project.run("-v")
     assert run.status == 0
     assert sorted(path.name for path in (project.path / "cassettes").iterdir()) == ["model-openai--m.jsonl"]
     run.said("model calls: 3, 3 attempts *")

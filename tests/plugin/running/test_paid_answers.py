@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -115,10 +116,11 @@ def test_the_summary_of_an_interrupted_run_states_what_is_unknown(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _says(project)
-    done = _cut(project, monkeypatch, "interrupt", "--rag-concurrency=4")
+    done = _cut(project, monkeypatch, "interrupt", "--rag-concurrency=4", "-v")
     output = " ".join((project.path / "output.txt").read_text().split())
     assert len(done) == 16
     assert "cost at least $0.1600; 4 calls were on their way, their cost is unknown" in output
+    assert re.search(r"rag: interrupted 1 case, 0 errors, 19 not run, [\d.]+ s, at least \$0\.1600", output), output
     usage = project.kept()["usage"]
     assert (usage["calls"], usage["on_their_way"], usage["cost_usd"]) == (16, 4, None)
     assert usage["at_least"]["cost_usd"] == pytest.approx(0.16)

@@ -202,7 +202,7 @@ def test_a_spent_budget_skips_the_property_with_that_reason(project: Project, op
     openai_server.reply = "Paris"
     asks(project, openai_server.base_url, rows("q1"), params={**PRICES, "max_tokens": 8})
     project.file("test_property.py", PROPERTY)
-    run = project.run("test_property.py", "--rag-budget-usd", "0.9", "-rs")
+    run = project.run("test_property.py", "--rag-budget-usd", "0.9", "-rs", "-v")
     assert run.status == 0, run.text
     run.said("*SKIPPED*not asked: *the budget of $0.9 would be passed*")
     assert 0 < run.results["usage"]["cost_usd"] <= 0.9

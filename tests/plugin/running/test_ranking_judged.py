@@ -47,7 +47,7 @@ def rows() -> list[Row]:
 def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project) -> None:
     gates = 'gates=["nDCG@10 >= 0.4", "R@5[topic=Funds] >= 1", "kilt:accuracy >= 90%", "page_R@5 >= 0.3"]'
     project.says(rows(), f'metrics=["nDCG@10", "R@5"], {gates}', test=TEST, conftest=RETRIEVES)
-    run = project.run("--rag-gate", "Success@1 >= 0.3")
+    run = project.run("-v", "--rag-gate", "Success@1 >= 0.3")
     assert run.status == 1
     run.said("nDCG@10 by topic x task*", "Funds*1.00 (1)*", "Bonds*0.12 (2+2)*")
     assert {name: gate["status"] for name, gate in run.gates.items()} == {

@@ -69,7 +69,7 @@ def test_variants_count_only_where_a_relation_is_named(project: Project, mode: M
         "stable[relation=*] >= 0.95", "n[relation=typo] >= 4", "accuracy[variant=2] >= 0.1",
     ]  # fmt: skip
     prepare(project, f"relations=['typo', 'passage_order'], variants=2, gates={gates}")
-    run = project.run(*mode)
+    run = project.run("-v", *mode)
     outcomes = by_node(run)
     assert len(outcomes) == 8  # of each case: itself, two typos, and the only other order of two passages
     variant = outcomes["q1-relation=typo-variant=2"]
@@ -182,7 +182,7 @@ def test_limit_and_sample_count_originals(project: Project, mode: Mode) -> None:
 
 def test_repeats_of_variants_are_compared_with_their_own_original(project: Project) -> None:
     prepare(project, f"{TYPO}, gates=['stable[relation=*] >= 0', 'accuracy >= 0']")
-    run = project.run("--rag-repeat", "2")
+    run = project.run("-v", "--rag-repeat", "2")
     assert len(run.results["outcomes"]) == 12
     assert stable(run)["q1-relation=typo-variant=1-repeat=2"] == 0.0
     assert (run.gates["accuracy >= 0"]["n"], run.gates["accuracy >= 0"]["n_cases"]) == (4, 2)

@@ -44,7 +44,7 @@ def test_the_matrix_is_in_colour_where_pytest_is(
 ) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     project.says(cases("say Paris", topic="A"))
-    text = project.run(*args).text
+    text = project.run("-v", *args).text
     assert ("\x1b[30;48;5;75m1.00 (1)*\x1b[0m" in text) is coloured
     assert ("\x1b" in text) is coloured
     assert "1.00 (1)*" in text

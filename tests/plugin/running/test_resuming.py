@@ -252,7 +252,8 @@ def test_the_first_failure_ends_a_session_that_stops_for_it(project: Project) ->
 def test_a_resumed_selection_can_reuse_all_outcomes(project: Project, args: Mode) -> None:
     project.says(MIXED[3:], test=TEST, conftest=SAYS)
     stop(project, "test_it[q6]")
-    run = resume(project, "-k", "q4 or q5", *args)
+    run = resume(project, "-v", "-k", "q4 or q5", *args)
     assert (run.status, asked(project)) == (1, [])
     assert run.result.parseoutcomes()["failed"] == 1
     run.said("2 of 2 cases taken over from the run *", "*not decided: 2 of 5 cases selected*")
+    assert run.text.count("taken over from the run") == 1

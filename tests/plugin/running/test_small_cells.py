@@ -14,7 +14,7 @@ ROWS = [*_rows(*[RIGHT] * 5, topic="Fares"), *_rows(WRONG, WRONG, topic="Trams")
 
 def test_small_cells_are_named_and_the_others_decide(project: Project) -> None:
     project.says(ROWS, "gates=['accuracy[topic=*, min_n=5] >= 0.6', 'accuracy[topic=Trams, min_n=5] >= 0.6']")
-    run = project.run("-rs", "--rag-gate", "accuracy[min_n=30] >= 0.6")
+    run = project.run("-v", "-rs", "--rag-gate", "accuracy[min_n=30] >= 0.6")
     assert run.status == 0, run.text
     every, one, session = run.results["gates"]
     assert (every["expr"], every["status"]) == ("accuracy[topic=*, min_n=5] >= 0.6", "passed")
@@ -38,7 +38,7 @@ def test_topics_of_one_name_are_gated_apart(project: Project) -> None:
         *(row | {"id": f"s{row['id']}", "topic_1": "Sea"} for row in _rows(RIGHT, RIGHT, RIGHT, WRONG, topic="Fares")),
     ]
     project.says(rows, "gates=['accuracy[topic=*] >= 0.5', 'accuracy[topic=Fares] >= 0.5']")
-    run = project.run()
+    run = project.run("-v")
     every, named = (run.gates[f"accuracy[topic={value}] >= 0.5"] for value in ("*", "Fares"))
     assert (every["status"], every["n"], named["status"], named["n"]) == ("failed", 3, "passed", 7)
     assert [cell["slice"]["topic_1"] for cell in every["cells"]] == ["Sea", "Town"]

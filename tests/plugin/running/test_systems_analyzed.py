@@ -57,7 +57,7 @@ def refusal(project: Project, *args: str) -> str:
 
 
 def test_the_summary_names_the_best_system_and_what_each_costs(recorded: Project, mode: Mode) -> None:
-    run = recorded.run(*mode, "--rag-answers=answers.jsonl")
+    run = recorded.run(*mode, "-v", "--rag-answers=answers.jsonl")
     run.said(
         "systems by accuracy - seconds, calls and cost are of one answer",
         "good* react *large *1st *1 *30 *",
@@ -74,13 +74,13 @@ def test_the_summary_names_the_best_system_and_what_each_costs(recorded: Project
     assert (first["p50_s"], first["cost_usd"], first["front"], third["front"]) == (2.0, 0.01, True, False)
     (best,) = run.results["sections"]["matching"]
     assert [each["other"] for each in best["best"]["others"] if each.get("separable")] == ["bad"]
-    shown = recorded.command("show").stdout
+    shown = recorded.command("show", "--full").stdout
     assert "all: good is better than bad (p 3.7e-09)" in shown
 
 
 def test_two_systems_have_one_line_and_one_has_none(recorded: Project) -> None:
     recorded.data([*rows("good", GOOD), *rows("bad", BAD)], "answers.jsonl")
-    run = recorded.run("--rag-answers=answers.jsonl")
+    run = recorded.run("-v", "--rag-answers=answers.jsonl")
     assert set(run.results["sections"]) == {"matching"}
     run.said("all: good is better than bad (p 1.9e-09)")
     recorded.data(rows("good", GOOD), "answers.jsonl")

@@ -90,7 +90,7 @@ def test_cases_after_the_outage_are_errors_the_gate_fails_and_no_score_changes(p
         assert "the tool ask of environment 'desk' cannot be reached: " in outcome["error"]
     gates = {expr: (gate["status"], gate["value"], gate["n"]) for expr, gate in cut.gates.items()}
     assert gates == {"accuracy >= 0.9": ("passed", 1.0, 2), "error_rate <= 0.1": ("failed", 0.6, 5)}
-    cut.said("*errors: 3 tool_unavailable*")
+    cut.said("*5 cases, 3 errors, *", "*1 error tool_unavailable: 3 of 5 cases*")
 
 
 def test_an_outage_in_every_process_is_the_same_error(project: Project, mode: Mode) -> None:

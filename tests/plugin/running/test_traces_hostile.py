@@ -154,7 +154,7 @@ def test_an_outage_is_an_error_that_a_resumed_run_asks_again(project: Project) -
         assert (outcome["status"], outcome["error_type"], outcome["scores"]) == ("error", "tool_unavailable", {})
         assert [step["kind"] for step in outcome["answer"]["trace"]] == ["tool", "end"]
     assert [gate["status"] for gate in run.results["gates"]] == ["failed", "failed"]
-    run.said("errors: 2 tool_unavailable")
+    run.said("*2 cases, 2 errors, *", "*1 error tool_unavailable: 2 of 2 cases*")
     project.file("up", "")
     again = project.run("--rag-resume", fresh=False)
     assert again.statuses == {"q1": "scored", "q2": "scored"}

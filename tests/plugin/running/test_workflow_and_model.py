@@ -132,11 +132,11 @@ def test_a_baseline_of_an_older_version_is_compared(app: Project) -> None:
     plain["cases"][0]["facets"]["model"] = "gpt-3.5"
     path.write_text(json.dumps(plain), encoding="utf-8")
     for gate in ("accuracy >= baseline", "accuracy[workflow=langgraph, model=gpt-4o] >= baseline"):
-        run = app.run(*args, f"--rag-gate={gate}")
+        run = app.run(*args, "-v", f"--rag-gate={gate}")
         assert (run.status, run.gates[gate]["status"]) == (0, "passed"), run.text
         run.said("against base.json, * 2 cases compared", "no score changed")
     app.file("pytest.ini", SYSTEMS.replace("model=gpt-4o\n", "model=gpt-5\n"))  # another model is the same system
-    app.run(*args).said("no score changed")
+    app.run(*args, "-v").said("no score changed")
 
 
 def test_a_case_that_the_baseline_has_alone_belongs_to_the_workflow_of_its_system(app: Project) -> None:

@@ -75,13 +75,13 @@ def test_the_jobs_together_fail_as_one_run(
     given = [path for word in arguments for path in (sorted(map(str, project.path.glob(word))) or [word])]
     assert len(given) == len(arguments) + len(shards) - 1
     assert main(given) == status
-    assert main(shlex.split(command(jobs["gates"], "show"))[1:]) == 0
+    assert main(shlex.split(command(jobs["gates"], "export"))[1:]) == 0
     for path in used(jobs["gates"], "upload-artifact")["with"]["path"].split():
         assert (project.path / path).is_file()
     [comment] = set(re.findall(r"body=@(\S+)", command(jobs["gates"], "gh")))
     text = (project.path / comment).read_text(encoding="utf-8")
     assert text.startswith("## ❌ RAG tests: 1 of 1 gate" if status else "## ✅ RAG tests:")
-    assert "4 cases: 4 scored, 0 errors" in capsys.readouterr().out
+    assert "4 cases, 0 errors, " in capsys.readouterr().out
     assert project.run().status == status
 
 

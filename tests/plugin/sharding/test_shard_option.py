@@ -39,7 +39,7 @@ BODIES = """
 def test_a_shard_runs_its_share_and_decides_no_gate(project: Project, mode: Mode) -> None:
     project.says(cases(*["say Paris", "say Rome"] * 4), GATED)
     project.file("test_other.py", "def test_other(): pass")
-    run = project.run("--rag-shard", "2/2", *mode)
+    run = project.run("-v", "--rag-shard", "2/2", *mode)
     assert run.status == run.results["run"]["exitstatus"] == 0
     assert len(ran(run)) == 4
     run.said(
@@ -62,7 +62,7 @@ def test_a_shard_is_a_matter_of_the_ids(project: Project) -> None:
 
 def test_shards_deal_the_cases_left_by_selection_and_limit(project: Project) -> None:
     project.says(cases(*["say Paris"] * 9))
-    runs = [project.run("--rag-shard", f"{at}/2", "-k", "not q1", "--rag-limit", "4") for at in (1, 2)]
+    runs = [project.run("-v", "--rag-shard", f"{at}/2", "-k", "not q1", "--rag-limit", "4") for at in (1, 2)]
     assert sorted(ran(runs[0]) + ran(runs[1])) == ["q2", "q3", "q4", "q5"]
     assert [len(ran(run)) for run in runs] == [2, 2]
     runs[0].said("2 cases: 2 scored, 0 errors, 5 not selected * shard 1 of 2", "*7 deselected*")

@@ -23,7 +23,7 @@ def written(project: Project, name: str = "merged.json") -> Any:
 def test_three_shards_are_one_run(project: Project, people: str, capsys: pytest.CaptureFixture[str]) -> None:
     agreeing = people == "agreeing"
     prepare(project, contrary=not agreeing, ini="" if agreeing else "rag_report_texts = false")
-    whole = project.run(*EVERYTHING)
+    whole = project.run("-v", *EVERYTHING)
     each = shards(project, 3, *EVERYTHING, last=("-n2",) if agreeing else ())
     for at, shard in enumerate(each, 1):
         assert shard.results["run"]["shard"] == {"number": at, "of": 3}
@@ -43,10 +43,18 @@ def test_three_shards_are_one_run(project: Project, people: str, capsys: pytest.
     told = [line for line in whole.result.outlines if not of_one_run.match(line)]
     begin = next(at for at, line in enumerate(told) if "= rag =" in line) + 1
     end = next(at for at, line in enumerate(told) if "= short test summary" in line)
-    assert lines[1 : end - begin + 1] == told[begin:end]
+    account = told[next(at for at, line in enumerate(told) if line.startswith("rag: ")) : -1]
     failed = [line for line in lines if line.startswith("FAILED ")]
     n_failed = whole.result.parseoutcomes()["failed"]
     assert len(failed) == n_failed + whole.result.parseoutcomes().get("errors", 0)
     assert "FAILED test_it.py::test_noise[gate: accuracy >= 0.5]" in failed
-    assert main(["show"]) == 0  # the newest run is the joined one
-    assert capsys.readouterr().out.splitlines()[1:] == told[begin:end]
+    assert main(["show", "--full"]) == 0  # the newest run is the joined one
+    assert untimed(capsys.readouterr().out.splitlines()[1:]) == untimed([*told[begin:end], "", *account])
+    assert main(["show"]) == 0
+    shown = capsys.readouterr().out.splitlines()[1:]
+    assert lines[1 : len(shown) + 1] == untimed(shown)
+
+
+def untimed(lines: list[str]) -> list[str]:
+    """Return lines without the seconds that a session took."""
+    return [re.sub(r", \d+\.\d s,", ",", line) for line in lines]
