@@ -24,6 +24,6 @@ def test_the_example_prints_what_is_shown_and_its_cases_are_scored(
     assert capsys.readouterr().out.splitlines() == shown
     lay_out("bring", example, pytester.path)
     assert Path("cases.jsonl").exists()
-    result = pytester.runpytest_subprocess(*scored)
+    result = pytester.runpytest_subprocess("-v", *scored)
     result.stdout.fnmatch_lines(["accuracy by topic x task*", "Hours *1.00 (1)*", "Prices *0.00 (1)*"])
     result.stdout.fnmatch_lines(["    FAILED  accuracy[[]topic=[*]] >= 0.5 *", "            worst at topic=Prices"])

@@ -263,8 +263,10 @@ def test_the_summary_shows_how_retrieval_and_answers_correlate(
     first = next(at for at, line in enumerate(printed) if line.startswith("4 cases: "))
     monkeypatch.chdir(project.path)
     capsys.readouterr()
-    assert main(["show"]) == 0
+    assert main(["show", "--full"]) == 0
     _, *lines = capsys.readouterr().out.splitlines()
+    lines = lines[: next(at for at, line in enumerate(lines) if line.startswith("rag: ")) - 1]
+    assert len(lines) > 10
     assert printed[first : first + len(lines)] == lines
 
 
