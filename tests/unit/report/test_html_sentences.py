@@ -37,7 +37,7 @@ def text_of(sentence: Sentence) -> str:
 
 def summary_of(results: dict[str, Any]) -> list[str]:
     run, choice = run_of(results)
-    return [line.text for line in summary_lines(run, choice, 300, 0)]
+    return [line.text for line in summary_lines(run, choice, 300, 1)]
 
 
 def test_sentences_use_the_words_of_the_summary(museum: dict[str, Any]) -> None:

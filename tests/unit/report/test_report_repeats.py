@@ -43,7 +43,7 @@ def run_of(cases: dict[str, list[float]], *gates: str, system: str = "mine", **c
     return run
 
 
-def text_of(run: Run, width: int = 100, verbosity: int = 0) -> str:
+def text_of(run: Run, width: int = 100, verbosity: int = 1) -> str:
     return "\n".join(line.text for line in summary_lines(run, MatrixChoice(), width, verbosity))
 
 

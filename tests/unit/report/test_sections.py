@@ -62,7 +62,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     return stored_run()
 
 
-def summary_of(run: Run, verbosity: int = 0) -> list[str]:
+def summary_of(run: Run, verbosity: int = 1) -> list[str]:
     return [line.text for line in summary_lines(run, MatrixChoice(), 80, verbosity)]
 
 
