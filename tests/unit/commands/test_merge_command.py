@@ -102,9 +102,10 @@ def test_it_writes_a_run_and_prints_the_summary(project: Path, capsys: pytest.Ca
     assert results["run"]["duration_s"] == 29
     (gate,) = results["gates"]
     assert (gate["status"], gate["n"], gate["value"]) == ("passed", 6, 4 / 6)
-    head, counts, *lines = capsys.readouterr().out.splitlines()
+    head, verdict, *lines = capsys.readouterr().out.splitlines()
     assert head == f"run {results['run']['id']} of 3 shards, started 2026-01-02T03:04:06+00:00"
-    assert counts == "6 cases: 6 scored, 0 errors · system mine"
+    assert verdict.split("  ")[0] == "rag: the gate holds"
+    assert verdict.endswith(" 6 cases, 0 errors, cost unknown")
     assert not [line for line in lines if "FAILED" in line]
 
 
@@ -116,7 +117,7 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
     "a gate": (
         [shard(at, gate="accuracy >= 0.9") for at in (1, 2, 3)],
         1,
-        ["gate accuracy >= 0.9 failed: accuracy is 0.6667", f"FAILED {TESTBED}[gate: accuracy >= 0.9]"],
+        ["0.67 < 0.90 (n 6)", f"FAILED {TESTBED}[gate: accuracy >= 0.9]"],
     ),
     "a test": (
         changed(lambda results: set_in_run(results, failed=["t.py::other"], exitstatus=1)),
@@ -131,7 +132,7 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
     "interrupted": (
         changed(lambda results: set_in_run(results, exitstatus=2, interrupted=True)),
         2,
-        ["    SKIPPED  accuracy >= 0.5  the session was interrupted"],
+        ["rag: interrupted                                 6 cases, 0 errors, cost unknown"],
     ),
     "cut short": (
         [shard(1), shard(2, ended=3), shard(3)],

@@ -19,7 +19,7 @@ import pytest
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
 RUN = "import sys; from pytest_rageval.cli import main; raise SystemExit(main(sys.argv[1:]))"
-SHOW = ("show", "museum.json")
+SHOW = ("show", "museum.json", "--full")
 PAGER = "import sys; text = sys.stdin.read(); print('PAGED', text.count(chr(10))); print(text[:200])"
 
 

@@ -68,13 +68,15 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str, command: str = 
 def test_the_newest_run_is_shown_unless_one_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("20260102T030405-9", "20260102T030405-10", "20251231T000000"):
         ran(project, name, RESULTS)
-    newest, *lines = shown(capsys)
+    newest, *lines = shown(capsys, "--full")
     assert newest == "run 20260102T030405-10, started 2026-01-02T03:04:05+00:00"
     assert lines[0] == "1 case: 1 scored, 0 errors, 2 not selected · system mine"
     rows = [line.split() for line in lines]
     assert ["Kettles", "1.00", "(1)*"] in rows
     assert ["PASSED", "error_rate", "<=", "0", "0", "n", "1", "[0.00,", "0.79]"] in rows
-    assert lines[-1] == "warning: t: a note"
+    assert "warning: t: a note" in lines
+    assert "warning: t: a note" in shown(capsys)
+    assert lines[-1].startswith("rag: the gate holds ")
     assert shown(capsys, "20251231T000000")[0].startswith("run 20251231T000000, ")
 
 

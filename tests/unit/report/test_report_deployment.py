@@ -45,7 +45,7 @@ def run_of(*facts: dict[str, Any], kinds: tuple[str, ...] = ("retrieve", "genera
     return run
 
 
-def text_of(run: Run, width: int = 120, verbosity: int = 0) -> str:
+def text_of(run: Run, width: int = 120, verbosity: int = 1) -> str:
     return "\n".join(line.text for line in summary_lines(run, MatrixChoice(), width, verbosity))
 
 

@@ -34,7 +34,7 @@ def same(run: Run, choice: MatrixChoice = VIEWS[0]) -> None:
     read, expected = run_of(written(run, choice))
     assert expected == choice
     assert read.started == STARTED.astimezone(timezone.utc)
-    assert list(summary_lines(read, expected, 100, 0)) == list(summary_lines(run, choice, 100, 0))
+    assert list(summary_lines(read, expected, 100, 1)) == list(summary_lines(run, choice, 100, 1))
 
 
 @pytest.mark.parametrize("choice", VIEWS)
@@ -90,7 +90,7 @@ def test_repeats_and_correlations_are_the_same() -> None:
         facets = {**each.facets, "repeat": str(at % 2 + 1)}
         take(run, replace(each, nodeid=f"{NOISE}[c{at}]", case_id=f"c{at // 2}", facets=facets, scores=scores))
     same(run)
-    rows = [line.text.split() for line in summary_lines(run, VIEWS[0], 120, 0)]
+    rows = [line.text.split() for line in summary_lines(run, VIEWS[0], 120, 1)]
     (worth,) = [row for row in rows if row[1:3] == ["erag:P@5", "accuracy"]]
     (constant,) = [row for row in rows if row[1:3] == ["R@5", "accuracy"]]
     correlation = run.correlations()[0].correlation
@@ -116,7 +116,7 @@ def test_differences_and_rows_in_groups_are_the_same() -> None:
     assert difference["total"]["n"] == 12
     assert "minus" not in made["matrices"][0]
     same(run)
-    texts = [line.text for line in summary_lines(run, VIEWS[0], 120, 0)]
+    texts = [line.text for line in summary_lines(run, VIEWS[0], 120, 1)]
     assert "accuracy by topic x task · zeta - mean (n); * < 5 cases; +k unscored" in texts
     shows = "mean difference (n); * < 5 cases; ! interval without 0; +k without both"
     at = texts.index(f"accuracy by topic x task · alpha - zeta - {shows}")

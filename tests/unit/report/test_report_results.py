@@ -50,6 +50,7 @@ def test_an_empty_run_is_valid() -> None:
     validate(made)
     assert made == {
         "schema": 1,
+        "account": {"verdict": "no case was run", "state": "open", "findings": []},
         "run": {
             "id": "",
             "started": "2026-01-02T03:04:05+00:00",

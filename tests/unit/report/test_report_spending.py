@@ -20,7 +20,7 @@ from pytest_rageval.report.terminal.summary import summary_lines
 CALLS = Calls(120, 100, 25, 40_000, 3_000, 0.5, 0.02)
 
 
-def lines(run: Run, verbosity: int = 0, choice: MatrixChoice | None = None) -> list[str]:
+def lines(run: Run, verbosity: int = 1, choice: MatrixChoice | None = None) -> list[str]:
     return [line.text for line in summary_lines(run, choice or MatrixChoice(), 200, verbosity)]
 
 
