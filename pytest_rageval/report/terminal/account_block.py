@@ -84,14 +84,16 @@ def _head(run: Run, account: Account, around: Surroundings, width: int) -> Itera
         return
     for line in wrap(Line(text), width):
         yield line._replace(marks=marks) if line.text.startswith(state) else line
-    yield Line(f"     {figures}")
+    yield from wrap(Line(f"     {figures}"), width, indent=5)
 
 
 def _figures(run: Run, around: Surroundings) -> str:
-    """Return ``417 cases, 0 errors, 5.9 s, $0``."""
+    """Return ``417 cases, 0 errors, 5.9 s, $0``; cases that did not run are counted too."""
     outcomes = list(run.outcomes.values())
     errors = sum(outcome.status == "error" for outcome in outcomes)
     parts = [counted(len(outcomes), "run" if repeated(outcomes) else "case"), counted(errors, "error")]
+    if unfinished := run.unfinished().total():
+        parts.append(f"{unfinished} not run")
     if around.seconds is not None:
         parts.append(f"{around.seconds / 60:.0f} min" if around.seconds >= 120 else f"{around.seconds:.1f} s")
     calls = run.calls()
