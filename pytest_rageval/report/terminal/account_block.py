@@ -85,7 +85,7 @@ def _head(run: Run, account: Account, around: Surroundings, width: int) -> Itera
         return
     for line in wrap(Line(text), width):
         yield line._replace(marks=marks) if line.text.startswith(state) else line
-    yield Line(f"     {figures}")
+    yield from wrap(Line(f"     {figures}"), width, indent=5)
 
 
 def _figures(run: Run, around: Surroundings) -> str:

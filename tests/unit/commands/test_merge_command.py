@@ -138,9 +138,7 @@ ENDS: dict[str, tuple[list[dict[str, Any]], int, list[str]]] = {
         [shard(1), shard(2, ended=3), shard(3)],
         0,
         [
-            "5 cases: 5 scored, 0 errors, 1 not run · system mine",
-            "    SKIPPED  accuracy >= 0.5",
-            "            1 of its cases did not run, because the session stopped early",
+            "rag: no gate was judged               5 cases, 0 errors, 1 not run, cost unknown",
         ],
     ),
 }
