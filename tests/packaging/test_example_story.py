@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.projects.readme_blocks import ROOT, all_blocks, blocks_of, renew, steps_of, stories_of
+from support.projects.readme_blocks import ROOT, all_blocks, blocks_of, renew, steps_of, stories_of, timeless
 
 EXAMPLE = ROOT / "example_project"
 BLOCKS = blocks_of((EXAMPLE / "README.md").read_text(encoding="utf-8"), "example_project/README.md")
@@ -47,8 +47,8 @@ def test_the_story_in_the_readme_of_the_example_is_true(section: str, tmp_path: 
             typed = [word for each in shlex.split(command) for word in PROGRAMS.get(each, [each])]
             run = subprocess.run(typed, cwd=copy, env=env, capture_output=True, text=True, check=False)
             for lines in (shown, in_readme.pop(command.removeprefix("python -m "), ())):
-                printed = iter(run.stdout.splitlines())
-                missing += [(command, line) for line in lines if line not in printed]  # each below the one before
+                printed = map(timeless, run.stdout.splitlines())
+                missing += [(command, line) for line in lines if timeless(line) not in printed]  # in this order
             ended.append(run.returncode)
             outputs.append(f"$ {command}\n{run.stdout}")
         renew(block, "\n".join(outputs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_rageval.analysis.account.causes import MISSING_DOCUMENT, NOT_IN_CORPUS
 from pytest_rageval.analysis.account.changes import Change, changes_of
 from pytest_rageval.analysis.account.errors import error_findings
 from pytest_rageval.analysis.account.finding import Finding
@@ -51,7 +52,8 @@ def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """Return the findings of a run, in the order in which people need them."""
     errors = tuple(error_findings(evidence.errors, texts=evidence.texts))
     drops = _changes(evidence, worse=True)
-    losses = [*_drops(evidence, drops), *_gates(evidence, drops)]
+    dropped = list(_drops(evidence, drops))
+    losses = [*dropped, *_gates(evidence, drops, dropped)]
     rises = _changes(evidence, worse=False)
     better = sorted((_improvement(evidence, each) for each in rises), key=lambda finding: -len(finding.cases))
     return (*errors, *findings_of(losses), *better, *_noise(evidence, [*drops, *rises]))
@@ -69,8 +71,9 @@ def _drops(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Loss]:
         yield from losses_of_drop(drop, by_node, evidence.names, evidence.alpha)
 
 
-def _gates(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Loss]:
-    """Yield the losses of failed gates that neither a drop nor an error explains."""
+def _gates(evidence: Evidence, drops: Sequence[Change], losses: Sequence[Loss]) -> Iterator[Loss]:
+    """Yield the losses of failed gates that neither a drop nor an error nor a missing document explains."""
+    without_document = {loss.testbed for loss in losses if loss.cause == MISSING_DOCUMENT}
     dropped = {(drop.testbed, drop.metric) for drop in drops}
     in_error = {outcome.testbed for outcome in evidence.errors if outcome.status == "error"}
     for judged in evidence.gates:
@@ -80,6 +83,8 @@ def _gates(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Loss]:
         loss = loss_of_gate(judged, evidence.outcomes, evidence.metrics, evidence.names, texts=evidence.texts)
         undecided = loss.kind == "undecidable" and not judged.result.not_comparable
         if (undecided or metric == "error_rate") and in_error.intersection(judged.testbeds):
+            continue
+        if undecided and NOT_IN_CORPUS in loss.text and without_document.intersection(judged.testbeds):
             continue
         if loss.kind == "undecidable" or not any((testbed, metric) in dropped for testbed in judged.testbeds):
             yield loss

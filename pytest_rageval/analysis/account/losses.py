@@ -137,10 +137,10 @@ def _missed(judged: JudgedGate, where: str, testbed: str, outcomes: Sequence[Out
 
 
 def findings_of(losses: Iterable[Loss]) -> list[Finding]:
-    """Join the losses of one kind and cause; the one with the most cases leads. Sort by cases lost."""
+    """Join the losses of one kind and cause, and gates with one reason; sort by cases lost, the most first."""
     groups: dict[tuple[Kind, str], list[Loss]] = {}
     for loss in losses:
-        groups.setdefault((loss.kind, loss.cause), []).append(loss)
+        groups.setdefault((loss.kind, loss.text if loss.kind == "undecidable" else loss.cause), []).append(loss)
     findings = [_joined(group) for group in groups.values()]
     order: list[Kind] = ["drop", "missed", "undecidable"]
     return sorted(findings, key=lambda each: (order.index(each.kind), -len(each.cases)))
@@ -148,12 +148,12 @@ def findings_of(losses: Iterable[Loss]) -> list[Finding]:
 
 def _joined(losses: Sequence[Loss]) -> Finding:
     ordered = sorted(losses, key=lambda loss: -len(loss.cases))
-    lead = ordered[0]
+    lead, others = ordered[0], ordered[1 : ALSO + 1]
     cases = dict.fromkeys(case for loss in ordered for case in loss.cases)
     return Finding(
         lead.kind, lead.cause, f"{lead.cause}: {lead.text}", lead.testbed, lead.system, lead.metric, lead.slice,
         lead.was, lead.now, lead.n, tuple(cases), lead.p_value, lead.symptom,
-        also=tuple(dict.fromkeys(loss.text for loss in ordered[1 : ALSO + 1])),
+        also=tuple(dict.fromkeys(loss.cause if lead.kind == "undecidable" else loss.text for loss in others)),
     )  # fmt: skip
 
 

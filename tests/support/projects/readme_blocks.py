@@ -16,7 +16,7 @@ from pathlib import Path
 
 __all__ = [
     "PAGES", "ROOT", "Block", "all_blocks", "blocks_of", "examples_of", "lay_out", "page_name", "printed_of", "renew",
-    "section_commands", "steps_of", "stories_of",
+    "section_commands", "steps_of", "stories_of", "timeless",
 ]  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -116,6 +116,11 @@ def steps_of(text: str) -> list[tuple[str, list[str]]]:
         elif line.strip() != "...":
             steps[-1][1].append(line)
     return steps
+
+
+def timeless(line: str) -> str:
+    """Return a line without its seconds, which differ from run to run and move what stands at their left."""
+    return re.sub(r" +", " ", re.sub(r"[\d.]+ s\b", "S s", line)) if re.search(r" cases?, .* s, ", line) else line
 
 
 def printed_of(blocks: list[Block]) -> dict[str, Block]:

@@ -9,6 +9,7 @@ from support.samples.measured_samples import measured
 
 from pytest_rageval.analysis.account.causes import cause_of_miss, symptom_of, symptom_of_misses
 from pytest_rageval.analysis.account.errors import error_findings
+from pytest_rageval.analysis.account.losses import Loss, findings_of
 from pytest_rageval.analysis.account.sentences import change_sentence, miss_sentence, p_text, two_values, where_text
 from pytest_rageval.analysis.baseline.multiplicity import holm_attainable
 from pytest_rageval.analysis.baseline.pairing import Pair
@@ -107,3 +108,11 @@ def test_a_missed_case_without_a_baseline_has_a_cause_too() -> None:
     )
     assert symptom_of_misses("generation", [replace(scored, declined=True)]) == "abstained"
     assert symptom_of_misses("retrieval", [replace(scored, evidence=0.0)]) == "passages missing"
+
+
+def test_gates_that_cannot_be_decided_for_one_reason_are_one_finding() -> None:
+    gates = ("R@5 >= baseline", "RR >= baseline")
+    losses = [Loss("undecidable", f"gate {gate}", "nothing was scored", "t.py::t") for gate in gates]
+    (finding,) = findings_of([*losses])
+    assert finding.sentence == "gate R@5 >= baseline: nothing was scored"
+    assert finding.also == ("gate RR >= baseline",)
