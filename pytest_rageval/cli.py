@@ -21,6 +21,7 @@ from pytest_rageval.commands import (
     import_arguments,
     lint,
     reviewing,
+    score_arguments,
 )
 from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
@@ -164,6 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_index(commands)
     lint.add_to(commands)
     reviewing.add_to(commands)
+    score_arguments.add_to(commands)
     return parser
 
 
