@@ -91,7 +91,7 @@ def _same_gates(scores: Scores, results: Any) -> None:
 @pytest.fixture
 def data(project: Project) -> Project:
     write_rows(project.path / "cases.jsonl", case_rows(N))
-    write_rows(project.path / "old.jsonl", answer_rows(N, seed=2, right=0.75))
+    write_rows(project.path / "old.jsonl", answer_rows(N, seed=2, right=0.75, whole=True))
     write_rows(project.path / "new.jsonl", answer_rows(N, seed=3, right=0.65))
     return project
 
