@@ -80,11 +80,12 @@ def score_files(order: Order) -> Scores:
     outcomes = outcomes_of(
         (rows_of(path.read_bytes()) for path in results), clusters_of(job), details=order.baseline is not None
     )
+    clock.lap("merge")
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
     notes = _notes(found, job, leftovers)
-    clock.lap("merge")
+    clock.lap("figures")
     scores = Scores(outcomes, figures, leftovers, order.out, notes)
     manifest = _manifest(found, job, plan, clock, len(results))
     folder.finish(results, summary_of(figures, leftovers), text_of(scores), manifest)
