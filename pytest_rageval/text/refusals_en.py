@@ -251,6 +251,13 @@ _VALUE = re.compile(
     """,
     re.VERBOSE,
 )
+_HINT = re.compile(
+    r"\b(?:no(?:t(?:enough|sufficient|adequate)?|ne|r|thing)?\b|can(?:not|['’‘`]t)|never|neither|n/a|ai\b|abrupt|cut\b|left\b"
+    r"|un(?:able|sure|certain|clear|known|answerable)|im(?:possible|feasible)|difficult|hard|challenging|need|require"
+    r"|necessary|outside|beyond|exceeds|fail|without|silent|truncated|lack|missing|incomplete|absent|omitted"
+    r"|(?:in)?(?:enough|sufficient|adequate))|n['’‘`]t\b"
+)
+"""A word of each alternative of the refusal and the closing, as the text has it before contractions are written out."""
 
 
 def clauses(text: str) -> list[str]:
@@ -291,4 +298,5 @@ ENGLISH = Wording(
         re.VERBOSE,
     ),
     closing=re.compile(_CLOSING, re.VERBOSE),
+    hint=_HINT,
 )
