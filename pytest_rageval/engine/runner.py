@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from pytest_rageval.engine.asking import Asked, Inputs
 from pytest_rageval.engine.diagnosis import diagnosis_of, reads_diagnosis, with_diagnosis
@@ -100,25 +101,23 @@ class Runner:
                 diagnosis = self._score(task, asked, answer, scores)
             except CaseError as fault:
                 error = fault
-        stored = replace(answer, trace=shortened(answer.trace, self._trace_chars, redact))
-        outcome = outcome_of(task, _lean(stored, task.case), scores, error, asked.calls)
+        stored = replace(answer, trace=shortened(answer.trace, self._trace_chars, redact)) if answer.trace else answer
         seen = Sample(task.case, answer)
         evidence = evidence_of(seen)
-        outcome = replace(
+        details: dict[str, Any] = {"evidence": evidence} if evidence is not None else {"answer_seen": answer_seen(seen)}
+        if isinstance(diagnosis, Diagnosis):
+            details["diagnosis"] = diagnosis
+        outcome = outcome_of(task, _lean(stored, task.case), scores, error, asked.calls)
+        knew = scores.get("closed_book_accuracy")
+        if knew is not None and knew.value is not None:
+            details["facets"] = {**outcome.facets, KNEW: "true" if knew.value else "false"}
+        return replace(
             outcome,
             said=text_digest(answer.text),
-            evidence=evidence,
             length=len(answer.text),
             declined=rejects(answer, self._markers),
+            **details,
         )
-        if evidence is None:
-            outcome = replace(outcome, answer_seen=answer_seen(seen))
-        if isinstance(diagnosis, Diagnosis):
-            outcome = replace(outcome, diagnosis=diagnosis)
-        knew = scores.get("closed_book_accuracy")
-        if knew is None or knew.value is None:
-            return outcome
-        return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
 
     def _score_other(self, case: Case, answer: Answer, metric: Metric) -> Score:
         return self.score(Sample(case, answer, self._markers), metric)
