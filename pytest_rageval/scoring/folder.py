@@ -43,7 +43,7 @@ class ScoreFolder:
         """
         if self.path.exists() and not self.path.is_dir():
             raise SettingError(f"{self._shown} is a file; name a folder with --out")
-        known = is_scores(self.path) or self._data.exists()
+        known = is_scores(self.path) or self.chunks.is_dir() or self.results.is_dir()
         if not known and self.path.exists() and any(self.path.iterdir()):
             raise SettingError(f"{self._shown} holds files that are no scores; name a new folder with --out")
         with written(self.path):

@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.analysis.baseline.measured import Snapshot
-from pytest_rageval.analysis.gates import check_gate, parse_gate
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.usage import CALLS
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.errors import SettingError, UnknownNameError, did_you_mean, short_repr
 from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.model.facets import FACETS, in_slice
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.versions import versions
+from pytest_rageval.report.text.lines import counted
 from pytest_rageval.scoring.chunk import Leftovers, leftovers_of, rows_of, score_chunk
 from pytest_rageval.scoring.engines.local import LocalEngine
-from pytest_rageval.scoring.folder import ScoreFolder
+from pytest_rageval.scoring.folder import ScoreFolder, written
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of
 from pytest_rageval.scoring.scores import Scores
@@ -108,8 +109,6 @@ class _Clock:
 def _split(order: Order, folder: ScoreFolder) -> Split:
     cases = {at: (path, _dataset(order, at)) for at, path in enumerate(order.cases)}
     answers = dict(enumerate(order.answers, start=len(cases)))
-    from pytest_rageval.scoring.folder import written
-
     with written(order.out):
         return split(cases, answers, folder.chunks)
 
@@ -126,25 +125,30 @@ def _job(order: Order, found: Split) -> Job:
         for instance in found.samples.get(testbed.file, ()):
             for _, case in expand(testbed.settings, [instance], testbed.settings.seed or 0):
                 mine.update(case.facets)
-        _check_testbed(testbed, mine, order.facets)
+        _check_testbed(testbed, mine)
         facets |= mine
+    matrix = order.matrix or MatrixChoice()
+    for option, name in (*(("--by", name) for name in order.facets), ("--rows", matrix.rows), ("--cols", matrix.cols)):
+        if name is not None and name not in facets:
+            raise SettingError(f"{option} names {short_repr(name)}, a facet that no case has; {did_you_mean(name, facets)}")
     files = tuple(map(shown_path, (*order.cases, *order.answers)))
     systems = {name: tuple(labels) for name, labels in found.systems.items()}
     return Job(order.testbeds, files, systems, frozenset(facets))
 
 
-def _check_testbed(testbed: ScoredTestbed, facets: set[str], by: Sequence[str]) -> None:
+def _check_testbed(testbed: ScoredTestbed, facets: set[str]) -> None:
     where = testbed.settings.origin
     for text in testbed.settings.gates:
         check_gate(parse_gate(text, where), testbed.metrics, facets, where)
     if testbed.settings.cluster is not None and testbed.cluster not in facets:
         raise SettingError(f"{where}: cluster is {short_repr(testbed.cluster)}, a facet that no case has")
-    for facet in by:
-        if facet not in facets:
-            raise SettingError(f"{where}: --by names {short_repr(facet)}, a facet that no case has")
 
 
 def _check_gates(order: Order) -> None:
+    """Refuse a matrix or a gate that cannot be computed, before anything is read."""
+    known = {name for testbed in order.testbeds for name in testbed.metrics}
+    if order.matrix is not None and order.matrix.metric not in (None, *known, *PSEUDO_METRICS):
+        raise UnknownNameError("metric", order.matrix.metric, known, "--matrix")
     for testbed in order.testbeds:
         for gate in (parse_gate(text, testbed.settings.origin) for text in testbed.settings.gates):
             if gate.baseline and order.baseline is None:
@@ -178,13 +182,14 @@ def _notes(found: Split, job: Job, leftovers: Leftovers) -> tuple[str, ...]:
     notes = []
     if ignored := ignored_keys(found, job.facets):
         notes.append(f"recorded answers have the keys {', '.join(ignored)}, which are facets of no case")
-    if leftovers.n_unused:
-        notes.append(f"{leftovers.n_unused} recorded answers are for no case: {_few(leftovers.unused)}")
-    if leftovers.n_unanswered:
+    if n := leftovers.n_unused:
+        are = "is" if n == 1 else "are"
+        notes.append(f"{counted(n, 'recorded answer')} {are} for no case: {_few(leftovers.unused)}")
+    if n := leftovers.n_unanswered:
         pairs = [f"{case} ({system})" for case, system in leftovers.unanswered]
-        notes.append(f"{leftovers.n_unanswered} cases have no answer: {_few(pairs)}")
-    if leftovers.n_long:
-        notes.append(f"{leftovers.n_long} answers are longer than 1 MiB; all of their text was scored")
+        notes.append(f"{counted(n, 'case')} {'has' if n == 1 else 'have'} no answer: {_few(pairs)}")
+    if n := leftovers.n_long:
+        notes.append(f"{counted(n, 'answer')} of more than 1 MiB; all of the text was scored")
     return tuple(notes)
 
 

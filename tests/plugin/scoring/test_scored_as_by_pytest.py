@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.projects.rag_project import Project
-from support.recorded_data import answer_rows, case_rows, write_rows
+from support.samples.recorded_data import answer_rows, case_rows, write_rows
 
 import pytest_rageval as rag
 from pytest_rageval.analysis.decisions.verdicts import GateResult
