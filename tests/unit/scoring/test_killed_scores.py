@@ -1,0 +1,92 @@
+"""`rageval score` that is killed at random moments: the next call goes on, and its files are the same bytes."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from support.samples.recorded_data import answer_rows, case_rows, write_rows
+
+N, CHUNK_BYTES, KILLS = 600, 8_000, 4
+
+CODE = f"""
+import sys
+from pytest_rageval.scoring import split
+split.CHUNK_BYTES = {CHUNK_BYTES}
+from pytest_rageval.cli import main
+sys.exit(main(["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy,token_f1", "--gate",
+               "accuracy >= 0.1", "--by", "topic", "--jobs", "2", "--out", sys.argv[1]]))
+"""
+
+
+def _started(folder: Path, out: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", CODE, out]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # noqa: S603
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    paths = [*sorted((folder / "cases").iterdir()), folder / "summary.json"]
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def _finished(folder: Path, out: str) -> float:
+    start = time.perf_counter()
+    process = _started(folder, out)
+    _, error = process.communicate()
+    assert (process.returncode, error) == (0, b"")
+    return time.perf_counter() - start
+
+
+@pytest.mark.timeout(300)
+def test_calls_that_are_killed_lose_nothing(tmp_path: Path) -> None:
+    write_rows(tmp_path / "cases.jsonl", case_rows(N))
+    write_rows(tmp_path / "answers.jsonl", answer_rows(N, seed=5))
+    seconds = _finished(tmp_path, "whole")
+    draw = random.Random(4)
+    taken_over = 0
+    for kill in range(KILLS):
+        process = _started(tmp_path, "killed")
+        time.sleep(draw.uniform(0.2, 1.0) * seconds)
+        workers = psutil.Process(process.pid).children() if process.poll() is None else []
+        process.kill()
+        process.communicate()
+        psutil.wait_procs(workers, timeout=20)
+        assert not any(worker.is_running() for worker in workers)
+        taken_over += any((tmp_path / "killed").glob("work/results/*"))
+        if kill % 2:
+            _finished(tmp_path, "killed")
+            assert _files(tmp_path / "killed") == _files(tmp_path / "whole")
+            shutil.rmtree(tmp_path / "killed")
+    assert taken_over
+
+
+def test_finished_chunks_are_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_rageval.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pytest_rageval.scoring.split.CHUNK_BYTES", CHUNK_BYTES)
+    write_rows(tmp_path / "cases.jsonl", case_rows(100))
+    write_rows(tmp_path / "answers.jsonl", answer_rows(100, seed=5))
+    call = ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy", "--jobs", "1", "--out", "scores"]
+    scored: list[bytes] = []
+    score_chunk = __import__("pytest_rageval.scoring.chunk", fromlist=["x"]).score_chunk
+
+    def failing(job: object, chunk: bytes) -> bytes:
+        if len(scored) == 3:
+            raise KeyboardInterrupt
+        scored.append(chunk)
+        result: bytes = score_chunk(job, chunk)
+        return result
+
+    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", failing)
+    assert main(call) == 130
+    first = list(scored)
+    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", lambda *args: scored.append(args[1]) or score_chunk(*args))
+    assert main(call) == 0
+    assert len(scored) == len(set(scored)) > len(first) == 3
