@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_rageval.analysis.baseline.measured import Snapshot
-from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.errors import SettingError, ascii_safe, short_repr
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.read_results import run_of
-from pytest_rageval.report.files.results_json import SCHEMA
+from pytest_rageval.report.files.results_json import SCHEMA, results_of
 from pytest_rageval.report.files.run_folder import run_age
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.scoring.folder import MANIFEST, is_scores
+from pytest_rageval.scoring.stored import run_of_scores, snapshot_of_scores
 
 __all__ = [
     "StoredRun", "UsedRecordings", "load_snapshot", "results_path", "rootdir", "runs_of", "stored_run",
@@ -98,8 +100,8 @@ def results_path(root: Path, run: str | None) -> Path:
     Raises:
         SettingError: the run is unknown or has no results.
     """
-    if run is not None and Path(run).is_file():
-        return Path(run)
+    if run is not None and (Path(run).is_file() or is_scores(Path(run))):
+        return Path(run) / MANIFEST if Path(run).is_dir() else Path(run)
     folder = _folder(root, run)
     if run is not None and Path(run).is_dir() and not (runs_of(root) / run / RESULTS).is_file():
         folder = Path(run)
@@ -119,6 +121,8 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     Raises:
         SettingError: the run is unknown, or its results cannot be read.
     """
+    if run is not None and is_scores(Path(run)):
+        return _scores(Path(run))
     path = results_path(root, run)
     try:
         results = _parse(path.read_text(encoding="utf-8"))
@@ -140,12 +144,21 @@ def load_snapshot(root: Path, name: str) -> Snapshot:
         DataError, SettingError: the run is unknown or cannot be read.
     """
     path = Path(name)
+    if is_scores(path):
+        return snapshot_of_scores(path)
     if path.is_file() and not _holds_results(path):
         return replace(read_baseline(path), path=name)
     stored = stored_run(root, name)
     info = stored.results["run"]
     where = name if path.exists() else ""
     return replace(stored.run.snapshot(), run=info["id"], versions=info["versions"], path=where)
+
+
+def _scores(path: Path) -> StoredRun:
+    """Return the run of a folder of scores."""
+    run, choice = run_of_scores(path), MatrixChoice()
+    results = results_of(run, path.name, run.started, choice)
+    return StoredRun(f"scores {ascii_safe(str(path))}", results, run, choice)
 
 
 def _parse(text: str) -> Any:

@@ -24,7 +24,9 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "score", help="score recorded answers without pytest", description=DESCRIPTION, allow_abbrev=False
     )
-    parser.add_argument("cases", metavar="CASES", help="format:path of the cases, such as jsonl:cases.jsonl")
+    parser.add_argument(
+        "cases", metavar="CASES", help="format:path of the cases, such as jsonl:cases.jsonl, or a suite NAME.rag.toml"
+    )
     parser.add_argument(
         "answers", nargs="+", type=Path, metavar="ANSWERS", help="a file of recorded answers, as of --rag-answers"
     )

@@ -11,6 +11,8 @@ from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.terminal.summary import summary_lines
 from pytest_rageval.report.text.colours import paint
+from pytest_rageval.scoring.folder import is_scores
+from pytest_rageval.scoring.stored import summary_text
 
 __all__ = ["show"]
 
@@ -19,11 +21,14 @@ def show(run: str | None) -> Iterator[str]:
     """Yield the lines of a run's summary, as wide as the terminal.
 
     Args:
-        run: the run's name, or the path of its results.json; None is the newest.
+        run: the run's name, the path of its results.json, or a folder of scores; None is the newest.
 
     Raises:
         SettingError: the run is unknown, or its results cannot be read.
     """
+    if run is not None and is_scores(Path(run)):
+        yield from summary_text(Path(run))
+        return
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)
     colours = terminal_colours()

@@ -111,7 +111,7 @@ def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recor
         record = Fields(f"{name}:{number}", read_line(text, name, number) or {})
         if file in datasets:
             instance = read_instance(record, datasets[file])
-            _claim(seen, (file, instance.id), f"the id {short_repr(instance.id)}", job, (file, number))
+            _claim(seen, instance.id, f"the id {short_repr(instance.id)}", job, (file, number))
             cases.setdefault(file, []).append(instance)
         else:
             row = read_recorded(record)

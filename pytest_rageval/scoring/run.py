@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,7 @@ class _Clock:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.started = datetime.now(timezone.utc)
         self._last = time.perf_counter()
 
     def lap(self, stage: str) -> None:
@@ -199,6 +201,7 @@ def _few(names: Sequence[str]) -> str:
 
 def _manifest(found: Split, job: Job, plan: Plan, clock: _Clock, n_parts: int) -> dict[str, Any]:
     return {
+        "started": clock.started.isoformat(timespec="seconds"),
         "data": found.digest,
         "job": job.digest,
         "files": list(job.files),

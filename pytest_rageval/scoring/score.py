@@ -12,9 +12,10 @@ from typing import Any
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
+from pytest_rageval.scoring.job import ScoredTestbed
 from pytest_rageval.scoring.run import Order, score_files
 from pytest_rageval.scoring.scores import Scores
-from pytest_rageval.scoring.testbeds import of_cases
+from pytest_rageval.scoring.testbeds import SUITE, of_cases, of_suite
 
 __all__ = ["score"]
 
@@ -22,7 +23,7 @@ Records = Iterable[Mapping[str, Any]]
 
 
 def score(
-    cases: str | Records,
+    cases: str | Path | Records,
     answers: str | Path | Sequence[str | Path] | Records,
     *,
     metrics: Sequence[str] = (),
@@ -39,7 +40,7 @@ def score(
     """Score recorded answers.
 
     Args:
-        cases: ``format:path``, or records in our own format as mappings.
+        cases: ``format:path``, the path of a suite ``NAME.rag.toml``, or records in our own format as mappings.
         answers: paths of recorded answers, or their records as mappings.
         metrics: the names of metrics; the default is that of a testbed.
         gates: gate expressions.
@@ -62,12 +63,11 @@ def score(
     before = None if baseline is None else baseline_at(Path(baseline))
     with tempfile.TemporaryDirectory(prefix="rageval-") as temporary:
         folder = Path(temporary)
-        dataset = cases if isinstance(cases, str) else f"jsonl:{_write(cases, folder / 'cases.jsonl')}"
-        testbed, path = of_cases(dataset, metrics, gates, cluster)
+        testbeds, paths = _testbeds(cases, folder / "cases.jsonl", metrics, gates, cluster)
         files = _paths(answers, folder / "answers.jsonl")
         order = Order(
-            testbeds=(testbed,),
-            cases=(path,),
+            testbeds=testbeds,
+            cases=paths,
             answers=files,
             out=folder / "scores" if out is None else Path(out),
             jobs=jobs or os.cpu_count() or 1,
@@ -77,6 +77,18 @@ def score(
         )
         scores = score_files(order)
     return scores
+
+
+def _testbeds(
+    cases: str | Path | Records, spool: Path, metrics: Sequence[str], gates: Sequence[str], cluster: str | None
+) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
+    """Return the testbeds and the files of their cases; write records to a file first."""
+    if isinstance(cases, (str, Path)) and str(cases).endswith(SUITE):
+        if metrics or gates or cluster:
+            raise SettingError(f"{cases} has its own metrics, gates and cluster; leave the arguments out")
+        return of_suite(Path(cases))
+    dataset = str(cases) if isinstance(cases, (str, Path)) else f"jsonl:{_write(cases, spool)}"
+    return of_cases(dataset, metrics, gates, cluster)
 
 
 def _paths(answers: str | Path | Sequence[str | Path] | Records, spool: Path) -> tuple[Path, ...]:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
 
 import pytest
 
-from pytest_rageval.errors import DataError, RagEvalError, UnknownNameError, coded, short_repr
+from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.hooks.collect.markers import rag_case
 from pytest_rageval.hooks.collect.usage_errors import REFUSED
-from pytest_rageval.model.facets import FACETS
-from pytest_rageval.testbeds.settings import SETTINGS
-from pytest_rageval.toml_files import headers_of, line_of, read_toml
+from pytest_rageval.testbeds.suites import read_suite
 
 __all__ = ["SuiteModule"]
-
-_TABLE = "testbed"
-_NAME = re.compile(r"[^\s:\[\]/\\#]+")
-_PYTEST = re.compile(r"_.*|pytest.*|(setup|teardown)_(module|function)|(setUp|tearDown)Module")
 
 
 def _testbed(rag: object) -> None:
@@ -52,42 +44,10 @@ class SuiteModule(pytest.Module):
 
 
 def _functions(path: Path, shown: str) -> dict[str, FunctionType]:
-    lines, suite = read_toml(path, shown)
-    for key in suite:
-        if key != _TABLE:
-            raise UnknownNameError("key", key, [_TABLE], f"{shown}:{line_of(lines, key, 0, _TABLE)}")
-    entries = suite.get(_TABLE)
-    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
-        raise DataError(f"{shown}:1", "a suite holds one or more [[testbed]] tables; add one")
-    headers = headers_of(lines, _TABLE)
-    functions: dict[str, FunctionType] = {}
-    for number, entry in enumerate(entries):
-        header = headers[number] if number < len(headers) else 0
-        name = _check(entry, lines, header, shown)
-        if name in functions:
-            raise DataError(
-                f"{shown}:{header + 1}", f"two testbeds are named {short_repr(name)}; give each a name of its own"
-            )
-        settings = {key: value for key, value in entry.items() if key != "name"}
-        functions[name] = rag_case(**settings)(_function(name, path, header + 1))
-    return functions
-
-
-def _check(entry: dict[str, Any], lines: list[str], header: int, shown: str) -> str:
-    """Return a testbed's name; raise an error with the line for an unknown key or an invalid name."""
-    for key in entry:
-        if key not in (*SETTINGS, *FACETS, "name"):
-            where = f"{shown}:{line_of(lines, key, header, _TABLE)}"
-            raise UnknownNameError("key", key, [*SETTINGS, *FACETS, "name"], where)
-    name = entry.get("name")
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or not name.isprintable():
-        what = "no name" if name is None else f"the name {short_repr(name)}"
-        problem = f"a testbed has {what}; name it without spaces, colons, slashes, brackets and #"
-        raise DataError(f"{shown}:{header + 1}", problem)
-    if _PYTEST.fullmatch(name):
-        problem = f"a testbed has the name {short_repr(name)}, which means something to pytest; choose another"
-        raise DataError(f"{shown}:{header + 1}", problem)
-    return name
+    return {
+        entry.name: rag_case(**entry.settings)(_function(entry.name, path, entry.line))
+        for entry in read_suite(path, shown)
+    }
 
 
 def _function(name: str, path: Path, line: int) -> FunctionType:

@@ -119,3 +119,37 @@ def test_baseline_gates_are_those_of_pytest(data: Project) -> None:
         _same_gates(scores, results)
     assert any(gate["status"] == "failed" and gate["baseline"] is not None for gate in results["gates"])
     assert json.loads((data.path / "old-scores" / "summary.json").read_text())["gates"] == []
+
+
+SUITE = """
+    [[testbed]]
+    name = "plain"
+    dataset = "jsonl:cases.jsonl"
+    metrics = ["accuracy", "rejection_rate"]
+    where = { topic = "Fares" }
+    facets = { stage = "live" }
+    cluster = "doc"
+    gates = ["accuracy[stage=live] >= 0.6"]
+
+    [[testbed]]
+    name = "noisy"
+    dataset = "jsonl:cases.jsonl"
+    ability = "noise_robustness"
+    noise_rate = [0.0, 0.5]
+    passages = 2
+    gates = ["accuracy[noise_rate=*] >= 0.7"]
+"""
+
+
+def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
+    data.file("all.rag.toml", SUITE)
+    results = data.run("--rag-answers", "new.jsonl").results
+    scores = rag.score("all.rag.toml", "new.jsonl", jobs=1)
+    theirs = {(o["testbed"], o["case_id"], o["system"], o["facets"].get("noise_rate")): o for o in results["outcomes"]}
+    mine = {(r["testbed"], r["case_id"], r["system"], r.get("facet.noise_rate")): r for r in scores.rows()}
+    assert mine.keys() == theirs.keys()
+    assert len({row["nodeid"] for row in mine.values()}) == len(mine)
+    for key, row in mine.items():
+        values = {name: score["value"] for name, score in theirs[key]["scores"].items() if score["value"] is not None}
+        assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
+    _same_gates(scores, results)

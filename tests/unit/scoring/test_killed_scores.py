@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
+from support.processes.process_table import adopting_orphans, descendants, wait_until_ended
 from support.samples.recorded_data import answer_rows, case_rows, write_rows
 
 N, CHUNK_BYTES, KILLS = 600, 8_000, 4
@@ -53,11 +53,10 @@ def test_calls_that_are_killed_lose_nothing(tmp_path: Path) -> None:
     for kill in range(KILLS):
         process = _started(tmp_path, "killed")
         time.sleep(draw.uniform(0.2, 1.0) * seconds)
-        workers = psutil.Process(process.pid).children() if process.poll() is None else []
-        process.kill()
-        process.communicate()
-        psutil.wait_procs(workers, timeout=20)
-        assert not any(worker.is_running() for worker in workers)
+        with adopting_orphans():
+            process.kill()
+            process.communicate()
+            assert not wait_until_ended(set(descendants()), 20)
         taken_over += any((tmp_path / "killed").glob("work/results/*"))
         if kill % 2:
             _finished(tmp_path, "killed")
