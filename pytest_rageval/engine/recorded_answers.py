@@ -29,7 +29,9 @@ class RecordedAnswers:
         labels: for a part of the answers, each system of all of them with its distinct facets `labels_of`.
     """
 
-    def __init__(self, rows: Sequence[Recorded], labels: Mapping[str, Sequence[Mapping[str, str]]] | None = None) -> None:
+    def __init__(
+        self, rows: Sequence[Recorded], labels: Mapping[str, Sequence[Mapping[str, str]]] | None = None
+    ) -> None:
         self._facets: frozenset[str] | None = None
         self._rows: dict[tuple[str, str], list[Recorded]] = {}
         for row in rows:

@@ -77,7 +77,9 @@ class ScoreFolder:
         with written(self.path), whole_files(path) as (part,):
             part.write_bytes(result)
 
-    def finish(self, results: Sequence[Path], summary: Mapping[str, Any], text: str, manifest: Mapping[str, Any]) -> None:
+    def finish(
+        self, results: Sequence[Path], summary: Mapping[str, Any], text: str, manifest: Mapping[str, Any]
+    ) -> None:
         """Write the rows of all results, the summary, and the manifest last; remove the work in progress."""
         cases = self.path / "cases"
         with written(self.path):

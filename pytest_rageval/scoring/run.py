@@ -14,7 +14,6 @@ from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.usage import CALLS
-from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, UnknownNameError, did_you_mean, short_repr
 from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.model.facets import FACETS, in_slice
@@ -29,7 +28,7 @@ from pytest_rageval.scoring.folder import ScoreFolder, written
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of
 from pytest_rageval.scoring.scores import Scores
-from pytest_rageval.scoring.split import Split, ignored_keys, split
+from pytest_rageval.scoring.split import File, Split, ignored_keys, split
 from pytest_rageval.scoring.summary import summary_of, text_of
 from pytest_rageval.testbeds.expand import expand
 
@@ -42,9 +41,8 @@ class Order:
 
     Attributes:
         testbeds: the testbeds; `ScoredTestbed.file` counts in ``cases``.
-        cases: the files of cases.
-        answers: the files of answers.
-        names: the names of files for messages, where they differ from the paths.
+        cases: the files of cases, with their names in messages.
+        answers: the files of answers, with theirs.
         out: the folder to write.
         jobs: number of processes.
         facets: the facets over whose values means are taken.
@@ -53,8 +51,8 @@ class Order:
     """
 
     testbeds: tuple[ScoredTestbed, ...]
-    cases: tuple[Path, ...]
-    answers: tuple[Path, ...]
+    cases: tuple[tuple[Path, str], ...]
+    answers: tuple[tuple[Path, str], ...]
     out: Path
     jobs: int = 1
     facets: tuple[str, ...] = ()
@@ -109,10 +107,9 @@ class _Clock:
 
 
 def _split(order: Order, folder: ScoreFolder) -> Split:
-    cases = {at: (path, _dataset(order, at)) for at, path in enumerate(order.cases)}
-    answers = dict(enumerate(order.answers, start=len(cases)))
+    cases = [File(path, name, _dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
     with written(order.out):
-        return split(cases, answers, folder.chunks)
+        return split(cases, [File(path, name) for path, name in order.answers], folder.chunks)
 
 
 def _dataset(order: Order, file: int) -> str:
@@ -132,8 +129,10 @@ def _job(order: Order, found: Split) -> Job:
     matrix = order.matrix or MatrixChoice()
     for option, name in (*(("--by", name) for name in order.facets), ("--rows", matrix.rows), ("--cols", matrix.cols)):
         if name is not None and name not in facets:
-            raise SettingError(f"{option} names {short_repr(name)}, a facet that no case has; {did_you_mean(name, facets)}")
-    files = tuple(map(shown_path, (*order.cases, *order.answers)))
+            raise SettingError(
+                f"{option} names {short_repr(name)}, a facet that no case has; {did_you_mean(name, facets)}"
+            )
+    files = tuple(name for _, name in (*order.cases, *order.answers))
     systems = {name: tuple(labels) for name, labels in found.systems.items()}
     return Job(order.testbeds, files, systems, frozenset(facets))
 

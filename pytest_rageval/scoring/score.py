@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
@@ -67,8 +68,8 @@ def score(
         files = _paths(answers, folder / "answers.jsonl")
         order = Order(
             testbeds=testbeds,
-            cases=paths,
-            answers=files,
+            cases=tuple((path, _shown(path, folder)) for path in paths),
+            answers=tuple((path, _shown(path, folder)) for path in files),
             out=folder / "scores" if out is None else Path(out),
             jobs=jobs or os.cpu_count() or 1,
             facets=tuple(by),
@@ -77,6 +78,11 @@ def score(
         )
         scores = score_files(order)
     return scores
+
+
+def _shown(path: Path, spool: Path) -> str:
+    """Return the name of a file in messages; records have the name of their argument."""
+    return path.stem if path.parent == spool else shown_path(path)
 
 
 def _testbeds(

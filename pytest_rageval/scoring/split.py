@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zlib import crc32
@@ -13,13 +13,13 @@ from zlib import crc32
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.recorded import KEYS, read_recorded
-from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
+from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text
 from pytest_rageval.engine.recorded_answers import labels_of, system_of
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.case import Instance
 from pytest_rageval.testbeds.ids import safe
 
-__all__ = ["CHUNK_BYTES", "Split", "split"]
+__all__ = ["CHUNK_BYTES", "File", "Split", "ignored_keys", "split"]
 
 CHUNK_BYTES = 2_500_000
 """Bytes of cases and answers in a chunk, about 5,000 answers."""
@@ -54,14 +54,29 @@ class Split:
     keys: set[str] = field(default_factory=set)
 
 
-def split(cases: Mapping[int, tuple[Path, str]], answers: Mapping[int, Path], folder: Path) -> Split:
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of cases or answers.
+
+    Attributes:
+        path: its path.
+        name: its name in messages.
+        dataset: for cases, the facet ``dataset``.
+    """
+
+    path: Path
+    name: str
+    dataset: str = ""
+
+
+def split(cases: Sequence[File], answers: Sequence[File], folder: Path) -> Split:
     """Write the lines of all files into chunks by the id of their case.
 
     The number of chunks depends on the size of the data alone.
 
     Args:
-        cases: number of a file -> its path and the facet ``dataset`` of its cases.
-        answers: number of a file of answers -> its path.
+        cases: the files of cases, numbered from 0.
+        answers: the files of answers; their numbers follow.
         folder: an empty folder for the chunks.
 
     Raises:
@@ -69,32 +84,32 @@ def split(cases: Mapping[int, tuple[Path, str]], answers: Mapping[int, Path], fo
         OSError: a chunk cannot be written.
     """
     found = Split()
-    paths = [*(path for path, _ in cases.values()), *answers.values()]
-    for path in paths:
-        if not path.is_file():
-            read_text(path)  # raises for a missing file, a folder or a device
-    writer = _Writer(folder, sum(path.stat().st_size for path in paths) // CHUNK_BYTES + 1)
+    files = (*cases, *answers)
+    for file in files:
+        if not file.path.is_file():
+            read_text(file.path)  # raises for a missing file, a folder or a device
+    writer = _Writer(folder, sum(file.path.stat().st_size for file in files) // CHUNK_BYTES + 1)
     digest = hashlib.sha256()
-    for number, (path, dataset) in cases.items():
+    for number, file in enumerate(cases):
         shapes: set[tuple[str, ...]] = set()
         found.n_cases[number] = 0
-        for line, raw, values in _records(path, digest):
+        for line, raw, values in _records(file, digest):
             found.n_cases[number] += 1
             name = _id(values)
             if tuple(values) not in shapes or name is None:
                 shapes.add(tuple(values))
-                instance = read_instance(Fields(f"{shown_path(path)}:{line}", values), dataset)
+                instance = read_instance(Fields(f"{file.name}:{line}", values), file.dataset)
                 found.samples.setdefault(number, []).append(instance)
                 name = instance.id
             writer.write(safe(name), number, line, raw)
     known: set[object] = set()
-    for number, path in answers.items():
-        for line, raw, values in _records(path, digest):
+    for number, file in enumerate(answers, start=len(cases)):
+        for line, raw, values in _records(file, digest):
             found.n_answers += 1
             name = _id(values)
             shape = tuple(values), values.get("system"), values.get("workflow"), values.get("model")
             if name is None or not _is_known(shape, known):
-                row = read_recorded(Fields(f"{shown_path(path)}:{line}", values))
+                row = read_recorded(Fields(f"{file.name}:{line}", values))
                 name = row.id
                 known.add(shape)
                 found.keys.update(row.where)
@@ -122,18 +137,17 @@ def _id(values: JsonObject) -> str | None:
     return str(value) if type(value) is int else None
 
 
-def _records(path: Path, digest: hashlib._Hash) -> Iterator[tuple[int, bytes, JsonObject]]:
+def _records(file: File, digest: hashlib._Hash) -> Iterator[tuple[int, bytes, JsonObject]]:
     """Yield the line number, the text and the values of each record, and add the lines to the digest.
 
     The values are read fast and may be wrong in details that `read_line` refuses; the chunk reads its lines with that.
     """
-    name = shown_path(path)
-    with path.open("rb") as stream:
+    with file.path.open("rb") as stream:
         start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
         stream.seek(0)
         if start.startswith(b"["):
             digest.update(stream.read())
-            yield from ((line, json.dumps(values).encode(), values) for line, values in read_records(path))
+            yield from ((line, json.dumps(values).encode(), values) for line, values in read_records(file.path))
             return
         n = 0
         for line, raw in enumerate(stream, start=1):
@@ -141,9 +155,9 @@ def _records(path: Path, digest: hashlib._Hash) -> Iterator[tuple[int, bytes, Js
             text = raw.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n") if line == 1 else raw.strip(b" \t\r\n")
             if text:
                 n += 1
-                yield line, text, _values(text, name, line)
+                yield line, text, _values(text, file.name, line)
         if not n:
-            raise DataError(f"{name}:1", "the file holds no record; it needs at least one JSON object")
+            raise DataError(f"{file.name}:1", "the file holds no record; it needs at least one JSON object")
 
 
 def _values(text: bytes, name: str, line: int) -> JsonObject:

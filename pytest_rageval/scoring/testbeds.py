@@ -37,7 +37,7 @@ def of_cases(
     values: Mapping[str, object] = {"dataset": dataset, "gates": list(gates), "cluster": cluster}
     settings = parse_settings({**values, **({"metrics": list(metrics)} if metrics else {})}, WHERE)
     path = _path(settings, ())
-    return (_testbed(shown_path(path), _stem(path), settings, path, 0),), (path,)
+    return (_testbed(path.name, _stem(path), settings, path, 0),), (path,)
 
 
 def of_suite(suite: Path) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:

@@ -43,7 +43,9 @@ def write_data(folder: Path, rows: int) -> int:
             case = {"id": f"q{number}", "question": f"What is the fare of line {number}?", "answers": [gold],
                     "topic": draw.choice(TOPICS), "task": draw.choice(("qa", "lookup"))}  # fmt: skip
             cases.write(json.dumps(case) + "\n")
-            answers.write(json.dumps({"id": f"q{number}", "answer": (gold + " " + text if right else text)[:200]}) + "\n")
+            answers.write(
+                json.dumps({"id": f"q{number}", "answer": (gold + " " + text if right else text)[:200]}) + "\n"
+            )
     return sum((folder / name).stat().st_size for name in ("cases.jsonl", "answers.jsonl"))
 
 
@@ -85,7 +87,7 @@ def measure(folder: Path, jobs: int) -> dict[str, float]:
                "accuracy >= 0.5", "--matrix", "accuracy", "--out", "scores", "--jobs", str(jobs)]  # fmt: skip
     start = time.perf_counter()
     with (folder / "log.txt").open("w") as log:
-        child = subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=log, stderr=log)  # noqa: S603
+        child = subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=log, stderr=log)
         peaks: dict[int, float] = {}
         disk = 0
         while True:

@@ -27,7 +27,7 @@ sys.exit(main(["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accu
 
 def _started(folder: Path, out: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", CODE, out]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # noqa: S603
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -86,6 +86,8 @@ def test_finished_chunks_are_not_scored_again(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", failing)
     assert main(call) == 130
     first = list(scored)
-    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", lambda *args: scored.append(args[1]) or score_chunk(*args))
+    monkeypatch.setattr(
+        "pytest_rageval.scoring.run.score_chunk", lambda *args: scored.append(args[1]) or score_chunk(*args)
+    )
     assert main(call) == 0
     assert len(scored) == len(set(scored)) > len(first) == 3

@@ -251,7 +251,7 @@ def _small_files() -> None:
 def test_a_full_disk_is_one_sentence_and_leaves_nothing_that_is_read_later(folder: Path, score: Command) -> None:
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # half of a module in the cache would stay
     call = [*ENTRY, "score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy", "--out", "scores"]
-    done = subprocess.run(call, preexec_fn=_small_files, env=environment, capture_output=True, text=True, check=False)  # noqa: S603, PLW1509
+    done = subprocess.run(call, preexec_fn=_small_files, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("rageval: scores cannot be written: File too large; finished chunks stay")
     assert len(done.stderr.splitlines()) == 1
