@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from pytest_rageval.engine.asking import Asked, Inputs
@@ -30,6 +31,8 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 
 __all__ = ["Runner", "as_asked", "outcome_of"]
+
+NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Runner:
@@ -107,17 +110,12 @@ class Runner:
         details: dict[str, Any] = {"evidence": evidence} if evidence is not None else {"answer_seen": answer_seen(seen)}
         if isinstance(diagnosis, Diagnosis):
             details["diagnosis"] = diagnosis
-        outcome = outcome_of(task, _lean(stored, task.case), scores, error, asked.calls)
+        details |= {"said": text_digest(answer.text), "length": len(answer.text)}
+        details["declined"] = rejects(answer, self._markers)
         knew = scores.get("closed_book_accuracy")
         if knew is not None and knew.value is not None:
-            details["facets"] = {**outcome.facets, KNEW: "true" if knew.value else "false"}
-        return replace(
-            outcome,
-            said=text_digest(answer.text),
-            length=len(answer.text),
-            declined=rejects(answer, self._markers),
-            **details,
-        )
+            details["facets"] = {**task.case.facets, KNEW: "true" if knew.value else "false"}
+        return outcome_of(task, _lean(stored, task.case), scores, error, asked.calls, details)
 
     def _score_other(self, case: Case, answer: Answer, metric: Metric) -> Score:
         return self.score(Sample(case, answer, self._markers), metric)
@@ -147,13 +145,17 @@ def outcome_of(
     scores: Mapping[str, Score] | None = None,
     error: CaseError | None = None,
     calls: Calls | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
 ) -> Outcome:
-    """Return a task's outcome: scored, or with ``error`` an error that keeps the answer and scores so far."""
+    """Return a task's outcome: scored, or with ``error`` an error that keeps the answer and scores so far.
+
+    ``details`` are further fields of the outcome.
+    """
+    facets = task.case.facets
     outcome = Outcome(
         nodeid=task.nodeid,
         case_id=task.case.id,
         testbed=task.testbed,
-        facets=task.case.facets,
         system=task.system,
         status="scored" if error is None else "error",
         answer=answer,
@@ -163,8 +165,9 @@ def outcome_of(
         error_type=None if error is None else error.kind,
         calls=calls,
         data=case_digest(task.case),
+        **{"facets": facets, **details},
     )
-    if not is_variant(task.case.facets):
+    if not is_variant(facets):
         return outcome
     pool = {passage.id for passage in task.case.instance.passages or ()}
     added = tuple(passage for passage in task.case.supplied or () if passage.id not in pool)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.recorded import Recorded, read_recorded
 from pytest_rageval.datasets.source import read_line
-from pytest_rageval.engine.asking import Desk
-from pytest_rageval.engine.inputs.scoring_input import Sources
-from pytest_rageval.engine.loop import NoLoop
+from pytest_rageval.engine.asking import Asked
+from pytest_rageval.engine.outages import answer_before
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
-from pytest_rageval.errors import short_repr
-from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.errors import CaseError, short_repr
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.facets import matches, own_labels
 from pytest_rageval.model.outcome import Outcome
@@ -72,14 +70,15 @@ def score_chunk(job: Job, chunk: bytes) -> bytes:
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
     runner = Runner(DEFAULT_MARKERS)
-    outcomes, names = [], set()
+    outcomes: list[Outcome] = []
+    names: set[str] = set()
     for testbed in job.testbeds:
+        axes = testbed.settings.multiplied
         for task, name in _tasks(job, testbed, cases.get(testbed.file, ()), answers):
             names.update((name, task.case.id))
-            desk = Desk(RecordedAnswerer(answers, task.system, name, _axes(testbed)), _SOURCES, DEFAULT_MARKERS)
-            outcomes.append(runner.run(task, desk.ask(task, Meter())))
+            outcomes.append(runner.run(task, _asked(task, RecordedAnswerer(answers, task.system, name, axes))))
     outcomes.sort(key=lambda outcome: (outcome.testbed, outcome.nodeid))
-    head = json.dumps(_encode(_leftovers(outcomes, answers.unused(names))), ensure_ascii=True)
+    head = json.dumps(asdict(_leftovers(outcomes, answers.unused(names))))
     return head.encode() + b"\n" + pack(map(row_of, outcomes))
 
 
@@ -95,7 +94,18 @@ def rows_of(result: bytes) -> bytes:
     return result[result.index(b"\n") + 1 :]
 
 
-_SOURCES = Sources(NoLoop())
+def _asked(task: Task, answerer: RecordedAnswerer) -> Asked:
+    """Return a recorded answer as `Desk.ask` does, without the models and traces of a session."""
+    meter = Meter()
+    outer = SCOPE.set(Scope(meter))
+    answer, fault = None, None
+    try:
+        answer = answerer(task.case)
+    except CaseError as error:
+        answer, fault = answer_before(error), error
+    finally:
+        SCOPE.reset(outer)
+    return Asked(answer, fault, calls=meter.calls if meter.calls.calls else None)
 
 
 def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recorded]]:
@@ -153,10 +163,6 @@ def _shown(name: str, case: Case) -> str:
     return case.id + name.removeprefix(safe(case.id)) if name.startswith(safe(case.id)) else f"{case.id}-{name}"
 
 
-def _axes(testbed: ScoredTestbed) -> tuple[str, ...]:
-    return testbed.settings.multiplied
-
-
 def _leftovers(outcomes: Sequence[Outcome], unused: Sequence[str]) -> Leftovers:
     unanswered = sorted((o.case_id, o.system) for o in outcomes if o.error_type == "no_recorded_answer")
     n_long = sum((outcome.length or 0) > LONG for outcome in outcomes)
@@ -165,9 +171,3 @@ def _leftovers(outcomes: Sequence[Outcome], unused: Sequence[str]) -> Leftovers:
 
 LONG = 2**20
 """Characters of an answer that reports store."""
-
-
-def _encode(leftovers: Leftovers) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(leftovers)

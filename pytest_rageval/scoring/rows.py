@@ -19,6 +19,7 @@ __all__ = ["Outcomes", "pack", "row_of", "unpack"]
 FACET, SCORE, REASON, USAGE = "facet.", "score.", "reason.", "usage."
 
 _PLAIN = ("nodeid", "case_id", "testbed", "system", "status")
+_TEXTS = ("data", "said", "declined")
 _KNOWN = ("evidence", "answer_seen", "length")
 _DIAGNOSIS = ("type", "right", "grounded", "end", "why")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s", "total_tokens")
@@ -39,23 +40,21 @@ def row_of(outcome: Outcome) -> dict[str, Any]:
             row[REASON + name] = score.reason
         else:
             row[SCORE + name] = score.value
-    if outcome.data:
-        row["data"] = outcome.data
-    if outcome.said:
-        row["said"] = outcome.said
-    for name in _KNOWN:
-        if (value := getattr(outcome, name)) is not None:
-            row[name] = value
-    if outcome.declined:
-        row["declined"] = True
+    row |= {name: value for name in _TEXTS if (value := getattr(outcome, name))}
+    row |= {name: value for name in _KNOWN if (value := getattr(outcome, name)) is not None}
     if outcome.diagnosis is not None:
         row["diagnosis"] = [getattr(outcome.diagnosis, name) for name in _DIAGNOSIS]
+    return row | _usage(outcome)
+
+
+def _usage(outcome: Outcome) -> dict[str, Any]:
+    """Return whether a case was answered, and what the answer used."""
+    row: dict[str, Any] = {}
     if answered([outcome]):
         row["answered"] = True
-        usage = outcome.answer.usage if outcome.answer is not None else None
-        for name in _USAGE if usage is not None else ():
-            if (value := getattr(usage, name)) is not None:
-                row[USAGE + name] = value
+        usage = None if outcome.answer is None else outcome.answer.usage
+        names = _USAGE if usage is not None else ()
+        row |= {USAGE + name: value for name in names if (value := getattr(usage, name)) is not None}
     if outcome.calls is not None:
         row["calls"] = encode_calls(outcome.calls)
     return row
@@ -130,7 +129,7 @@ class Outcomes:
         return self._scores[items]
 
     def _detailed(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        details: dict[str, Any] = {name: row[name] for name in ("data", "said", *_KNOWN, "declined") if name in row}
+        details: dict[str, Any] = {name: row[name] for name in (*_TEXTS, *_KNOWN) if name in row}
         if "diagnosis" in row:
             details["diagnosis"] = Diagnosis(*row["diagnosis"])
         return details

@@ -76,8 +76,7 @@ def score(
             matrix=choice,
             baseline=before,
         )
-        scores = score_files(order)
-    return scores
+        return score_files(order)
 
 
 def _shown(path: Path, spool: Path) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.decisions.verdicts import GateResult
-from pytest_rageval.errors import MissingDependencyError, SettingError, UnknownNameError
+from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import matches
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.scoring.chunk import Leftovers
@@ -17,8 +18,6 @@ from pytest_rageval.scoring.merge import Figures
 from pytest_rageval.scoring.rows import row_of
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pytest_rageval.analysis.cells import Cell
 
 __all__ = ["Scores"]
@@ -78,17 +77,17 @@ class Scores:
         """Yield one row for each case and system, with the columns of ``cases/``."""
         return map(row_of, self.outcomes)
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """Return the rows as a data frame.
 
         Raises:
-            MissingDependencyError: pandas is not installed.
+            SettingError: pandas is not installed.
         """
         try:
-            import pandas as pd
+            pandas = import_module("pandas")
         except ImportError as error:
-            raise MissingDependencyError("to_pandas", "pandas") from error
-        return pd.DataFrame.from_records(list(self.rows()))
+            raise SettingError("to_pandas needs pandas; install it with: pip install pandas") from error
+        return pandas.DataFrame.from_records(list(self.rows()))
 
 
 def _text(facets: dict[str, str]) -> str:

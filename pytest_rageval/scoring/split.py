@@ -162,15 +162,13 @@ def _records(file: File, digest: hashlib._Hash) -> Iterator[tuple[int, bytes, Js
 
 def _values(text: bytes, name: str, line: int) -> JsonObject:
     try:
-        values = json.loads(text.decode("utf-8"))
+        values: object = json.loads(text.decode("utf-8"))
     except UnicodeDecodeError as error:
         problem = f"byte 0x{text[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise DataError(f"{name}:{line}", problem, code="RAG204") from None
     except (ValueError, RecursionError):
         values = None
-    if not isinstance(values, dict):
-        values = read_line(text.decode("utf-8"), name, line) or {}
-    return values
+    return values if isinstance(values, dict) else read_line(text.decode("utf-8"), name, line) or {}
 
 
 class _Writer:

@@ -7,11 +7,16 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from support.processes.process_table import adopting_orphans, descendants, wait_until_ended
 from support.samples.recorded_data import answer_rows, case_rows, write_rows
+
+from pytest_rageval.cli import main
+from pytest_rageval.scoring.chunk import score_chunk
+from pytest_rageval.scoring.job import Job
 
 N, CHUNK_BYTES, KILLS = 600, 8_000, 4
 
@@ -66,28 +71,21 @@ def test_calls_that_are_killed_lose_nothing(tmp_path: Path) -> None:
 
 
 def test_finished_chunks_are_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_rageval.cli import main
-
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pytest_rageval.scoring.split.CHUNK_BYTES", CHUNK_BYTES)
     write_rows(tmp_path / "cases.jsonl", case_rows(100))
     write_rows(tmp_path / "answers.jsonl", answer_rows(100, seed=5))
     call = ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy", "--jobs", "1", "--out", "scores"]
     scored: list[bytes] = []
-    score_chunk = __import__("pytest_rageval.scoring.chunk", fromlist=["x"]).score_chunk
 
-    def failing(job: object, chunk: bytes) -> bytes:
-        if len(scored) == 3:
+    def counting(job: Job, chunk: bytes, most: int) -> bytes:
+        if len(scored) == most:
             raise KeyboardInterrupt
         scored.append(chunk)
-        result: bytes = score_chunk(job, chunk)
-        return result
+        return score_chunk(job, chunk)
 
-    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", failing)
+    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", partial(counting, most=3))
     assert main(call) == 130
-    first = list(scored)
-    monkeypatch.setattr(
-        "pytest_rageval.scoring.run.score_chunk", lambda *args: scored.append(args[1]) or score_chunk(*args)
-    )
+    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", partial(counting, most=1_000))
     assert main(call) == 0
-    assert len(scored) == len(set(scored)) > len(first) == 3
+    assert len(scored) == len(set(scored)) > 3

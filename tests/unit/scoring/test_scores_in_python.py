@@ -59,7 +59,7 @@ def test_what_cannot_be_meant_is_refused() -> None:
     with pytest.raises(rag.SettingError, match="unknown metric 'acuracy'"):
         scores.mean("acuracy")
     with pytest.raises(rag.SettingError, match=r"answers\[1\] is 'x'; give records as mappings"):
-        rag.score(CASES, [answers()[0], "x"], metrics=["accuracy"], jobs=1)  # type: ignore[arg-type, list-item]
+        rag.score(CASES, [answers()[0], "x"], metrics=["accuracy"], jobs=1)  # type: ignore[arg-type]
     with pytest.raises(rag.SettingError, match=r"cases\[0\] cannot be written as JSON"):
         rag.score([{"id": {1}}], answers(), metrics=["accuracy"], jobs=1)
 
