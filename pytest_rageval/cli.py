@@ -21,11 +21,11 @@ from pytest_rageval.commands import (
     import_arguments,
     lint,
     reviewing,
-    score_arguments,
 )
 from pytest_rageval.commands.chains import arguments as chain_arguments
 from pytest_rageval.commands.exports import formats
 from pytest_rageval.commands.generation import shrink
+from pytest_rageval.commands.scoring import arguments as score_arguments
 from pytest_rageval.errors import RagEvalError, SettingError, coded
 from pytest_rageval.report.text.fit_text import legible
 

@@ -18,7 +18,6 @@ from pytest_rageval.report.files.run_folder import run_age
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.folder import MANIFEST, is_scores
-from pytest_rageval.scoring.stored import run_of_scores, snapshot_of_scores
 
 __all__ = [
     "StoredRun", "UsedRecordings", "load_snapshot", "results_path", "rootdir", "runs_of", "stored_run",
@@ -145,6 +144,8 @@ def load_snapshot(root: Path, name: str) -> Snapshot:
     """
     path = Path(name)
     if is_scores(path):
+        from pytest_rageval.scoring.stored import snapshot_of_scores
+
         return snapshot_of_scores(path)
     if path.is_file() and not _holds_results(path):
         return replace(read_baseline(path), path=name)
@@ -156,6 +157,8 @@ def load_snapshot(root: Path, name: str) -> Snapshot:
 
 def _scores(path: Path) -> StoredRun:
     """Return the run of a folder of scores."""
+    from pytest_rageval.scoring.stored import run_of_scores
+
     run, choice = run_of_scores(path), MatrixChoice()
     results = results_of(run, path.name, run.started, choice)
     return StoredRun(f"scores {ascii_safe(str(path))}", results, run, choice)

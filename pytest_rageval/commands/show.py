@@ -12,7 +12,6 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.terminal.summary import summary_lines
 from pytest_rageval.report.text.colours import paint
 from pytest_rageval.scoring.folder import is_scores
-from pytest_rageval.scoring.stored import summary_text
 
 __all__ = ["show"]
 
@@ -27,6 +26,8 @@ def show(run: str | None) -> Iterator[str]:
         SettingError: the run is unknown, or its results cannot be read.
     """
     if run is not None and is_scores(Path(run)):
+        from pytest_rageval.scoring.stored import summary_text
+
         yield from summary_text(Path(run))
         return
     stored = stored_run(rootdir(Path.cwd()), run)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
-from pytest_rageval.scoring.chunk import rows_of
 
 __all__ = ["MANIFEST", "ScoreFolder", "is_scores", "written"]
 
@@ -78,16 +77,16 @@ class ScoreFolder:
             part.write_bytes(result)
 
     def finish(
-        self, results: Sequence[Path], summary: Mapping[str, Any], text: str, manifest: Mapping[str, Any]
+        self, parts: Iterable[bytes], summary: Mapping[str, Any], text: str, manifest: Mapping[str, Any]
     ) -> None:
-        """Write the rows of all results, the summary, and the manifest last; remove the work in progress."""
+        """Write the packed rows of all chunks, the summary, and the manifest last; remove the work in progress."""
         cases = self.path / "cases"
         with written(self.path):
             (self.path / MANIFEST).unlink(missing_ok=True)
             shutil.rmtree(cases, ignore_errors=True)
             cases.mkdir()
-            for at, path in enumerate(results):
-                (cases / f"part-{at:05d}.jsonl.gz").write_bytes(rows_of(path.read_bytes()))
+            for at, part in enumerate(parts):
+                (cases / f"part-{at:05d}.jsonl.gz").write_bytes(part)
             _write(self.path / SUMMARY, _json(summary))
             _write(self.path / TEXT, text)
             _write(self.path / MANIFEST, _json({"schema": SCHEMA, **manifest}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
@@ -77,9 +77,7 @@ def score_files(order: Order) -> Scores:
     clock.lap("split")
     results, leftovers = _score(order, folder, job, found)
     clock.lap("score")
-    outcomes = outcomes_of(
-        (rows_of(path.read_bytes()) for path in results), clusters_of(job), details=order.baseline is not None
-    )
+    outcomes = outcomes_of(_parts(results), clusters_of(job), details=order.baseline is not None)
     clock.lap("merge")
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
@@ -88,8 +86,13 @@ def score_files(order: Order) -> Scores:
     clock.lap("figures")
     scores = Scores(outcomes, figures, leftovers, order.out, notes)
     manifest = _manifest(found, job, plan, clock, len(results))
-    folder.finish(results, summary_of(figures, leftovers), text_of(scores), manifest)
+    folder.finish(_parts(results), summary_of(figures, leftovers), text_of(scores), manifest)
     return scores
+
+
+def _parts(results: Sequence[Path]) -> Iterator[bytes]:
+    """Yield the packed rows of each result."""
+    return (rows_of(path.read_bytes()) for path in results)
 
 
 class _Clock:

@@ -48,6 +48,12 @@ def _finished(folder: Path, out: str) -> float:
     return time.perf_counter() - start
 
 
+def _wait_for_result(folder: Path, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a chunk is scored, or the call has ended."""
+    while process.poll() is None and not any(folder.glob("work/results/*")):
+        time.sleep(0.005)
+
+
 @pytest.mark.timeout(300)
 def test_calls_that_are_killed_lose_nothing(tmp_path: Path) -> None:
     write_rows(tmp_path / "cases.jsonl", case_rows(N))
@@ -57,7 +63,10 @@ def test_calls_that_are_killed_lose_nothing(tmp_path: Path) -> None:
     taken_over = 0
     for kill in range(KILLS):
         process = _started(tmp_path, "killed")
-        time.sleep(draw.uniform(0.2, 1.0) * seconds)
+        if kill % 2:
+            time.sleep(draw.uniform(0.2, 1.0) * seconds)
+        else:
+            _wait_for_result(tmp_path / "killed", process)
         with adopting_orphans():
             process.kill()
             process.communicate()

@@ -49,6 +49,6 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
-    from pytest_rageval.commands.score import score
+    from pytest_rageval.commands.scoring.score import score
 
     return score(arguments)
