@@ -10,9 +10,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from support.codes import without_code
 from support.samples.recorded_data import write_rows
@@ -52,8 +54,14 @@ def score(folder: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     return call
 
 
+SCHEMA = json.loads(files("pytest_rageval.scoring").joinpath("summary.schema.json").read_text(encoding="utf-8"))
+
+
 def summary(folder: Path, out: str = "scores") -> Any:
-    return json.loads((folder / out / "summary.json").read_text(encoding="utf-8"))
+    """Return the summary, which has to be what the shipped schema describes."""
+    written = json.loads((folder / out / "summary.json").read_text(encoding="utf-8"))
+    jsonschema.validate(written, SCHEMA)
+    return written
 
 
 def rows(folder: Path, out: str = "scores") -> list[Any]:

@@ -154,6 +154,8 @@ def test_every_clause_that_refuses_has_a_hint() -> None:
     refused = [each for each in wordings if ENGLISH.refusal.search(each) or ENGLISH.closing.search(each)]
     assert len(refused) > 100
     assert [each for each in refused if not ENGLISH.hint.search(each)] == []
+    texts = [row["answer"] for row in ROWS if any(map(ENGLISH.refusal.search, ENGLISH.clauses(row["answer"])))]
+    assert [text for text in texts if not ENGLISH.hint.search(text.lower())] == []
 
 
 @given(st.from_regex(ENGLISH.refusal) | st.from_regex(ENGLISH.closing))
