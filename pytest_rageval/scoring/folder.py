@@ -50,20 +50,15 @@ class ScoreFolder:
             for folder in (self.chunks, self.results):
                 folder.mkdir(parents=True, exist_ok=True)
 
-    def claim(self, data: str) -> None:
-        """Note the digest of the data, so that only calls with this data use the folder.
+    def check(self, data: str) -> None:
+        """Refuse finished scores of other data; results of unfinished ones are only used for equal chunks.
 
         Raises:
             SettingError: the folder holds scores of other data.
         """
-        earlier = self.manifest()["data"] if is_scores(self.path) else None
-        if earlier is None and self._data.exists():
-            earlier = self._data.read_text(encoding="ascii")
-        if earlier not in (None, data):
-            shutil.rmtree(self.chunks)
+        if is_scores(self.path) and self.manifest()["data"] != data:
+            shutil.rmtree(self.path / "work", ignore_errors=True)
             raise SettingError(f"{self._shown} holds scores of other data; name another folder with --out")
-        with written(self.path), whole_files(self._data) as (part,):
-            part.write_text(data, encoding="ascii")
 
     def result(self, chunk: Path, job: str) -> Path:
         """Return the path of a chunk's result, named by all that decides it."""
@@ -116,10 +111,6 @@ class ScoreFolder:
     @property
     def _shown(self) -> str:
         return ascii_safe(str(self.path))
-
-    @property
-    def _data(self) -> Path:
-        return self.path / "work" / "data"
 
 
 def is_scores(path: Path) -> bool:

@@ -72,7 +72,7 @@ def score_files(order: Order) -> Scores:
     folder = ScoreFolder(order.out)
     folder.prepare()
     found = _split(order, folder)
-    folder.claim(found.digest)
+    folder.check(found.digest)
     job = _job(order, found)
     clock.lap("split")
     results, leftovers = _score(order, folder, job, found)

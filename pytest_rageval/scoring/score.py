@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,20 @@ def score(
             matrix=choice,
             baseline=before,
         )
-        return score_files(order)
+        with _without_collector():
+            return score_files(order)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Turn the garbage collector off: it would visit all rows again and again, and none is in a circle."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _shown(path: Path, spool: Path) -> str:

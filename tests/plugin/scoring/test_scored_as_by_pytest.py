@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from pytest_rageval.report.files.results_json import encode_gate
 from pytest_rageval.report.run.gate_results import NamedGate
 from pytest_rageval.scoring.scores import Scores
 
-N = 1_000
+N = int(os.environ.get("SCORED_CASES", "1000"))
+"""Number of cases; 10,000 take minutes."""
 
 METRICS = ["accuracy", "token_f1", "rejection_rate", "has_answer"]
 GATES = [

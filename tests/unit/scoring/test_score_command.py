@@ -204,6 +204,16 @@ def test_bad_lines_are_one_sentence_with_their_place(
     assert said in error
 
 
+def test_a_corrected_line_goes_on_in_the_same_folder(chunked: Path, score: Command) -> None:
+    good = (chunked / "answers.jsonl").read_text()
+    (chunked / "answers.jsonl").write_text(good.replace('"answer": "Paris"', '"answer": 3', 1))
+    assert "answer: found 3" in refused(score)
+    (chunked / "answers.jsonl").write_text(good)
+    assert score()[0] == 0
+    assert score(out="fresh")[0] == 0
+    assert files_of(chunked) == files_of(chunked, "fresh")
+
+
 def test_bytes_that_are_no_text_are_refused_with_their_line(folder: Path, score: Command) -> None:
     with (folder / "answers.jsonl").open("ab") as stream:
         stream.write(b'{"id": "q3", "answer": "\xff"}\n')
