@@ -1,4 +1,4 @@
-"""Outcomes as flat rows, with the columns of `rageval show --parquet`, and back."""
+"""Outcomes as flat rows, with the columns of `rageval export --as parquet`, and back."""
 
 from __future__ import annotations
 

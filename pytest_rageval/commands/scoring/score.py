@@ -6,6 +6,7 @@ import argparse
 import shutil
 from collections.abc import Generator
 
+from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.gates import gate_failure
 from pytest_rageval.scoring.score import score as score_answers
 from pytest_rageval.scoring.summary import lines_of
@@ -37,6 +38,7 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
     for gate in scores.gates:
         if gate.status == "failed":
             yield ""
+            yield ascii_safe(str(gate.gate))
             yield gate_failure(gate)
     yield f"written: {arguments.out}"
     left = scores.leftovers.n_unused + scores.leftovers.n_unanswered

@@ -93,7 +93,8 @@ def test_show_prints_the_summary_and_exports_the_rows(scored: Path, capsys: pyte
     text = capsys.readouterr().out
     assert (scored / "new" / "summary.txt").read_text() in text
     assert "PASSED  accuracy >= baseline" in text
-    assert main(["show", "new", "--csv", "rows.csv", "--json", "results.json", "--html", "page.html"]) == 0
+    for name, file in (("csv", "rows.csv"), ("json", "results.json"), ("html", "page.html")):
+        assert main(["export", "new", "--as", name, "--out", file]) == 0
     with (scored / "rows.csv").open(encoding="utf-8-sig", newline="") as stream:
         assert [row["score.accuracy"] for row in csv.DictReader(stream)] == ["1.0"] * 12
     results = json.loads((scored / "results.json").read_text())
@@ -102,7 +103,7 @@ def test_show_prints_the_summary_and_exports_the_rows(scored: Path, capsys: pyte
     jsonschema.validate(results, schema())
     assert [gate["expr"] for gate in results["gates"]] == ["n >= 3"]
     assert "accuracy >= baseline" in results["plan"]["notes"][0]  # not decided here, and said
-    assert main(["export", "traces", "new"]) == 2
+    assert main(["export", "new", "--as", "traces", "--out", "traces"]) == 2
     assert "no answer of the run new has a trace" in capsys.readouterr().err
 
 
