@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_rageval.model.ranking import Ranking, ScoredPassage
     from pytest_rageval.model.sample import Sample
     from pytest_rageval.model.verdict import Verdict
+    from pytest_rageval.scoring.score import score
+    from pytest_rageval.scoring.scores import Scores
 
 __all__ = [
     "Answer",
@@ -61,6 +63,7 @@ __all__ = [
     "Sample",
     "Score",
     "ScoredPassage",
+    "Scores",
     "SettingError",
     "Step",
     "System",
@@ -73,6 +76,7 @@ __all__ = [
     "lint",
     "rag_case",
     "recorded",
+    "score",
 ]
 
 _HOME = {
@@ -98,6 +102,8 @@ _HOME = {
     "model.ranking": ("Ranking", "ScoredPassage"),
     "model.sample": ("Sample",),
     "model.verdict": ("Verdict",),
+    "scoring.score": ("score",),
+    "scoring.scores": ("Scores",),
 }
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _HOME.items() for name in names}
 

@@ -14,6 +14,7 @@ from pytest_rageval.report.files.baseline_file import read_baseline
 from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.old_answers import Source, answers_of
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.scoring.folder import is_scores
 
 __all__ = ["ComparedRuns", "compared_runs"]
 
@@ -54,6 +55,10 @@ def compared_runs(root: Path, base: str, new: str) -> ComparedRuns:
 
 def _load(root: Path, name: str) -> tuple[Snapshot, StoredRun | None]:
     path = Path(name)
+    if is_scores(path):
+        from pytest_rageval.scoring.stored import snapshot_of_scores
+
+        return snapshot_of_scores(path), None
     with doing(f"reading {path}"):
         if path.is_file() and not holds_results(path):
             return replace(read_baseline(path), path=name), None

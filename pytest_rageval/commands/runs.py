@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rageval.activity import doing
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.report.files.read_results import StoredRun, read_run
+from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_names import find_run, stored_runs
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.scoring.folder import MANIFEST, is_scores
 
 __all__ = [
     "RESULTS", "UsedRecordings", "holds_results", "results_path", "rootdir", "runs_of", "stored_run",
@@ -75,6 +78,8 @@ def results_path(root: Path, run: str | None) -> Path:
     Raises:
         SettingError: the run is unknown or has no results.
     """
+    if run is not None and is_scores(Path(run)):
+        return Path(run) / MANIFEST
     folder = _folder(root, run)
     if folder is None:
         raise SettingError(f"no run under {runs_of(root)} yet; run the tests first", code="RAG212")
@@ -93,7 +98,16 @@ def stored_run(root: Path, run: str | None) -> StoredRun:
     """
     path = results_path(root, run)
     with doing(f"reading {path}"):
-        return read_run(path)
+        return _scores(path.parent) if is_scores(path.parent) else read_run(path)
+
+
+def _scores(path: Path) -> StoredRun:
+    """Return the run of a folder of scores."""
+    from pytest_rageval.scoring.stored import run_of_scores
+
+    run, choice = run_of_scores(path), MatrixChoice()
+    results = results_of(run, path.name, run.started, choice)
+    return StoredRun(f"scores {ascii_safe(str(path))}", results, run, choice)
 
 
 def holds_results(path: Path) -> bool:

@@ -13,6 +13,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.terminal.account_block import Surroundings
 from pytest_rageval.report.terminal.summary import summary_lines
 from pytest_rageval.report.text.colours import paint
+from pytest_rageval.scoring.folder import is_scores
 
 __all__ = ["show"]
 
@@ -21,12 +22,17 @@ def show(run: str | None, *, full: bool = False) -> Iterator[str]:
     """Yield the lines of a run's account, as wide as the terminal.
 
     Args:
-        run: the run's name, or the path of its results.json; None is the newest.
+        run: the run's name, the path of its results.json, or a folder of scores; None is the newest.
         full: whether to print every section before it.
 
     Raises:
         SettingError: the run is unknown, or its results cannot be read.
     """
+    if run is not None and is_scores(Path(run)):
+        from pytest_rageval.scoring.stored import summary_text
+
+        yield from summary_text(Path(run))
+        return
     stored = stored_run(rootdir(Path.cwd()), run)
     yield ascii_safe(stored.head)
     colours = terminal_colours()

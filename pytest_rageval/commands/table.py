@@ -35,6 +35,13 @@ COMMANDS: Mapping[str, Mapping[str, Command]] = {
         "index": Command("build the retriever's index, list and remove indexes", "index build", "arguments.index"),
         "chain": Command("check or run a chain", "chain check chain.toml", "chains.arguments"),
     },
+    "Score": {
+        "score": Command(
+            "score recorded answers without pytest",
+            "score jsonl:cases.jsonl answers.jsonl --out scores/",
+            "scoring.arguments",
+        ),
+    },
     "See a run": {
         "runs": Command("list the stored runs, newest first", "runs", "list_runs"),
         "show": Command("print the summary of a run, or one case", "show latest --case q1", "arguments.show"),

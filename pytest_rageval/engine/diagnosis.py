@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from pytest_rageval.engine.task import Task
-from pytest_rageval.metrics.diagnosis.diagnose import diagnose
+from pytest_rageval.engine.task import Correctness, Task
+from pytest_rageval.metrics.diagnosis.diagnose import THRESHOLD, diagnose
 from pytest_rageval.metrics.diagnosis.family import DIAGNOSIS, NO_DIAGNOSIS
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Diagnosis, Score
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["diagnosis_of", "reads_diagnosis", "with_diagnosis"]
+__all__ = ["correctness_by", "diagnosis_of", "first_correctness", "reads_diagnosis", "scores_answers", "with_diagnosis"]
 
 
 def diagnosis_of(task: Task, answer: Answer, scores: Mapping[str, Score]) -> Diagnosis | Score:
@@ -31,3 +31,19 @@ def reads_diagnosis(metric: Metric) -> bool:
 def with_diagnosis(sample: Sample, diagnosis: Diagnosis | Score) -> Sample:
     """Return a sample with its diagnosis."""
     return sample.with_inputs({**sample.inputs, DIAGNOSIS: diagnosis})
+
+
+def scores_answers(metric: Metric) -> bool:
+    """Return whether a metric can say which answers are right."""
+    return metric.downstream and metric.higher_is_better and not reads_diagnosis(metric)
+
+
+def first_correctness(metrics: Iterable[Metric], threshold: float | None = None) -> Correctness | None:
+    """Return the rule of the first metric that scores answers; None if there is none."""
+    found = next(filter(scores_answers, metrics), None)
+    return None if found is None else correctness_by(found, threshold)
+
+
+def correctness_by(metric: Metric, threshold: float | None = None) -> Correctness:
+    """Return the rule by which a metric calls an answer right; the default threshold depends on its values."""
+    return Correctness(metric.name, threshold if threshold is not None else 1.0 if metric.binary else THRESHOLD)

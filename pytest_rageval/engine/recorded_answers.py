@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rageval.datasets.recorded import Recorded
@@ -15,29 +15,38 @@ from pytest_rageval.model.facets import MODEL, WORKFLOW, in_slice, matches
 from pytest_rageval.trace.completing import completed, usage_of_trace
 from pytest_rageval.trace.steps import model_calls
 
-__all__ = ["RecordedAnswerer", "RecordedAnswers"]
+__all__ = ["RecordedAnswerer", "RecordedAnswers", "labels_of", "system_of"]
 
 UNNAMED = "recorded"
 """The system of rows that do not name one."""
 
 
 class RecordedAnswers:
-    """Recorded answers by system and case id."""
+    """Recorded answers by system and case id.
 
-    def __init__(self, rows: Sequence[Recorded]) -> None:
+    Args:
+        rows: the answers.
+        labels: for a part of the answers, each system of all of them with its distinct facets `labels_of`.
+    """
+
+    def __init__(
+        self, rows: Sequence[Recorded], labels: Mapping[str, Sequence[Mapping[str, str]]] | None = None
+    ) -> None:
         self._facets: frozenset[str] | None = None
         self._rows: dict[tuple[str, str], list[Recorded]] = {}
         for row in rows:
-            self._rows.setdefault((_system_of(row), row.id), []).append(row)
-        self._labels: dict[str, list[dict[str, str]]] = {}
-        for (system, _), same in self._rows.items():
+            self._rows.setdefault((system_of(row), row.id), []).append(row)
+        self._labels: dict[str, list[dict[str, str]]] = {
+            system: [dict(each) for each in known] for system, known in (labels or {}).items()
+        }
+        for (system, _), same in self._rows.items() if labels is None else ():
             known = self._labels.setdefault(system, [])
-            known += [labels for labels in map(_labels_of, same) if labels not in known]
+            known += [each for each in map(labels_of, same) if each not in known]
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The recorded systems, in the order of the files."""
-        return tuple(dict.fromkeys(system for system, _ in self._rows))
+        return tuple(self._labels)
 
     def find(self, system: str, case: Case, name: str) -> Answer | None:
         """Return the answer to a case by its name with the setting (``q1-noise_rate=0.4``), or by its id alone.
@@ -74,8 +83,8 @@ class RecordedAnswers:
         for key in (name, case.instance.id):
             for row in self._rows.get((system, key), ()):
                 where = {k: v for k, v in row.where.items() if k in case.facets}
-                if matches(case.facets, where) and _labels_of(row) not in known:
-                    known.append(_labels_of(row))
+                if matches(case.facets, where) and labels_of(row) not in known:
+                    known.append(labels_of(row))
             if known:
                 break
         return known
@@ -93,13 +102,14 @@ class RecordedAnswers:
         return sorted({case_id for _, case_id in self._rows} - names)
 
 
-def _labels_of(row: Recorded) -> dict[str, str]:
+def labels_of(row: Recorded) -> dict[str, str]:
+    """Return the facets ``workflow`` and ``model`` that a row names."""
     return {key: row.where[key] for key in (WORKFLOW, MODEL) if key in row.where}
 
 
-def _system_of(row: Recorded) -> str:
+def system_of(row: Recorded) -> str:
     """Return a row's system; a row without one has its workflow and model as the name."""
-    return row.system or "@".join(_labels_of(row).values()) or UNNAMED
+    return row.system or "@".join(labels_of(row).values()) or UNNAMED
 
 
 class RecordedAnswerer:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 from pytest_rageval.engine.asking import Asked, Inputs
 from pytest_rageval.engine.diagnosis import diagnosis_of, reads_diagnosis, with_diagnosis
@@ -29,6 +31,8 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 
 __all__ = ["Runner", "as_asked", "outcome_of"]
+
+NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Runner:
@@ -100,25 +104,18 @@ class Runner:
                 diagnosis = self._score(task, asked, answer, scores)
             except CaseError as fault:
                 error = fault
-        stored = replace(answer, trace=shortened(answer.trace, self._trace_chars, redact))
-        outcome = outcome_of(task, _lean(stored, task.case), scores, error, asked.calls)
+        stored = replace(answer, trace=shortened(answer.trace, self._trace_chars, redact)) if answer.trace else answer
         seen = Sample(task.case, answer)
         evidence = evidence_of(seen)
-        outcome = replace(
-            outcome,
-            said=text_digest(answer.text),
-            evidence=evidence,
-            length=len(answer.text),
-            declined=rejects(answer, self._markers),
-        )
-        if evidence is None:
-            outcome = replace(outcome, answer_seen=answer_seen(seen))
+        details: dict[str, Any] = {"evidence": evidence} if evidence is not None else {"answer_seen": answer_seen(seen)}
         if isinstance(diagnosis, Diagnosis):
-            outcome = replace(outcome, diagnosis=diagnosis)
+            details["diagnosis"] = diagnosis
+        details |= {"said": text_digest(answer.text), "length": len(answer.text)}
+        details["declined"] = rejects(answer, self._markers)
         knew = scores.get("closed_book_accuracy")
-        if knew is None or knew.value is None:
-            return outcome
-        return replace(outcome, facets={**outcome.facets, KNEW: "true" if knew.value else "false"})
+        if knew is not None and knew.value is not None:
+            details["facets"] = {**task.case.facets, KNEW: "true" if knew.value else "false"}
+        return outcome_of(task, _lean(stored, task.case), scores, error, asked.calls, details)
 
     def _score_other(self, case: Case, answer: Answer, metric: Metric) -> Score:
         return self.score(Sample(case, answer, self._markers), metric)
@@ -148,13 +145,17 @@ def outcome_of(
     scores: Mapping[str, Score] | None = None,
     error: CaseError | None = None,
     calls: Calls | None = None,
+    details: Mapping[str, Any] = NO_DETAILS,
 ) -> Outcome:
-    """Return a task's outcome: scored, or with ``error`` an error that keeps the answer and scores so far."""
+    """Return a task's outcome: scored, or with ``error`` an error that keeps the answer and scores so far.
+
+    ``details`` are further fields of the outcome.
+    """
+    facets = task.case.facets
     outcome = Outcome(
         nodeid=task.nodeid,
         case_id=task.case.id,
         testbed=task.testbed,
-        facets=task.case.facets,
         system=task.system,
         status="scored" if error is None else "error",
         answer=answer,
@@ -164,8 +165,9 @@ def outcome_of(
         error_type=None if error is None else error.kind,
         calls=calls,
         data=case_digest(task.case),
+        **{"facets": facets, **details},
     )
-    if not is_variant(task.case.facets):
+    if not is_variant(facets):
         return outcome
     pool = {passage.id for passage in task.case.instance.passages or ()}
     added = tuple(passage for passage in task.case.supplied or () if passage.id not in pool)

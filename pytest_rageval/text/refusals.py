@@ -50,6 +50,8 @@ def _refuses(text: str, language: str) -> bool:
     if language == "zh" and not has_chinese(text):
         return False
     wording = _wording(language)
+    if not wording.hint.search(text.lower()):
+        return False
     clauses = wording.clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
     if not clauses or wording.verdict.match(clauses[0]):
         return False

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pytest_rageval.engine.catalog import Catalog
-from pytest_rageval.engine.diagnosis import reads_diagnosis
+from pytest_rageval.engine.diagnosis import correctness_by, first_correctness, reads_diagnosis, scores_answers
 from pytest_rageval.engine.task import Correctness
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.diagnosis_rule import DIAGNOSIS, DiagnosisRule
-from pytest_rageval.metrics.diagnosis.diagnose import THRESHOLD
-from pytest_rageval.model.metric import Metric
 
 __all__ = ["check_diagnosed", "correctness_of"]
 
@@ -23,22 +21,16 @@ def correctness_of(testbed: Testbed, catalog: Catalog, rule: DiagnosisRule | Non
     Raises:
         SettingError: the metric of ``rag_diagnosis`` is unknown or does not say which answers are right.
     """
-    name = "" if rule is None else rule.metric
-    if name:
-        metric = catalog.metrics.get(name, DIAGNOSIS)
-        if not _scores_answers(metric):
-            problem = "does not say which answers are right; name a metric of answers, such as hotpot_f1"
-            raise SettingError(f"{DIAGNOSIS}: metric {short_repr(name)} {problem}")
-        if testbed.settings.ability:
-            return None
-        testbed.compute(name, metric)
-    else:
-        found = next((each for each in testbed.metrics.values() if _scores_answers(each)), None)
-        if found is None:
-            return None
-        metric = found
-    threshold = None if rule is None else rule.threshold
-    return Correctness(metric.name, threshold if threshold is not None else 1.0 if metric.binary else THRESHOLD)
+    if rule is None or not rule.metric:
+        return first_correctness(testbed.metrics.values(), None if rule is None else rule.threshold)
+    metric = catalog.metrics.get(rule.metric, DIAGNOSIS)
+    if not scores_answers(metric):
+        problem = "does not say which answers are right; name a metric of answers, such as hotpot_f1"
+        raise SettingError(f"{DIAGNOSIS}: metric {short_repr(rule.metric)} {problem}")
+    if testbed.settings.ability:
+        return None
+    testbed.compute(rule.metric, metric)
+    return correctness_by(metric, rule.threshold)
 
 
 def check_diagnosed(testbed: Testbed, where: str) -> None:
@@ -49,7 +41,3 @@ def check_diagnosed(testbed: Testbed, where: str) -> None:
         raise SettingError(
             f"{where}: metric {short_repr(name)} needs a metric that says which answers are right; {hint}"
         )
-
-
-def _scores_answers(metric: Metric) -> bool:
-    return metric.downstream and metric.higher_is_better and not reads_diagnosis(metric)

@@ -137,7 +137,7 @@ def _past_number(text: str, position: int) -> int:
 def _numbers(text: str) -> tuple[array[int], array[int]]:
     """Return where the numbers of ``text`` start and where they end, without their minus, in order."""
     starts, ends = array("L"), array("L")
-    for match in _NUMBER.finditer(text):
+    for match in _NUMBER.finditer(text) if _DIGITS.search(text) else ():
         for part in _DIGITS.finditer(text, *match.span()) if match["chain"] else (match,):
             starts.append(part.start())
             ends.append(part.end())

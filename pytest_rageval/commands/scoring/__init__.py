@@ -1,0 +1,1 @@
+"""``rageval score``: its arguments and its output."""

@@ -1,0 +1,48 @@
+"""The arguments of ``rageval score``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["add_to"]
+
+DESCRIPTION = """\
+Score recorded answers without pytest, up to millions of them: the metrics, intervals, comparisons and gates are those
+of `pytest --rag-answers`. An interrupted call goes on when it is repeated. Exit status: 0, 1 if a gate failed, 2 if the
+answers cannot be scored.
+"""
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``score``."""
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "cases", metavar="CASES", help="format:path of the cases, such as jsonl:cases.jsonl, or a suite NAME.rag.toml"
+    )
+    parser.add_argument(
+        "answers", nargs="+", type=Path, metavar="ANSWERS", help="a file of recorded answers, as of --rag-answers"
+    )
+    parser.add_argument("--metrics", metavar="NAMES", help="metrics to compute, separated by commas")
+    parser.add_argument("--gate", action="append", default=[], metavar="GATE", help="a gate; may be repeated")
+    parser.add_argument("--cluster", metavar="FACET", help="facet whose value dependent cases share")
+    parser.add_argument("--by", metavar="FACETS", help="also the means of each value of these facets, by commas")
+    parser.add_argument("--matrix", metavar="METRIC", help="draw the matrix of a metric")
+    parser.add_argument("--rows", metavar="FACET", help="facet of the matrix's rows (default topic)")
+    parser.add_argument("--cols", metavar="FACET", help="facet of the matrix's columns (default task)")
+    parser.add_argument(
+        "--baseline", type=Path, metavar="PATH", help="scores, a results.json or a baseline for gates with baseline"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the scores")
+    parser.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one for each core)")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit 1 if an answer has no case, or a case has no answer"
+    )
+    parser.set_defaults(run_command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.scoring.score import score
+
+    return score(arguments)

@@ -1,0 +1,49 @@
+"""``rageval score``: score recorded answers without pytest."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Generator
+
+from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.sections.gates import gate_failure
+from pytest_rageval.scoring.score import score as score_answers
+from pytest_rageval.scoring.summary import lines_of
+
+__all__ = ["score"]
+
+
+def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
+    """Score the answers, yield the lines of the summary, and return 1 if a gate failed, else 0.
+
+    Raises:
+        DataError, SettingError: the answers cannot be scored.
+    """
+    scores = score_answers(
+        arguments.cases,
+        arguments.answers,
+        metrics=_names(arguments.metrics),
+        gates=arguments.gate,
+        cluster=arguments.cluster,
+        by=_names(arguments.by),
+        matrix=arguments.matrix,
+        rows=arguments.rows,
+        cols=arguments.cols,
+        baseline=arguments.baseline,
+        out=arguments.out,
+        jobs=arguments.jobs,
+    )
+    yield from lines_of(scores, shutil.get_terminal_size().columns)
+    for gate in scores.gates:
+        if gate.status == "failed":
+            yield ""
+            yield ascii_safe(str(gate.gate))
+            yield gate_failure(gate)
+    yield f"written: {arguments.out}"
+    left = scores.leftovers.n_unused + scores.leftovers.n_unanswered
+    return int(not scores.passed or (arguments.strict and left > 0))
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]

@@ -1,0 +1,173 @@
+"""Score one chunk: the lines of some cases and of all their answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from pytest_rageval.datasets.fields import Fields, claim
+from pytest_rageval.datasets.jsonl import read_instance
+from pytest_rageval.datasets.recorded import Recorded, read_recorded
+from pytest_rageval.datasets.source import read_line
+from pytest_rageval.engine.asking import Asked
+from pytest_rageval.engine.outages import answer_before
+from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
+from pytest_rageval.engine.runner import Runner
+from pytest_rageval.engine.task import Task
+from pytest_rageval.errors import CaseError, short_repr
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.facets import matches, own_labels
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.phrases import DEFAULT_MARKERS
+from pytest_rageval.scoring.job import Job, ScoredTestbed
+from pytest_rageval.scoring.rows import pack, row_of
+from pytest_rageval.testbeds.expand import expand
+from pytest_rageval.testbeds.ids import safe
+
+__all__ = ["FIRST", "Leftovers", "leftovers_of", "rows_of", "score_chunk"]
+
+FIRST = 20
+"""Number of ids that a list of leftovers names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """Answers without a case and cases without an answer.
+
+    Attributes:
+        n_unused: number of ids of answers that no case has.
+        unused: the first of these ids, sorted.
+        n_unanswered: number of cases of a system that it does not answer.
+        unanswered: the first of these cases, as (id, system), sorted.
+        n_long: number of answers whose text is longer than reports store.
+    """
+
+    n_unused: int = 0
+    unused: tuple[str, ...] = ()
+    n_unanswered: int = 0
+    unanswered: tuple[tuple[str, str], ...] = ()
+    n_long: int = 0
+
+    def __add__(self, other: Leftovers) -> Leftovers:
+        return Leftovers(
+            self.n_unused + other.n_unused,
+            tuple(sorted((*self.unused, *other.unused))[:FIRST]),
+            self.n_unanswered + other.n_unanswered,
+            tuple(sorted((*self.unanswered, *other.unanswered))[:FIRST]),
+            self.n_long + other.n_long,
+        )
+
+
+def score_chunk(job: Job, chunk: bytes) -> bytes:
+    """Return the result of a chunk: a line with its leftovers, then its rows, compressed.
+
+    Raises:
+        DataError: a line is invalid, or a duplicate.
+    """
+    cases, rows = _read(job, chunk)
+    answers = RecordedAnswers(rows, job.systems)
+    answers.ignore_but(job.facets)
+    runner = Runner(DEFAULT_MARKERS)
+    outcomes: list[Outcome] = []
+    names: set[str] = set()
+    for testbed in job.testbeds:
+        axes = testbed.settings.multiplied
+        for task, name in _tasks(job, testbed, cases.get(testbed.file, ()), answers):
+            names.update((name, task.case.id))
+            outcomes.append(runner.run(task, _asked(task, RecordedAnswerer(answers, task.system, name, axes))))
+    outcomes.sort(key=lambda outcome: (outcome.testbed, outcome.nodeid))
+    head = json.dumps(asdict(_leftovers(outcomes, answers.unused(names))))
+    return head.encode() + b"\n" + pack(map(row_of, outcomes))
+
+
+def leftovers_of(result: bytes) -> Leftovers:
+    """Return the leftovers of a chunk's result."""
+    plain = json.loads(result[: result.index(b"\n")])
+    pairs = tuple((case, system) for case, system in plain["unanswered"])
+    return Leftovers(**{**plain, "unused": tuple(plain["unused"]), "unanswered": pairs})
+
+
+def rows_of(result: bytes) -> bytes:
+    """Return the packed rows of a chunk's result."""
+    return result[result.index(b"\n") + 1 :]
+
+
+def _asked(task: Task, answerer: RecordedAnswerer) -> Asked:
+    """Return a recorded answer as `Desk.ask` does, without the models and traces of a session."""
+    meter = Meter()
+    outer = SCOPE.set(Scope(meter))
+    answer, fault = None, None
+    try:
+        answer = answerer(task.case)
+    except CaseError as error:
+        answer, fault = answer_before(error), error
+    finally:
+        SCOPE.reset(outer)
+    return Asked(answer, fault, calls=meter.calls if meter.calls.calls else None)
+
+
+def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recorded]]:
+    """Return the records of a chunk by the number of their file, sorted by id, and its recorded answers."""
+    datasets = {testbed.file: testbed.dataset for testbed in job.testbeds}
+    cases: dict[int, list[Instance]] = {}
+    rows: list[Recorded] = []
+    seen: dict[object, tuple[int, int]] = {}
+    for line in chunk.decode("utf-8").split("\n")[:-1]:
+        place, _, text = line.partition("\t")
+        file, number = map(int, place.split(":"))
+        name = job.files[file]
+        record = Fields(f"{name}:{number}", read_line(text, name, number) or {})
+        if file in datasets:
+            instance = read_instance(record, datasets[file])
+            _claim(seen, instance.id, f"the id {short_repr(instance.id)}", job, (file, number))
+            cases.setdefault(file, []).append(instance)
+        else:
+            row = read_recorded(record)
+            key = (row.id, row.system, tuple(sorted(row.where.items())))
+            _claim(seen, key, f"an answer of the same system to the case {short_repr(row.id)}", job, (file, number))
+            rows.append(row)
+    for instances in cases.values():
+        instances.sort(key=lambda instance: instance.id)
+    return cases, rows
+
+
+def _claim(seen: dict[object, tuple[int, int]], key: object, what: str, job: Job, at: tuple[int, int]) -> None:
+    """Store that a line uses ``key``; refuse a duplicate, also of another file."""
+    if key in seen:
+        file, line = seen[key]
+        claim({key: line}, key, what if file == at[0] else f"{what} of {job.files[file]}", job.files[at[0]], at[1])
+    seen[key] = at
+
+
+def _tasks(
+    job: Job, testbed: ScoredTestbed, instances: Sequence[Instance], answers: RecordedAnswers
+) -> Iterator[tuple[Task, str]]:
+    """Yield each case under each system, with the case's name in the testbed."""
+    settings, several = testbed.settings, len(job.systems) > 1
+    prefix = f"{testbed.nodeid}::" if len(job.testbeds) > 1 else ""
+    for name, case in expand(settings, instances, settings.seed or 0):
+        if not matches(case.facets, settings.where):
+            continue
+        shown = prefix + _shown(name, case)
+        for system in job.systems:
+            labels = answers.labels(system, case, name)
+            answered = case.with_facets(system=system, **{**labels, **own_labels(case.facets)})
+            nodeid = f"{shown}-system={safe(system)}" if several else shown
+            yield Task(nodeid, testbed.nodeid, system, answered, testbed.computed, testbed.correctness), name
+
+
+def _shown(name: str, case: Case) -> str:
+    """Return the name of a case in reports, unique in all chunks: its id, with its setting."""
+    return case.id + name.removeprefix(safe(case.id)) if name.startswith(safe(case.id)) else f"{case.id}-{name}"
+
+
+def _leftovers(outcomes: Sequence[Outcome], unused: Sequence[str]) -> Leftovers:
+    unanswered = sorted((o.case_id, o.system) for o in outcomes if o.error_type == "no_recorded_answer")
+    n_long = sum((outcome.length or 0) > LONG for outcome in outcomes)
+    return Leftovers(len(unused), tuple(unused[:FIRST]), len(unanswered), tuple(unanswered[:FIRST]), n_long)
+
+
+LONG = 2**20
+"""Characters of an answer that reports store."""

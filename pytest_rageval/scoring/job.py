@@ -1,0 +1,101 @@
+"""The job that scores one chunk: testbeds, systems and metrics, the same for all chunks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib.metadata import version
+
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.engine.diagnosis import first_correctness
+from pytest_rageval.engine.inputs import inputs_of
+from pytest_rageval.engine.task import Correctness
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.testbeds.settings import Settings
+
+__all__ = ["Job", "ScoredTestbed", "metrics_named"]
+
+
+@dataclass(frozen=True)
+class ScoredTestbed:
+    """A testbed whose cases are scored.
+
+    Attributes:
+        nodeid: its node id; the same as pytest's if a suite declares it.
+        name: its short name.
+        settings: its settings.
+        metrics: the names of its metrics, the primary one first.
+        dataset: the value of the facet ``dataset``.
+        file: the index of its file of cases in `Job.files`.
+        cluster: the facet whose value its dependent cases share.
+    """
+
+    nodeid: str
+    name: str
+    settings: Settings
+    metrics: tuple[str, ...]
+    dataset: str
+    file: int
+    cluster: str
+
+    @cached_property
+    def computed(self) -> tuple[Metric, ...]:
+        """Its metrics."""
+        return metrics_named(self.metrics, self.settings.origin)
+
+    @cached_property
+    def correctness(self) -> Correctness | None:
+        """The rule by which an answer is right."""
+        return first_correctness(self.computed)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process needs to score any chunk, in addition to its bytes.
+
+    Attributes:
+        testbeds: the testbeds.
+        files: the names of all files for messages; the index is the file's number in chunks.
+        systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
+        facets: the facets of all cases, and those that any case may have.
+    """
+
+    testbeds: tuple[ScoredTestbed, ...]
+    files: tuple[str, ...]
+    systems: Mapping[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+    facets: frozenset[str] = frozenset()
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of all that decides the scores of a chunk with given bytes."""
+        testbeds = [
+            (each.nodeid, each.metrics, each.dataset, each.file, sorted(_plain(each.settings).items()))
+            for each in self.testbeds
+        ]
+        parts = [version("pytest-rageval"), testbeds, sorted(self.systems.items()), sorted(self.facets)]
+        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _plain(settings: Settings) -> dict[str, object]:
+    """Return settings in a form with one `repr`: the order of a set differs between processes."""
+    values = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    return values | {"explicit": sorted(settings.explicit), "gates": (), "origin": ""}
+
+
+def metrics_named(names: tuple[str, ...], where: str) -> tuple[Metric, ...]:
+    """Return metrics by name.
+
+    Raises:
+        SettingError: a metric is unknown, or needs a model.
+    """
+    registry = Catalog().metrics
+    metrics = tuple(registry.get(name, where) for name in names)
+    for metric in metrics:
+        needed = inputs_of([metric])
+        if needed:
+            problem = f"metric {short_repr(metric.name)} needs {needed[0].name}, which rageval score does not ask for"
+            raise SettingError(f"{where}: {problem}; run pytest --rag-answers, or name a metric that is a rule")
+    return metrics

@@ -1,0 +1,139 @@
+"""Gates, matrices and means over the rows of all chunks, by the functions of a session."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.cells import Cell, cell_of
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.matrix import Matrix, distinct
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.gate_results import NamedGate, evaluate
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
+from pytest_rageval.report.run.summary_data import MatrixChoice, groups, matrices
+from pytest_rageval.scoring.job import Job, ScoredTestbed
+from pytest_rageval.scoring.rows import Outcomes, unpack
+
+__all__ = ["Figures", "MeanOf", "clusters_of", "figures_of", "means_of", "outcomes_of", "plan_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeanOf:
+    """A metric over the cases of one testbed, system and value of a facet.
+
+    Attributes:
+        testbed: the testbed's node id.
+        system: the system.
+        metric: the metric.
+        facet: the facet; "" for all cases.
+        value: its value; "" for all cases.
+        cell: the mean with its counts and interval.
+    """
+
+    testbed: str
+    system: str
+    metric: str
+    facet: str
+    value: str
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures over all rows.
+
+    Attributes:
+        plan: the testbeds, as reports have them.
+        counts: status -> number of outcomes.
+        errors: kind of error -> number of outcomes.
+        gates: the results of the gates.
+        matrices: the chosen matrices.
+        means: each metric over all cases, and over each value of the chosen facets.
+    """
+
+    plan: Plan
+    counts: Mapping[str, int]
+    errors: Mapping[str, int]
+    gates: Sequence[NamedGate]
+    matrices: Sequence[Matrix]
+    means: Sequence[MeanOf]
+
+
+def clusters_of(job: Job) -> dict[str, str]:
+    """Return testbed's node id -> the facet whose value its dependent cases share."""
+    return {testbed.nodeid: testbed.cluster for testbed in job.testbeds}
+
+
+def plan_of(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome]) -> Plan:
+    """Return the plan of a session with these testbeds."""
+    sizes = Counter(outcome.testbed for outcome in outcomes)
+    plan = Plan()
+    for each in testbeds:
+        gates = tuple(dict.fromkeys(str(parse_gate(text)) for text in each.settings.gates))
+        plan.testbeds[each.nodeid] = TestbedPlan(
+            each.nodeid, each.name, each.metrics, gates, sizes[each.nodeid], cluster=each.cluster
+        )
+        for metric in each.computed:
+            plan.metrics[metric.name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream)
+    return plan
+
+
+def outcomes_of(parts: Iterable[bytes], clusters: Mapping[str, str], *, details: bool) -> list[Outcome]:
+    """Return the outcomes of packed rows, in the order of the parts."""
+    outcomes = Outcomes(clusters, details=details)
+    return [outcomes.decode(row) for part in parts for row in unpack(part)]
+
+
+def figures_of(
+    plan: Plan,
+    outcomes: Sequence[Outcome],
+    baseline: Snapshot | None = None,
+    facets: Sequence[str] = (),
+    choice: MatrixChoice | None = None,
+) -> Figures:
+    """Return the figures over outcomes.
+
+    Args:
+        plan: the testbeds with their gates.
+        outcomes: the outcomes; with a baseline, with their details.
+        baseline: what baseline gates compare with.
+        facets: the facets over whose values means are taken.
+        choice: the matrix; None for none.
+    """
+    compared = None
+    if baseline is not None:
+        now = snapshot_of_outcomes(plan, outcomes, set(), "")
+        compared = against(baseline, now, plan, (), ())
+    return Figures(
+        plan=plan,
+        counts=dict(sorted(Counter(outcome.status for outcome in outcomes).items())),
+        errors=dict(sorted(Counter(o.error_type or "" for o in outcomes if o.status == "error").items())),
+        gates=evaluate(plan, outcomes, Counter(), compared, interrupted=False),
+        matrices=[] if choice is None else matrices(plan, outcomes, choice),
+        means=list(means_of(plan, outcomes, facets)),
+    )
+
+
+def means_of(plan: Plan, outcomes: Sequence[Outcome], facets: Sequence[str]) -> Iterator[MeanOf]:
+    """Yield each metric over all cases of each testbed and system, and over each value of the facets."""
+    by_testbed = groups(outcomes)
+    for nodeid, testbed in plan.testbeds.items():
+        mine = by_testbed.get(nodeid, [])
+        for system in sorted({outcome.system for outcome in mine}):
+            cases = [outcome for outcome in mine if outcome.system == system]
+            for facet, value, group in _slices(cases, facets):
+                for metric in testbed.metrics:
+                    cell = cell_of(metric, plan.metrics[metric].binary, group)
+                    yield MeanOf(nodeid, system, metric, facet, value, cell)
+
+
+def _slices(cases: list[Outcome], facets: Sequence[str]) -> Iterator[tuple[str, str, list[Outcome]]]:
+    yield "", "", cases
+    for facet in facets:
+        for value in distinct(facet, cases):
+            yield facet, value, [outcome for outcome in cases if outcome.facets.get(facet) == value]

@@ -1,0 +1,140 @@
+"""Outcomes as flat rows, with the columns of `rageval export --as parquet`, and back."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pytest_rageval.analysis.usage import answered
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import encode_calls
+from pytest_rageval.model.derived_codec import decoder
+from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
+
+__all__ = ["Outcomes", "pack", "row_of", "unpack"]
+
+FACET, SCORE, REASON, USAGE = "facet.", "score.", "reason.", "usage."
+
+_PLAIN = ("nodeid", "case_id", "testbed", "system", "status")
+_TEXTS = ("data", "said", "declined")
+_KNOWN = ("evidence", "answer_seen", "length")
+_DIAGNOSIS = ("type", "right", "grounded", "end", "why")
+_USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s", "total_tokens")
+
+_ANSWERED = Answer("")
+"""The answer of a stored row: its text stays in the file of answers."""
+
+
+def row_of(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome as a row; a key without a value is left out."""
+    row: dict[str, Any] = {name: getattr(outcome, name) for name in _PLAIN}
+    if outcome.error is not None:
+        row |= {"error_type": outcome.error_type, "error": outcome.error}
+    for name, value in outcome.facets.items():
+        row[FACET + name] = value
+    for name, score in outcome.scores.items():
+        if score.value is None:
+            row[REASON + name] = score.reason
+        else:
+            row[SCORE + name] = score.value
+    row |= {name: value for name in _TEXTS if (value := getattr(outcome, name))}
+    row |= {name: value for name in _KNOWN if (value := getattr(outcome, name)) is not None}
+    if outcome.diagnosis is not None:
+        row["diagnosis"] = [getattr(outcome.diagnosis, name) for name in _DIAGNOSIS]
+    return row | _usage(outcome)
+
+
+def _usage(outcome: Outcome) -> dict[str, Any]:
+    """Return whether a case was answered, and what the answer used."""
+    row: dict[str, Any] = {}
+    if answered([outcome]):
+        row["answered"] = True
+        usage = None if outcome.answer is None else outcome.answer.usage
+        names = _USAGE if usage is not None else ()
+        row |= {USAGE + name: value for name in names if (value := getattr(usage, name)) is not None}
+    if outcome.calls is not None:
+        row["calls"] = encode_calls(outcome.calls)
+    return row
+
+
+def pack(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return rows as compressed JSON Lines; the same rows give the same bytes."""
+    text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+    return gzip.compress(text.encode("utf-8"), compresslevel=4, mtime=0)
+
+
+def unpack(packed: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the rows that `pack` packed."""
+    for line in gzip.decompress(packed).splitlines():
+        yield json.loads(line)
+
+
+class Outcomes:
+    """Decodes rows to outcomes; equal facets and scores are one object, because there are many rows.
+
+    Args:
+        clusters: testbed's node id -> the facet whose value its dependent cases share.
+        details: whether to decode what only comparisons and reports read: digests, evidence and diagnoses.
+    """
+
+    def __init__(self, clusters: Mapping[str, str], *, details: bool) -> None:
+        self._clusters = clusters
+        self._details = details
+        self._facets: dict[object, dict[str, str]] = {}
+        self._scores: dict[object, dict[str, Score]] = {}
+        self._names: dict[str, str] = {}
+
+    def decode(self, row: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of a row."""
+        facets, scores = [], []
+        for name, value in row.items():
+            if name.startswith(FACET):
+                facets.append((name, value))
+            elif name.startswith((SCORE, REASON)):
+                scores.append((name, value))
+        one = self._names.setdefault
+        nodeid, testbed, system = row["nodeid"], row["testbed"], row["system"]
+        case_id = nodeid if row["case_id"] == nodeid else row["case_id"]
+        details: dict[str, Any] = self._detailed(row) if self._details else {}
+        return Outcome(
+            nodeid=nodeid,
+            case_id=case_id,
+            testbed=one(testbed, testbed),
+            facets=self._facets_of(tuple(facets)),
+            system=one(system, system),
+            status=row["status"],
+            answer=_answer(row) if "answered" in row else None,
+            scores=self._scores_of(tuple(scores)),
+            error=row.get("error"),
+            error_type=row.get("error_type"),
+            calls=decoder(Calls)(row["calls"]) if "calls" in row else None,
+            cluster=self._clusters[testbed],
+            **details,
+        )
+
+    def _facets_of(self, items: tuple[tuple[str, str], ...]) -> dict[str, str]:
+        if items not in self._facets:
+            self._facets[items] = {name.removeprefix(FACET): value for name, value in items}
+        return self._facets[items]
+
+    def _scores_of(self, items: tuple[tuple[str, Any], ...]) -> dict[str, Score]:
+        if items not in self._scores:
+            self._scores[items] = {
+                name.partition(".")[2]: Score(value) if name.startswith(SCORE) else Score(reason=value)
+                for name, value in items
+            }
+        return self._scores[items]
+
+    def _detailed(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        details: dict[str, Any] = {name: row[name] for name in (*_TEXTS, *_KNOWN) if name in row}
+        if "diagnosis" in row:
+            details["diagnosis"] = Diagnosis(*row["diagnosis"])
+        return details
+
+
+def _answer(row: Mapping[str, Any]) -> Answer:
+    used = {name: row[USAGE + name] for name in _USAGE if USAGE + name in row}
+    return Answer("", usage=Usage(**used)) if used else _ANSWERED

@@ -1,0 +1,218 @@
+"""Score files of recorded answers: split them into chunks, score the chunks, merge their rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.usage import CALLS
+from pytest_rageval.errors import SettingError, UnknownNameError, did_you_mean, short_repr
+from pytest_rageval.model.derived_codec import encoder
+from pytest_rageval.model.facets import FACETS, in_slice
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.plan import Plan, TestbedPlan
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.run.versions import versions
+from pytest_rageval.report.text.lines import counted
+from pytest_rageval.scoring.chunk import Leftovers, leftovers_of, rows_of, score_chunk
+from pytest_rageval.scoring.engines.local import LocalEngine
+from pytest_rageval.scoring.folder import ScoreFolder, written
+from pytest_rageval.scoring.job import Job, ScoredTestbed
+from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of
+from pytest_rageval.scoring.scores import Scores
+from pytest_rageval.scoring.split import File, Split, ignored_keys, split
+from pytest_rageval.scoring.summary import summary_of, text_of
+from pytest_rageval.testbeds.expand import expand
+
+__all__ = ["Order", "score_files"]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to score.
+
+    Attributes:
+        testbeds: the testbeds; `ScoredTestbed.file` counts in ``cases``.
+        cases: the files of cases, with their names in messages.
+        answers: the files of answers, with theirs.
+        out: the folder to write.
+        jobs: number of processes.
+        facets: the facets over whose values means are taken.
+        matrix: the matrix; None for none.
+        baseline: what baseline gates compare with.
+    """
+
+    testbeds: tuple[ScoredTestbed, ...]
+    cases: tuple[tuple[Path, str], ...]
+    answers: tuple[tuple[Path, str], ...]
+    out: Path
+    jobs: int = 1
+    facets: tuple[str, ...] = ()
+    matrix: MatrixChoice | None = None
+    baseline: Snapshot | None = None
+
+
+def score_files(order: Order) -> Scores:
+    """Score recorded answers and write the folder of the order.
+
+    Raises:
+        DataError: a line is invalid or a duplicate.
+        SettingError: a gate, a metric or the folder cannot be used.
+    """
+    clock = _Clock()
+    _check_gates(order)
+    folder = ScoreFolder(order.out)
+    folder.prepare()
+    found = _split(order, folder)
+    folder.check(found.digest)
+    job = _job(order, found)
+    clock.lap("split")
+    results, leftovers = _score(order, folder, job, found)
+    clock.lap("score")
+    outcomes = outcomes_of(_parts(results), clusters_of(job), details=order.baseline is not None)
+    clock.lap("merge")
+    plan = plan_of(job.testbeds, outcomes)
+    _check_slices(plan, outcomes)
+    figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
+    notes = _notes(found, job, leftovers)
+    clock.lap("figures")
+    scores = Scores(outcomes, figures, leftovers, order.out, notes)
+    manifest = _manifest(found, job, plan, clock, len(results))
+    folder.finish(_parts(results), summary_of(figures, leftovers), text_of(scores), manifest)
+    return scores
+
+
+def _parts(results: Sequence[Path]) -> Iterator[bytes]:
+    """Yield the packed rows of each result."""
+    return (rows_of(path.read_bytes()) for path in results)
+
+
+class _Clock:
+    """Measures the seconds of each stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.started = datetime.now(timezone.utc)
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] = round(now - self._last, 3)
+        self._last = now
+
+
+def _split(order: Order, folder: ScoreFolder) -> Split:
+    cases = [File(path, name, _dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
+    with written(order.out):
+        return split(cases, [File(path, name) for path, name in order.answers], folder.chunks)
+
+
+def _dataset(order: Order, file: int) -> str:
+    return next(testbed.dataset for testbed in order.testbeds if testbed.file == file)
+
+
+def _job(order: Order, found: Split) -> Job:
+    """Return the job; check the gates against the facets of sample cases, before anything is scored."""
+    facets = set(FACETS)
+    for testbed in order.testbeds:
+        mine = set(FACETS)
+        for instance in found.samples.get(testbed.file, ()):
+            for _, case in expand(testbed.settings, [instance], testbed.settings.seed or 0):
+                mine.update(case.facets)
+        _check_testbed(testbed, mine)
+        facets |= mine
+    matrix = order.matrix or MatrixChoice()
+    for option, name in (*(("--by", name) for name in order.facets), ("--rows", matrix.rows), ("--cols", matrix.cols)):
+        if name is not None and name not in facets:
+            raise SettingError(
+                f"{option} names {short_repr(name)}, a facet that no case has; {did_you_mean(name, facets)}"
+            )
+    files = tuple(name for _, name in (*order.cases, *order.answers))
+    systems = {name: tuple(labels) for name, labels in found.systems.items()}
+    return Job(order.testbeds, files, systems, frozenset(facets))
+
+
+def _check_testbed(testbed: ScoredTestbed, facets: set[str]) -> None:
+    where = testbed.settings.origin
+    for text in testbed.settings.gates:
+        check_gate(parse_gate(text, where), testbed.metrics, facets, where)
+    if testbed.settings.cluster is not None and testbed.cluster not in facets:
+        raise SettingError(f"{where}: cluster is {short_repr(testbed.cluster)}, a facet that no case has")
+
+
+def _check_gates(order: Order) -> None:
+    """Refuse a matrix or a gate that cannot be computed, before anything is read."""
+    known = {name for testbed in order.testbeds for name in testbed.metrics}
+    if order.matrix is not None and order.matrix.metric not in (None, *known, *PSEUDO_METRICS):
+        raise UnknownNameError("metric", order.matrix.metric, known, "--matrix")
+    for testbed in order.testbeds:
+        for gate in (parse_gate(text, testbed.settings.origin) for text in testbed.settings.gates):
+            if gate.baseline and order.baseline is None:
+                raise SettingError(f"gate {short_repr(str(gate))} compares with a baseline; name it with --baseline")
+            if gate.metric in CALLS:
+                raise SettingError(f"gate {short_repr(str(gate))} counts steps of traces; run pytest --rag-answers")
+
+
+def _score(order: Order, folder: ScoreFolder, job: Job, found: Split) -> tuple[list[Path], Leftovers]:
+    """Score the chunks that have no result yet; return all results in order."""
+    results = {chunk: folder.result(chunk, job.digest) for chunk in found.chunks}
+    missing = [chunk for chunk, result in results.items() if not result.is_file()]
+    for chunk, result in LocalEngine(order.jobs).map(missing, partial(score_chunk, job)):
+        folder.store(results[chunk], result)
+    leftovers = Leftovers()
+    for path in results.values():
+        leftovers += leftovers_of(path.read_bytes())
+    return list(results.values()), leftovers
+
+
+def _check_slices(plan: Plan, outcomes: Sequence[Outcome]) -> None:
+    """Refuse a gate that no case matches: nothing that looks green was not checked."""
+    for testbed in plan.testbeds.values():
+        for gate in map(parse_gate, testbed.gates):
+            mine = (o for o in outcomes if o.testbed == testbed.nodeid)
+            if not any(in_slice(outcome.facets, gate.beforehand) for outcome in mine):
+                raise SettingError(f"gate {short_repr(str(gate))} matches no case; correct its facets", code="RAG112")
+
+
+def _notes(found: Split, job: Job, leftovers: Leftovers) -> tuple[str, ...]:
+    notes = []
+    if ignored := ignored_keys(found, job.facets):
+        notes.append(f"recorded answers have the keys {', '.join(ignored)}, which are facets of no case")
+    if n := leftovers.n_unused:
+        are = "is" if n == 1 else "are"
+        notes.append(f"{counted(n, 'recorded answer')} {are} for no case: {_few(leftovers.unused)}")
+    if n := leftovers.n_unanswered:
+        pairs = [f"{case} ({system})" for case, system in leftovers.unanswered]
+        notes.append(f"{counted(n, 'case')} {'has' if n == 1 else 'have'} no answer: {_few(pairs)}")
+    if n := leftovers.n_long:
+        notes.append(f"{counted(n, 'answer')} of more than 1 MiB; all of the text was scored")
+    return tuple(notes)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(map(short_repr, names))
+
+
+def _manifest(found: Split, job: Job, plan: Plan, clock: _Clock, n_parts: int) -> dict[str, Any]:
+    return {
+        "started": clock.started.isoformat(timespec="seconds"),
+        "data": found.digest,
+        "job": job.digest,
+        "files": list(job.files),
+        "systems": list(job.systems),
+        "versions": versions(),
+        "chunks": n_parts,
+        "cases": sum(found.n_cases.values()),
+        "answers": found.n_answers,
+        "seconds": clock.seconds,
+        "testbeds": {key: encoder(TestbedPlan)(replace(each, where="")) for key, each in plan.testbeds.items()},
+        "metrics": {key: encoder(MetricInfo)(each) for key, each in plan.metrics.items()},
+    }

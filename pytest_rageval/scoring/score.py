@@ -1,0 +1,135 @@
+"""``rag.score``: score recorded answers without a pytest session."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.scoring.baseline import baseline_at
+from pytest_rageval.scoring.job import ScoredTestbed
+from pytest_rageval.scoring.run import Order, score_files
+from pytest_rageval.scoring.scores import Scores
+from pytest_rageval.scoring.testbeds import SUITE, of_cases, of_suite
+
+__all__ = ["score"]
+
+Records = Iterable[Mapping[str, Any]]
+
+
+def score(
+    cases: str | Path | Records,
+    answers: str | Path | Sequence[str | Path] | Records,
+    *,
+    metrics: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    cluster: str | None = None,
+    by: Sequence[str] = (),
+    matrix: str | None = None,
+    rows: str | None = None,
+    cols: str | None = None,
+    baseline: str | Path | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+) -> Scores:
+    """Score recorded answers.
+
+    Args:
+        cases: ``format:path``, the path of a suite ``NAME.rag.toml``, or records in our own format as mappings.
+        answers: paths of recorded answers, or their records as mappings.
+        metrics: the names of metrics; the default is that of a testbed.
+        gates: gate expressions.
+        cluster: the facet whose value dependent cases share.
+        by: facets; the summary has the means over each of their values.
+        matrix: the metric of a matrix; None draws none.
+        rows: the facet of the matrix's rows.
+        cols: the facet of the matrix's columns.
+        baseline: what gates with ``baseline`` compare with: a folder of scores, a results.json or a baseline file.
+        out: the folder to write; None writes nothing.
+        jobs: number of processes; None for one on each core.
+
+    Raises:
+        DataError: a record is invalid or a duplicate.
+        SettingError: an argument is invalid.
+    """
+    if jobs is not None and jobs < 1:
+        raise SettingError(f"jobs is {jobs}; write a number of processes from 1 on")
+    choice = MatrixChoice(matrix, rows, cols) if matrix or rows or cols else None
+    before = None if baseline is None else baseline_at(Path(baseline))
+    with tempfile.TemporaryDirectory(prefix="rageval-") as temporary:
+        folder = Path(temporary)
+        testbeds, paths = _testbeds(cases, folder / "cases.jsonl", metrics, gates, cluster)
+        files = _paths(answers, folder / "answers.jsonl")
+        order = Order(
+            testbeds=testbeds,
+            cases=tuple((path, _shown(path, folder)) for path in paths),
+            answers=tuple((path, _shown(path, folder)) for path in files),
+            out=folder / "scores" if out is None else Path(out),
+            jobs=jobs or os.cpu_count() or 1,
+            facets=tuple(by),
+            matrix=choice,
+            baseline=before,
+        )
+        with _without_collector():
+            return score_files(order)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Turn the garbage collector off: it would visit all rows again and again, and none is in a circle."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _shown(path: Path, spool: Path) -> str:
+    """Return the name of a file in messages; records have the name of their argument."""
+    return path.stem if path.parent == spool else shown_path(path)
+
+
+def _testbeds(
+    cases: str | Path | Records, spool: Path, metrics: Sequence[str], gates: Sequence[str], cluster: str | None
+) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
+    """Return the testbeds and the files of their cases; write records to a file first."""
+    if isinstance(cases, (str, Path)) and str(cases).endswith(SUITE):
+        if metrics or gates or cluster:
+            raise SettingError(f"{cases} has its own metrics, gates and cluster; leave the arguments out")
+        return of_suite(Path(cases))
+    dataset = str(cases) if isinstance(cases, (str, Path)) else f"jsonl:{_write(cases, spool)}"
+    return of_cases(dataset, metrics, gates, cluster)
+
+
+def _paths(answers: str | Path | Sequence[str | Path] | Records, spool: Path) -> tuple[Path, ...]:
+    """Return the paths of answers; write records to a file first."""
+    if isinstance(answers, (str, Path)):
+        return (Path(answers),)
+    if isinstance(answers, Sequence) and answers and all(isinstance(each, (str, Path)) for each in answers):
+        return tuple(Path(str(each)) for each in answers)
+    return (_write(answers, spool),)
+
+
+def _write(records: Iterable[object], path: Path) -> Path:
+    """Write records as JSON Lines."""
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for number, record in enumerate(records, start=1):
+            if not isinstance(record, Mapping):
+                raise SettingError(f"{path.stem}[{number - 1}] is {short_repr(record)}; give records as mappings")
+            try:
+                line = json.dumps(dict(record), ensure_ascii=False)
+                line.encode()
+            except (TypeError, ValueError) as error:
+                raise SettingError(f"{path.stem}[{number - 1}] cannot be written as JSON: {error}") from None
+            stream.write(line + "\n")
+    return path

@@ -1,0 +1,93 @@
+"""The testbeds to score: of a file of cases with options, or of a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
+from pytest_rageval.datasets import BUILTIN
+from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.model.facets import DIALOGUE
+from pytest_rageval.scoring.job import ScoredTestbed
+from pytest_rageval.testbeds.ability import ability_named
+from pytest_rageval.testbeds.settings import Settings, parse_settings
+from pytest_rageval.testbeds.suite_file import read_suite
+
+__all__ = ["SUITE", "of_cases", "of_suite"]
+
+SUITE = ".rag.toml"
+"""How the name of a suite ends."""
+
+WHERE = "rageval score"
+
+OF_SESSIONS = ("limit", "sample", "qrels", "relations")
+"""Settings that `rageval score` does not support."""
+
+
+def of_cases(
+    dataset: str, metrics: Sequence[str], gates: Sequence[str], cluster: str | None = None
+) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
+    """Return the testbed of one file of cases, ``format:path``, and the path.
+
+    Raises:
+        SettingError: the format is unknown or cannot be read as a stream, or a setting is invalid.
+    """
+    values: Mapping[str, object] = {"dataset": dataset, "gates": list(gates), "cluster": cluster}
+    settings = parse_settings({**values, **({"metrics": list(metrics)} if metrics else {})}, WHERE)
+    path = _path(settings, ())
+    return (_testbed(path.name, _stem(path), settings, path, 0),), (path,)
+
+
+def of_suite(suite: Path) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
+    """Return the testbeds of a suite, and the files of their cases.
+
+    Raises:
+        DataError, SettingError: the suite is invalid, or has a setting that needs a session.
+    """
+    shown = shown_path(suite)
+    files: dict[Path, int] = {}
+    testbeds = []
+    for entry in read_suite(suite, shown):
+        settings = parse_settings(entry.settings, f"{shown}:{entry.line}")
+        _refuse(settings)
+        path = _path(settings, (suite.parent,))
+        number = files.setdefault(path, len(files))
+        testbeds.append(_testbed(f"{shown}::{entry.name}", entry.name, settings, path, number))
+    return tuple(testbeds), tuple(files)
+
+
+def _refuse(settings: Settings) -> None:
+    """Refuse settings that need a model, an order of the data, or all cases at once."""
+    set_here = [name for name in OF_SESSIONS if name in settings.explicit and getattr(settings, name)]
+    if settings.history == "own":
+        set_here.append("history")
+    if set_here:
+        problem = f"rageval score does not support {', '.join(set_here)}"
+        raise SettingError(f"{settings.origin}: {problem}; leave it out, or run pytest --rag-answers")
+
+
+def _path(settings: Settings, folders: Sequence[Path]) -> Path:
+    """Return the path of a dataset: below one of the folders, else below the current one."""
+    form, _, text = settings.dataset.partition(":")
+    if form not in BUILTIN:
+        raise UnknownNameError("dataset format", form, BUILTIN, settings.origin)
+    if form != "jsonl":
+        problem = f"rageval score reads jsonl, and {short_repr(settings.dataset)} is {form}"
+        raise SettingError(f"{settings.origin}: {problem}; run pytest --rag-answers, or convert it with rageval import")
+    return next((path for folder in folders if (path := folder / text).exists()), Path(text))
+
+
+def _testbed(nodeid: str, name: str, settings: Settings, path: Path, file: int) -> ScoredTestbed:
+    """Return a testbed, which also computes the metrics of its gates."""
+    own = settings.metrics or ability_named(settings.ability).metrics
+    bounded = (parse_gate(text, settings.origin).metric for text in settings.gates)
+    names = tuple(dict.fromkeys([*own, *(metric for metric in bounded if metric not in PSEUDO_METRICS)]))
+    testbed = ScoredTestbed(nodeid, name, settings, names, _stem(path), file, settings.cluster or DIALOGUE)
+    _ = testbed.computed  # raises for a metric that cannot be used
+    return testbed
+
+
+def _stem(path: Path) -> str:
+    return path.stem.removesuffix(".rag")

@@ -1,0 +1,157 @@
+"""`rageval score` gives the scores and gates of `pytest --rag-answers`."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+from support.projects.rag_project import Project
+from support.samples.recorded_data import answer_rows, case_rows, write_rows
+
+import pytest_rageval as rag
+from pytest_rageval.analysis.decisions.verdicts import GateResult
+from pytest_rageval.report.files.results_json import encode_gate
+from pytest_rageval.report.run.gate_results import NamedGate
+from pytest_rageval.scoring.scores import Scores
+
+N = int(os.environ.get("SCORED_CASES", "1000"))
+"""Number of cases; 10,000 take minutes."""
+
+METRICS = ["accuracy", "token_f1", "rejection_rate", "has_answer"]
+GATES = [
+    "accuracy >= 0.6",
+    "accuracy[topic=*] >= 0.7",
+    "token_f1[system=alpha, topic=*, min_n=10] >= 0.5",
+    "error_rate <= 0.01",
+    "cost_usd <= 0.1",
+    "latency_p95 <= 0.9",
+    "n >= 10",
+]
+COMPARED = ["accuracy >= baseline - 0.01", "token_f1[topic=*] >= baseline", "accuracy[system=beta] >= baseline - 0.5"]
+TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics={metrics}, gates={gates}{cluster})
+    def test_it(rag):
+        ...
+"""
+LIKE = pytest.approx
+
+
+def _scored(project: Project, gates: list[str], cluster: str | None, *args: str) -> Any:
+    more = f", cluster={cluster!r}" if cluster else ""
+    project.file("test_it.py", TEST.format(metrics=METRICS, gates=gates, cluster=more))
+    return project.run("--rag-answers", "new.jsonl", *args).results
+
+
+def _same_outcomes(scores: Scores, results: Any) -> None:
+    theirs = {(outcome["case_id"], outcome["system"]): outcome for outcome in results["outcomes"]}
+    rows = {(row["case_id"], row["system"]): row for row in scores.rows()}
+    assert rows.keys() == theirs.keys()
+    for key, row in rows.items():
+        plain = theirs[key]
+        assert row["status"] == plain["status"]
+        assert row.get("error_type") == plain["error_type"]
+        assert {name[6:]: value for name, value in row.items() if name.startswith("facet.")} == plain["facets"]
+        values = {name: score["value"] for name, score in plain["scores"].items() if score["value"] is not None}
+        reasons = {name: score["reason"] for name, score in plain["scores"].items() if score["value"] is None}
+        assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
+        assert {name[7:]: value for name, value in row.items() if name.startswith("reason.")} == reasons
+
+
+def _gate(result: GateResult) -> Any:
+    return encode_gate(NamedGate("", result), texts=True)
+
+
+def _same(one: Any, other: Any, path: str = "") -> None:
+    """Assert that two gates are equal, numbers to 1e-9, apart from the node ids that they name."""
+    if isinstance(one, dict):
+        assert one.keys() == other.keys(), path
+        for key in one.keys() - {"nodeid", "scope"}:
+            _same(one[key], other[key], f"{path}.{key}")
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other), path
+        for at, (mine, theirs) in enumerate(zip(one, other, strict=True)):
+            _same(mine, theirs, f"{path}[{at}]")
+    elif isinstance(one, float):
+        assert one == LIKE(other, abs=1e-9), path
+    else:
+        assert one == other, path
+
+
+def _same_gates(scores: Scores, results: Any) -> None:
+    mine = {str(gate.gate): _gate(gate) for gate in scores.gates}
+    theirs = {gate["expr"]: gate for gate in results["gates"]}
+    assert mine.keys() == theirs.keys()
+    for name, gate in mine.items():
+        _same({**gate, "worst": [each["value"] for each in gate["worst"]]},
+              {**theirs[name], "worst": [each["value"] for each in theirs[name]["worst"]]}, name)  # fmt: skip
+
+
+@pytest.fixture
+def data(project: Project) -> Project:
+    write_rows(project.path / "cases.jsonl", case_rows(N))
+    write_rows(project.path / "old.jsonl", answer_rows(N, seed=2, right=0.75, whole=True))
+    write_rows(project.path / "new.jsonl", answer_rows(N, seed=3, right=0.65))
+    return project
+
+
+@pytest.mark.parametrize("cluster", [None, "doc"])
+def test_scores_and_gates_are_those_of_pytest(data: Project, cluster: str | None) -> None:
+    results = _scored(data, GATES, cluster)
+    scores = rag.score("jsonl:cases.jsonl", "new.jsonl", metrics=METRICS, gates=GATES, cluster=cluster, jobs=1)
+    assert {outcome["error_type"] for outcome in results["outcomes"]} == {None, "model_error", "no_recorded_answer"}
+    _same_outcomes(scores, results)
+    _same_gates(scores, results)
+    assert {gate.status for gate in scores.gates} == {"passed", "failed"}
+    assert any(gate.n_units for gate in scores.gates)
+
+
+def test_baseline_gates_are_those_of_pytest(data: Project) -> None:
+    data.file("test_it.py", TEST.format(metrics=METRICS, gates=COMPARED, cluster=", cluster='doc'"))
+    base = ("--rag-baseline", "base.json")
+    assert data.run("--rag-answers", "old.jsonl", *base, "--rag-update-baseline").status in (0, 1)
+    results = _scored(data, COMPARED, "doc", *base)
+    scored: dict[str, Any] = {"metrics": METRICS, "cluster": "doc", "jobs": 1}
+    rag.score("jsonl:cases.jsonl", "old.jsonl", out="old-scores", **scored)
+    for baseline in ("base.json", "old-scores"):
+        scores = rag.score("jsonl:cases.jsonl", "new.jsonl", gates=COMPARED, baseline=baseline, **scored)
+        _same_gates(scores, results)
+    assert any(gate["status"] == "failed" and gate["baseline"] is not None for gate in results["gates"])
+    assert json.loads((data.path / "old-scores" / "summary.json").read_text())["gates"] == []
+
+
+SUITE = """
+    [[testbed]]
+    name = "plain"
+    dataset = "jsonl:cases.jsonl"
+    metrics = ["accuracy", "rejection_rate"]
+    where = { topic = "Fares" }
+    facets = { stage = "live" }
+    cluster = "doc"
+    gates = ["accuracy[stage=live] >= 0.6"]
+
+    [[testbed]]
+    name = "noisy"
+    dataset = "jsonl:cases.jsonl"
+    ability = "noise_robustness"
+    noise_rate = [0.0, 0.5]
+    passages = 2
+    gates = ["accuracy[noise_rate=*] >= 0.7"]
+"""
+
+
+def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
+    data.file("all.rag.toml", SUITE)
+    results = data.run("--rag-answers", "new.jsonl").results
+    scores = rag.score("all.rag.toml", "new.jsonl", jobs=1)
+    theirs = {(o["testbed"], o["case_id"], o["system"], o["facets"].get("noise_rate")): o for o in results["outcomes"]}
+    mine = {(r["testbed"], r["case_id"], r["system"], r.get("facet.noise_rate")): r for r in scores.rows()}
+    assert mine.keys() == theirs.keys()
+    assert len({row["nodeid"] for row in mine.values()}) == len(mine)
+    for key, row in mine.items():
+        values = {name: score["value"] for name, score in theirs[key]["scores"].items() if score["value"] is not None}
+        assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
+    _same_gates(scores, results)
