@@ -49,15 +49,21 @@ def account_against(run: Run, earlier: Snapshot, alpha: float) -> Account:
 
 
 def run_verdict(run: Run) -> RunVerdict:
-    """Return the verdict of a run's gates and tests, without causes."""
+    """Return the verdict of a run's gates and tests, without causes.
+
+    If a gate or a test failed by itself, cases in error are left out: the account counts them.
+    """
     results = [gate.result for gate in run.gates]
+    errors = {nodeid for nodeid, outcome in run.outcomes.items() if outcome.status == "error"}
+    tests = len({*run.failed} - errors)
+    failed = tests or any(result.status == "failed" for result in results)
     return verdict_of(
         Counter(result.status for result in results),
         inconclusive=sum(bool(result.undecided) for result in results),
         not_decided=sum(is_not_decided(result.status, result.reason) for result in results),
         not_comparable=sum(result.status == "failed" and result.not_comparable for result in results),
-        tests=len(run.failed),
-        errors=sum(outcome.status == "error" for outcome in run.outcomes.values()),
+        tests=tests,
+        errors=0 if failed else len(errors),
         cases=len(run.outcomes),
         interrupted=run.interrupted,
         shard=str(run.plan.shard) if run.plan.shard else "",

@@ -296,7 +296,7 @@ def first_line(run: Run) -> str:
 
 def test_the_verdict_comes_first() -> None:
     run = judged()
-    assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed, and 1 case - 1 error, 1 case missed, 2 causes"
+    assert first_line(run) == "## ❌ RAG tests: 1 of 3 gates failed - 1 error, 1 case missed, 2 causes"
     interrupted = many(2)
     interrupted.interrupted = True
     interrupted.evaluate_gates()
