@@ -85,7 +85,7 @@ def test_a_budget_stops_before_it_is_passed(
     assert {gate["status"] for gate in run.results["gates"]} == {"failed"}
     run.said(
         "11 cases were not asked: the budget of $0.55 would be passed by a call *",
-        "rag: 2 of 2 gates failed - 2 causes*",
+        "rag: 2 of 2 gates failed - 1 cause*",
         "*16 cases, 0 errors, 11 skipped, *",
     )
     assert "Traceback" not in run.text + run.result.stderr.str()
