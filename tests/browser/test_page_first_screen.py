@@ -65,7 +65,26 @@ def test_tests_that_failed_are_links_where_they_are_cases(opened: Opener) -> Non
     assert listed.locator("li").count() == 200
     assert listed.locator("li:not(:has(a))").all_inner_texts() == ["test_q.py::test_plain"]
     more = page.locator(".named p").inner_text()
-    assert more == "and 31 more; the case browser lists cases of the state “failed”"
+    assert more == "and 31 more: show all 230 cases"  # the test without a case is not among them
+    page.get_by_role("link", name="show all 230 cases").click()
+    page.locator("#cases .count").get_by_text("230 cases of 240").wait_for()
+
+
+@pytest.mark.parametrize(("kind", "other"), [("broken", "fixed"), ("fixed", "broken")])
+def test_long_lists_of_changed_cases_lead_to_exactly_these(
+    opened: Opener, golden: dict[str, Any], kind: str, other: str
+) -> None:
+    outcomes = [case(f"q{at}", "keeper", float(at >= 230)) for at in range(240)]
+    nodeids = [each["nodeid"] for each in outcomes]
+    row = golden["comparison"]["comparisons"][0] | {"testbed": TOWN, "metric": "accuracy", "system": "keeper"}
+    row |= {"slice": {}, kind: nodeids[:230], other: nodeids[230:]}
+    comparison = {**golden["comparison"], "comparisons": [row]}
+    page = opened(results(outcomes, comparison=comparison, baseline=golden["baseline"]))
+    page.locator(f"details:has(#{kind}-cases) > summary").click()
+    page.locator(f"details:has(#{kind}-cases)").get_by_role("link", name="show all 230 cases").click()
+    page.locator("#cases .count").get_by_text("230 cases of 240").wait_for()
+    assert f"state={kind}" in page.url
+    assert page.get_by_label("State", exact=True).input_value() == kind
 
 
 def test_nothing_to_compare_is_a_sentence_and_no_empty_table(opened: Opener, golden: dict[str, Any]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.html.comparison import delta_text, p_shown
 from pytest_rageval.report.html.gate_bars import bar_of
+from pytest_rageval.report.html.gate_trends import trend_of
 from pytest_rageval.report.text.lines import counted, in_units, interval, number
 
 __all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
@@ -31,18 +32,19 @@ def is_not_comparable(gate: Mapping[str, Any]) -> bool:
     return gate["status"] == "failed" and gate.get("verdict") == "not_comparable"
 
 
-def gates_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the gates as texts, in display order."""
-    return [_gate(gate) for gate in in_order(results)]
+def gates_of(results: Mapping[str, Any], earlier: Mapping[str, Sequence[float]] | None = None) -> list[dict[str, Any]]:
+    """Return the gates as texts, in display order; ``earlier`` has their values in earlier runs by node id."""
+    return [_gate(gate, (earlier or {}).get(gate.get("nodeid", ""), ())) for gate in in_order(results)]
 
 
-def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
     where = place_text(gate["slice"])
     n = f"{gate['n']:,}" + (f" of {counted(gate['n_cases'], 'case')}" if "n_cases" in gate else "")
     n += in_units(gate.get("n_units"), gate.get("unit", ""))
     return {
         "expr": gate["expr"],
         "bar": bar_of(gate),
+        "trend": trend_of(gate, earlier),
         "scope": gate["scope"],
         "status": _state(gate),
         "value": number(gate["value"]),

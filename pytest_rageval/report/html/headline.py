@@ -68,7 +68,7 @@ def _cost(usage: Mapping[str, Any]) -> str:
 def failed_tests_of(results: Mapping[str, Any], cases: Cases) -> dict[str, Any]:
     """Return the tests that failed on their own, tests without a case first; gates are left out."""
     failed = sorted(results["run"].get("failed", ()), key=cases.__contains__)
-    return case_list([(nodeid, "") for nodeid in failed])
+    return case_list([(nodeid, "") for nodeid in failed], others=sum(nodeid not in cases for nodeid in failed))
 
 
 def notes_of(results: Mapping[str, Any]) -> list[str]:

@@ -67,6 +67,12 @@ class Cases:
         return list(first.items())
 
 
-def case_list(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the first (node id, detail) pairs, with their number and how many are left out."""
-    return {"n": len(pairs), "cases": pairs[:NAMED], "more": max(0, len(pairs) - NAMED)}
+def case_list(pairs: Sequence[tuple[str, str]], others: int = 0) -> dict[str, Any]:
+    """Return the first (node id, detail) pairs, with their number, how many are left out, and how many are cases.
+
+    Args:
+        pairs: node ids with details.
+        others: how many of them are no cases of the page.
+    """
+    n = len(pairs)
+    return {"n": n, "cases": pairs[:NAMED], "more": max(0, n - NAMED), "listed": n - others}

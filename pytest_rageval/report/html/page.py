@@ -20,6 +20,7 @@ from pytest_rageval.report.html.columns import columns_of
 from pytest_rageval.report.html.comparison import alpha_of, comparison_of
 from pytest_rageval.report.html.difference_map import difference_map_of
 from pytest_rageval.report.html.gate_rows import gates_of
+from pytest_rageval.report.html.gate_trends import earlier_values
 from pytest_rageval.report.html.glossary import TERMS
 from pytest_rageval.report.html.kept_cases import HtmlCases, KeptCases, kept_cases
 from pytest_rageval.report.html.links import Cases
@@ -57,7 +58,7 @@ def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None,
     Args:
         path: the file to write; missing folders are created.
         results: the content of results.json; outcomes and instances may be JSON text.
-        runs: the folder of earlier runs; if it has the baseline's run, the page shows its answers too.
+        runs: the folder of earlier runs, whose values of gates the page shows, and the answers of the baseline's run.
         cases: whose texts the page holds, see `kept_cases`.
 
     Raises:
@@ -91,7 +92,7 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
         tiles=headline.tiles_of(results, statuses, len(columns["system"]["values"])),
         sentences=[] if "account" in results else sentences_of(results, columns, cases),
         failed=headline.failed_tests_of(results, cases),
-        gates=gates_of(results),
+        gates=gates_of(results, earlier_values(runs, results) if runs and results["gates"] else None),
         comparison=comparison_of(results, statuses),
         overviews=overviews_of(results),
         cases=cases,
