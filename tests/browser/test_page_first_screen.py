@@ -119,7 +119,7 @@ def test_printing_opens_the_account_and_splits_a_wide_matrix(opened: Opener, tmp
             kept.push(...tables.map(table => [...table.rows[0].cells].map(each => each.textContent).join(" ")));
         });
     }""")
-    assert page.locator("#case-title").is_visible()  # the worst case is open
+    page.locator("#case-title").wait_for()  # the worst case is open
     page.pdf(path=tmp_path / "page.pdf")
     folded, paper, *rest = page.evaluate("kept")
     widths, heads = rest[: len(rest) // 2], rest[len(rest) // 2 :]
