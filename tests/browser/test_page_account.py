@@ -123,7 +123,7 @@ def test_the_old_answer_stands_beside_the_new_one_with_the_words_that_changed(op
 
 def test_without_old_answers_the_page_says_how_to_have_them(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
-    page.locator("#detail").get_by_text("The old answer is not at hand.").wait_for()
+    page.locator("#detail").get_by_text("The old answer is not available.").wait_for()
     assert page.locator("#detail .beside code").all_inner_texts() == [
         "rag_baseline_answers = true",
         "--rag-against results.json",

@@ -152,7 +152,7 @@ def test_a_case_is_shown_next_to_its_baseline(opened: Opener, golden: dict[str, 
     beside = page.locator(".beside > div")
     beside.first.wait_for()
     told = (
-        "The old answer is not at hand. To have it: keep answers beside the baseline (rag_baseline_answers = true), "
+        "The old answer is not available. To have it: keep answers next to the baseline (rag_baseline_answers = true), "
         "then update the baseline, or compare with a run (--rag-against results.json)."
     )
     values = "accuracy 1.00, now 0.00 rouge_l 0.60, as before"

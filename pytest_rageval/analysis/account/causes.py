@@ -15,7 +15,7 @@ from pytest_rageval.model.outcome import Outcome
 __all__ = ["MISSING_DOCUMENT", "NOT_IN_CORPUS", "cause_of_miss", "split_by_cause", "symptom_of", "symptom_of_misses"]
 
 MISSING_DOCUMENT, JUDGE, SCORING = "missing document", "judge", "scoring"
-"""Causes beside those of `failure_cause`: the corpus lacks the evidence; an unchanged answer was scored otherwise."""
+"""Causes in addition to those of `failure_cause`: evidence not in the corpus; other scores of the same answer."""
 
 NOT_IN_CORPUS = "evidence_not_in_corpus"
 """The reason of a ranking score of a case whose evidence the corpus does not hold."""

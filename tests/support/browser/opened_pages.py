@@ -84,10 +84,10 @@ def golden(fixtures_dir: Path) -> dict[str, Any]:
 
 
 def violations(page: Page) -> list[str]:
-    """Return what axe-core finds wrong with a page, skipping the test where it is not at hand."""
+    """Return what axe-core finds wrong with a page, skipping the test where it is missing."""
     path = Path(os.environ.get("RAGEVAL_AXE") or "axe.min.js")
     if not path.is_file():
-        pytest.skip("axe-core is not at hand (npm pack axe-core, and name its axe.min.js in RAGEVAL_AXE)")
+        pytest.skip("axe-core is not available (npm pack axe-core, and name its axe.min.js in RAGEVAL_AXE)")
     source = path.read_text(encoding="utf-8")
     page.context.new_cdp_session(page).send("Runtime.evaluate", {"expression": source})  # the page's policy forbids it
     found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]

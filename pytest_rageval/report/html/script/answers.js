@@ -1,6 +1,6 @@
 // The answer of a case beside the one that the baseline's run gave, and the passages behind both.
 
-const NO_ANSWERS = () => el("p", { class: "quiet" }, "The old answer is not at hand. To have it: keep answers beside the baseline (", el("code", {}, "rag_baseline_answers = true"), "), then update the baseline, or compare with a run (", el("code", {}, "--rag-against results.json"), ").");
+const NO_ANSWERS = () => el("p", { class: "quiet" }, "The old answer is not available. To have it: keep answers next to the baseline (", el("code", {}, "rag_baseline_answers = true"), "), then update the baseline, or compare with a run (", el("code", {}, "--rag-against results.json"), ").");
 
 function answerText(answer, gold, fake) {
   if (!answer) return el("p", {}, "There is none.");
