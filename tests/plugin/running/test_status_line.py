@@ -7,7 +7,9 @@ import re
 import signal
 import termios
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fcntl import ioctl
+from select import select
 from struct import pack
 
 import pyte
@@ -39,6 +41,10 @@ HASTY = """
 def is_status(line: str) -> bool:
     """Return whether a line is a status line; that of the account has a verdict after ``rag: ``."""
     return re.match(r"rag: [\d+]+(/|$)", line) is not None
+
+
+REST = 3
+"""Further reads that belong to the same screen if they follow within two milliseconds."""
 
 
 class Seen:
@@ -81,6 +87,9 @@ def seen(
             part = os.read(ours, 65_536)
         except OSError:  # the other end is closed
             break
+        with suppress(OSError):  # the rest of a drawing that the read cut; the next read sees that the end is closed
+            for _ in range(REST):
+                part += os.read(ours, 65_536) if select([ours], [], [], 0.002)[0] else b""
         sent += part
         for piece in re.split(rb"(?=\x1b\[J)", part):
             stream.feed(piece)
