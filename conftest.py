@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.metadata
 import math
 import os
 import signal
@@ -67,15 +66,13 @@ def pytester(
     worker_server: WorkerServer,
 ) -> pytest.Pytester:
     """Return pytest's own `pytester`, with runs that start quickly."""
-    from support.processes.installed_packages import installed_packages
-    from support.processes.plugin_scans import hook_attribute, parsefactories
+    from support.processes.quick_starts import QUICK_STARTS
 
     inside: pytest.Pytester = request.getfixturevalue("pytester")
     monkeypatch.setenv("PYTEST_ADDOPTS", _inside["PYTEST_ADDOPTS"])  # pytester removes it
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # a run inside is no part of this session
-    monkeypatch.setattr(importlib.metadata, "distributions", installed_packages)
-    monkeypatch.setattr("_pytest.fixtures.FixtureManager.parsefactories", parsefactories)
-    monkeypatch.setattr("pluggy._manager._static_hook_attr", hook_attribute, raising=False)  # pluggy 1.6 has none
+    for owner, name, quick in QUICK_STARTS:
+        monkeypatch.setattr(owner, name, quick, raising=False)
     if sys.platform == "linux":
         monkeypatch.setattr("execnet.gateway_io.Popen2IOMaster", worker_server.gateway)
     return inside

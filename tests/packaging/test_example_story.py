@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.projects.installed_programs import QuickProgram, run_program
 from support.projects.readme_blocks import ROOT, all_blocks, blocks_of, renew, steps_of, stories_of, timeless
 
 EXAMPLE = ROOT / "example_project"
@@ -21,11 +19,6 @@ SECTIONS = {
 }
 """Section -> the exit statuses of its commands."""
 
-PROGRAMS = {
-    "python": [sys.executable],
-    "rageval": [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"],
-}
-
 [README] = stories_of(all_blocks())["example"]
 IN_README = {command.replace("example_project/", ""): shown for command, shown in steps_of(README.text) if shown}
 """What the project's README shows of the same story, by the command."""
@@ -33,24 +26,27 @@ IN_README = {command.replace("example_project/", ""): shown for command, shown i
 
 @pytest.mark.skipif(shutil.which("sed") is None, reason="a story uses sed")
 @pytest.mark.parametrize("section", SECTIONS)
-def test_the_story_in_the_readme_of_the_example_is_true(section: str, tmp_path: Path) -> None:
+def test_the_story_in_the_readme_of_the_example_is_true(
+    section: str, tmp_path: Path, quick_program: QuickProgram
+) -> None:
     in_readme = dict(IN_README) if section == "Break it, and repair it" else {}
     ignored = shutil.ignore_patterns(".rageval", ".pytest_cache", "__pycache__")
     copy = shutil.copytree(EXAMPLE, tmp_path / "desk", ignore=ignored)
-    env = {**os.environ, "COLUMNS": "80", "CI": "1"}  # CI: Hypothesis draws the same examples in each run
+    env = {"COLUMNS": "80", "CI": "1"}  # CI: Hypothesis draws the same examples in each run
     ended, missing, everything = [], [], []
     for block in BLOCKS:
         if block.section != section or block.language != "console":
             continue
         outputs = []
         for command, shown in steps_of(block.text):
-            typed = [word for each in shlex.split(command) for word in PROGRAMS.get(each, [each])]
-            run = subprocess.run(typed, cwd=copy, env=env, capture_output=True, text=True, check=False)
+            words = shlex.split(command.removeprefix("python -m "))
+            run = quick_program if words[0] in ("pytest", "rageval") else run_program
+            status, output = run(copy, *words, env=env, errors=False)
             for lines in (shown, in_readme.pop(command.removeprefix("python -m "), ())):
-                printed = map(timeless, run.stdout.splitlines())
+                printed = map(timeless, output.splitlines())
                 missing += [(command, line) for line in lines if timeless(line) not in printed]  # in this order
-            ended.append(run.returncode)
-            outputs.append(f"$ {command}\n{run.stdout}")
+            ended.append(status)
+            outputs.append(f"$ {command}\n{output}")
         renew(block, "\n".join(outputs))
         everything += outputs
     if section == "Break it, and repair it":

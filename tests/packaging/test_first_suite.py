@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.installed_programs import ALL_PLUGINS, run_program
+from support.projects.installed_programs import ALL_PLUGINS, QuickProgram, run_program
 
 from pytest_rageval.analysis.baseline.power import power_of
 from pytest_rageval.cli import main
@@ -65,20 +65,20 @@ def test_an_empty_folder_becomes_a_green_suite(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git lists the files that it does not ignore")
-def test_git_ignores_what_a_run_writes(folder: Path) -> None:
+def test_git_ignores_what_a_run_writes(folder: Path, quick_program: QuickProgram) -> None:
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
-    run_program(folder, "rageval", "init")
-    run_program(folder, "pytest", "-p", "no:cacheprovider")
+    quick_program(folder, "rageval", "init")
+    quick_program(folder, "pytest", "-p", "no:cacheprovider")
     assert (folder / ".rageval").is_dir()
     listed = ["git", "ls-files", "--others", "--exclude-standard"]
     assert subprocess.run(listed, cwd=folder, capture_output=True, text=True, check=True).stdout.split() == WRITTEN
 
 
-def test_a_table_and_a_system_of_ones_own(folder: Path) -> None:
+def test_a_table_and_a_system_of_ones_own(folder: Path, quick_program: QuickProgram) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
     (folder / "faq.csv").write_text(TABLE, encoding="utf-8")
     (folder / "requirements.txt").write_text("httpx\n", encoding="utf-8")
-    status, output = run_program(folder, "rageval", "init", "--from", "app:answer", "--data", "faq.csv")
+    status, output = quick_program(folder, "rageval", "init", "--from", "app:answer", "--data", "faq.csv")
     assert status == 1, output  # a row was left out
     assert output.splitlines()[1:3] == [
         "left: faq.csv:3: the field answer or answers is missing or empty",
@@ -86,7 +86,7 @@ def test_a_table_and_a_system_of_ones_own(folder: Path) -> None:
         "(found four times in five, if no answer changes by chance).",
     ]
     assert files(folder) == sorted([*WRITTEN, "app.py", "faq.csv", "requirements.txt"])
-    status, output = run_program(folder, *next_command(output))
+    status, output = quick_program(folder, *next_command(output))
     assert status == 0, output
     run = results(folder)
     assert {gate["expr"]: gate["status"] for gate in run["gates"]} == GATES
@@ -95,12 +95,12 @@ def test_a_table_and_a_system_of_ones_own(folder: Path) -> None:
     ]
 
 
-def test_invented_cases_for_a_system_are_named_as_such(folder: Path) -> None:
+def test_invented_cases_for_a_system_are_named_as_such(folder: Path, quick_program: QuickProgram) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
-    status, output = run_program(folder, "rageval", "init", "--from", "app:answer")
+    status, output = quick_program(folder, "rageval", "init", "--from", "app:answer")
     assert status == 0
     assert "The cases are invented: replace them with questions that app:answer should answer." in output
-    status, output = run_program(folder, *next_command(output))
+    status, output = quick_program(folder, *next_command(output))
     assert status == 0, output
     assert {each["system"] for each in results(folder)["outcomes"]} == {"app:answer"}
 
@@ -114,15 +114,17 @@ def test_invented_cases_for_a_system_are_named_as_such(folder: Path) -> None:
     ],
     ids=["settings in pyproject.toml", "none there", "settings in setup.cfg"],
 )
-def test_settings_that_exist_are_neither_edited_nor_shadowed(folder: Path, name: str, text: str, setting: str) -> None:
+def test_settings_that_exist_are_neither_edited_nor_shadowed(
+    folder: Path, quick_program: QuickProgram, name: str, text: str, setting: str
+) -> None:
     (folder / "app.py").write_text(APP, encoding="utf-8")
     (folder / name).write_text(text, encoding="utf-8")
     (folder / "data").mkdir()
-    status, _ = run_program(folder, "rageval", "init")
+    status, _ = quick_program(folder, "rageval", "init")
     cases = (folder / "tests" / "cases.jsonl").rename(folder / "data" / "museum.jsonl")
     shutil.rmtree(folder / "tests")
     shutil.rmtree(folder / ".github")
-    status, output = run_program(folder, "rageval", "init", "--from", "app:answer", "--data", str(cases))
+    status, output = quick_program(folder, "rageval", "init", "--from", "app:answer", "--data", str(cases))
     assert status == 0
     assert files(folder) == sorted([WRITTEN[0], WRITTEN[3], "app.py", "data/museum.jsonl", name])  # used in place
     assert (folder / name).read_text(encoding="utf-8") == text
@@ -130,7 +132,7 @@ def test_settings_that_exist_are_neither_edited_nor_shadowed(folder: Path, name:
     command = next_command(output)
     assert command == ["pytest", "tests/rag.rag.toml", "--rag-system", "app:answer"]
     assert f"python -m {shlex.join(command)} " in (folder / WRITTEN[0]).read_text(encoding="utf-8")
-    status, output = run_program(folder, *command)
+    status, output = quick_program(folder, *command)
     assert status == 0, output
     assert {each["system"] for each in results(folder)["outcomes"]} == {"app:answer"}
 
@@ -245,13 +247,13 @@ def test_cases_that_nobody_can_answer_are_refused(
     assert files(folder) == ["faq.tsv"]
 
 
-def test_passages_of_a_table_reach_the_embedded_reader(folder: Path) -> None:
+def test_passages_of_a_table_reach_the_embedded_reader(folder: Path, quick_program: QuickProgram) -> None:
     (folder / "faq.csv").write_text(
         "question,answer,references,response\nWhen does it open?,9:00,It opens at 9:00.,At nine.\n", encoding="utf-8"
     )
-    status, output = run_program(folder, "rageval", "init", "--data", "faq.csv")
+    status, output = quick_program(folder, "rageval", "init", "--data", "faq.csv")
     assert status == 0
     assert "1 recorded answer not used; `rageval import table faq.csv` writes them for --rag-answers" in output
-    status, output = run_program(folder, *next_command(output))
+    status, output = quick_program(folder, *next_command(output))
     assert status == 0, output
     assert {gate["expr"]: gate["status"] for gate in results(folder)["gates"]} == GATES

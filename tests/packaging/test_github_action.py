@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support.projects.composite_action import GH, OTHERS, OURS, CompositeAction
-from support.projects.installed_programs import clean_environment, run_program
+from support.projects.installed_programs import QuickProgram, clean_environment
 
 from pytest_rageval.model.stored_json import parse_json
 
@@ -32,11 +32,11 @@ def action() -> Any:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path: Path, quick_program: QuickProgram) -> Path:
     """Return the folder of a first suite, whose gates hold."""
     folder = tmp_path / "checkout"
     folder.mkdir()
-    assert run_program(folder, "rageval", "init")[0] == 0
+    assert quick_program(folder, "rageval", "init")[0] == 0
     return folder
 
 
@@ -100,8 +100,8 @@ def test_inputs_that_are_empty_leave_steps_out(run: Run) -> None:
     assert (done.status, done.ran) == (0, ["Test"]), done.output
 
 
-def test_arguments_and_the_baseline_reach_pytest(run: Run, checkout: Path) -> None:
-    status, output = run_program(checkout, "pytest", "--rag-baseline", "base.json", "--rag-update-baseline")
+def test_arguments_and_the_baseline_reach_pytest(run: Run, checkout: Path, quick_program: QuickProgram) -> None:
+    status, output = quick_program(checkout, "pytest", "--rag-baseline", "base.json", "--rag-update-baseline")
     assert status == 0, output
     done = run(arguments="-m 'rag(topic=\"Visit\")' --rag-gate 'accuracy >= baseline - 0.05'", baseline="base.json")
     assert done.status == 0, done.output

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from support.projects.installed_programs import run_program
+from support.projects.installed_programs import QuickProgram, run_program
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / ".gitlab" / "rageval.yml"
@@ -25,8 +25,8 @@ def job() -> Any:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    assert run_program(tmp_path, "rageval", "init")[0] == 0
+def checkout(tmp_path: Path, quick_program: QuickProgram) -> Path:
+    assert quick_program(tmp_path, "rageval", "init")[0] == 0
     return tmp_path
 
 

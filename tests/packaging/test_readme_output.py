@@ -6,10 +6,10 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.projects.installed_programs import QuickProgram
 from support.projects.rag_project import Project
 from support.projects.readme_blocks import (
     ROOT,
@@ -35,22 +35,13 @@ def lines_of(text: str) -> list[str]:
     return [line for line in shown if line and line != "..."]
 
 
-def run_of(folder: Path, *arguments: str) -> tuple[int, str]:
-    """Run pytest in a folder; return its exit status and what it prints."""
-    command = [sys.executable, "-m", "pytest", *arguments]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    return run.returncode, run.stdout
-
-
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
+def example(tmp_path_factory: pytest.TempPathFactory, quick_program: QuickProgram) -> tuple[Path, int, str]:
     """Return a copy of the example that has been run beside it, the exit status and what it printed."""
     folder = tmp_path_factory.mktemp("example")
     ignored = shutil.ignore_patterns(".rageval", ".pytest_cache", "__pycache__")
     copy = shutil.copytree(ROOT / "example_project", folder / "example_project", ignore=ignored)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", "80")
-        return copy, *run_of(folder, "example_project")
+    return copy, *quick_program(folder, "pytest", "example_project", env={"COLUMNS": "80"})
 
 
 def test_the_output_in_readme_is_what_the_example_prints(example: tuple[Path, int, str]) -> None:
@@ -64,33 +55,30 @@ def test_the_output_in_readme_is_what_the_example_prints(example: tuple[Path, in
     assert [line for line in wanted if line not in printed] == []
 
 
-def test_the_agreement_in_the_readme_of_the_example_is_what_is_printed(example: tuple[Path, int, str]) -> None:
+def test_the_agreement_in_the_readme_of_the_example_is_what_is_printed(
+    example: tuple[Path, int, str], quick_program: QuickProgram
+) -> None:
     copy, _, _ = example
     blocks = blocks_of((copy / "README.md").read_text(encoding="utf-8"))
     [block] = [b for b in blocks if b.language == "console" and b.section == "The matrix, the judge and the people"]
     [command] = block.commands
-    status, output = rageval_of(copy, "", *command.split()[1:])
+    status, output = quick_program(copy, *command.split(), errors=False)
     assert status == 0, output
     wanted = [line for line in lines_of(block.text) if line != f"$ {command}"]
     assert len(wanted) > 10
     assert [line for line in wanted if line not in lines_of(output)] == []
 
 
-def test_the_example_as_markdown_has_a_verdict_a_table_of_gates_and_matrices(example: tuple[Path, int, str]) -> None:
+def test_the_example_as_markdown_has_a_verdict_a_table_of_gates_and_matrices(
+    example: tuple[Path, int, str], quick_program: QuickProgram
+) -> None:
     copy, _, _ = example
-    status, output = rageval_of(copy, "", "export", "--as", "markdown")
+    status, output = quick_program(copy, "rageval", "export", "--as", "markdown", errors=False)
     assert status == 0, output
     assert re.match(r"## ✅ RAG tests: all \d+ gates hold\n\n907 cases and 439 variants: 1346 scored, 0 errors", output)
     assert "\n| ✅ | `rouge_l >= 0.3` | `town` | – | 0.4468 | 417 in 373 units |" in output
     assert "<summary>rouge_l by topic x task" in output
     assert "did not fit" not in output
-
-
-def rageval_of(folder: Path, _: str, *arguments: str) -> tuple[int, str]:
-    """Run the command rageval in a folder; return its exit status and what it prints."""
-    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())", *arguments]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    return run.returncode, run.stdout
 
 
 def typed(project: Project, command: str) -> tuple[int, str]:

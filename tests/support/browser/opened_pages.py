@@ -24,9 +24,9 @@ Opener = Callable[..., "Page"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """Return a headless Chromium; it ends with the module, as the loop that drives it is in the way of others."""
+    """Return a headless Chromium; it ends with the tests of pages, because other tests run loops of their own."""
     play = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install -e '.[dev]')")
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:

@@ -68,15 +68,23 @@ class WorkerServer:
         streams: Sequence[int],
         arguments: Sequence[str] | None = None,
         environment: Mapping[str, str] = os.environ,
+        *,
+        program: str = "pytest",
+        folder: str | None = None,
     ) -> ForkedProcess:
-        """Return a new process in this folder, with these three streams: pytest with ``arguments``, or a worker."""
+        """Return a new process with these three streams: pytest or `rageval`, or an xdist worker without arguments.
+
+        It starts in ``folder``, by default in this one.
+        """
         control = self._control or self._start()
         ended, alive = os.pipe()
+        folder = folder or os.getcwd()
         asked = {
+            "program": program,
             "arguments": arguments,
-            "folder": os.getcwd(),
+            "folder": folder,
             "environment": dict(environment),
-            "path": ["" if arguments is None else os.getcwd(), *sys.path[1:]],
+            "path": ["" if arguments is None else folder, *sys.path[1:]],
         }
         socket.send_fds(control, [json.dumps(asked).encode()], [*streams, alive])
         pid = int(control.recv(64))

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 
-__all__ = ["installed_packages"]
+from _pytest.config import PytestPluginManager
+
+__all__ = ["installed_package", "installed_packages", "load_entry_points"]
+
+_from_name = importlib.metadata.Distribution.from_name
+_load_all = PytestPluginManager.load_setuptools_entrypoints
 
 
 class InstalledPackage(importlib.metadata.PathDistribution):
@@ -28,3 +33,35 @@ def installed_packages() -> Sequence[importlib.metadata.Distribution]:
     for package in packages:
         package.__class__ = InstalledPackage
     return packages
+
+
+def installed_package(name: str) -> importlib.metadata.Distribution:
+    """Replace `Distribution.from_name`: return the package of this name as it was read first."""
+    return _by_name().get(importlib.metadata.Prepared.normalize(name)) or _from_name(name)
+
+
+def load_entry_points(manager: PytestPluginManager, group: str, name: str | None = None) -> int:
+    """Replace pluggy's `load_setuptools_entrypoints`: find the plugin of ``-p NAME`` without asking every package."""
+    if name is None or (group, name) not in _plugins():
+        return _load_all(manager, group, name)
+    if manager.has_plugin(name) or manager.is_blocked(name):
+        return 0
+    package, entry = _plugins()[group, name]
+    plugin = entry.load()
+    manager.register(plugin, name=name)
+    manager._plugin_distinfo.append((plugin, package))
+    return 1
+
+
+@cache
+def _by_name() -> Mapping[str, importlib.metadata.Distribution]:
+    normalize = importlib.metadata.Prepared.normalize
+    return {normalize(package._normalized_name): package for package in reversed(installed_packages())}
+
+
+@cache
+def _plugins() -> Mapping[tuple[str, str], tuple[importlib.metadata.Distribution, importlib.metadata.EntryPoint]]:
+    """Return the entry points of packages by group and name, without those that two packages have."""
+    every = [(package, entry) for package in installed_packages() for entry in package.entry_points]
+    names = [(entry.group, entry.name) for _, entry in every]
+    return {key: pair for key, pair in zip(names, every, strict=True) if names.count(key) == 1}

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
 import pluggy._manager
 from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 
-__all__ = ["hook_attribute", "parsefactories"]
+__all__ = ["argument_names", "hook_attribute", "hook_names", "parsefactories"]
 
 KNOWN = ("_pytest", "pytest_rageval", "xdist")
 """Packages whose fixtures are defined plainly, so that nothing has to be warned of."""
 
 _search: Callable[..., None] = FixtureManager.parsefactories
 _lookup: Callable[[object, str], object] = vars(pluggy._manager).get("_static_hook_attr", getattr)
+_names: Callable[[object], tuple[tuple[str, ...], tuple[str, ...]]] = pluggy._hooks.varnames
 
 
 def hook_attribute(plugin: object, name: str) -> object:
@@ -24,11 +26,32 @@ def hook_attribute(plugin: object, name: str) -> object:
     return (function, function) if type(function) is FunctionType else _lookup(plugin, name)
 
 
+def hook_names(plugin: object) -> list[str]:
+    """Replace `dir` in pluggy: of a known module, return the names of its hooks only."""
+    return _hooks_of(plugin) if type(plugin) is ModuleType and _is_known(plugin.__name__) else dir(plugin)
+
+
+def argument_names(function: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Replace pluggy's `varnames`: of a function of a known module, keep the result."""
+    is_known = type(function) is FunctionType and _is_known(function.__module__)
+    return _names_of(function) if is_known else _names(function)
+
+
 def parsefactories(manager: FixtureManager, *args: Any, **kwargs: Any) -> None:
     """Replace `FixtureManager.parsefactories`: of a known plugin, look at its fixtures only."""
     if "holder" in kwargs:
         kwargs["holder"] = _fixtures_of(kwargs["holder"])
     _search(manager, *args, **kwargs)
+
+
+@cache
+def _hooks_of(module: ModuleType) -> list[str]:
+    return [name for name in dir(module) if name.startswith("pytest_")]
+
+
+@cache
+def _names_of(function: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return _names(function)
 
 
 def _fixtures_of(plugin: object) -> object:

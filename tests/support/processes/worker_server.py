@@ -1,19 +1,20 @@
 """Script that forks xdist workers and pytest sessions on request; `forked_workers` starts it and asks it.
 
-Such a process spends most of its time on imports. They are made here once, by a pytest session that collects nothing,
-so that modules of the plugin are rewritten as in any session. Whatever a process does after them is its own.
+Such a process spends most of its time on imports, and on what is compiled or read on first use. Both happen here once,
+in a pytest session over two cases, so modules of the plugin are rewritten as in any session. Whatever a process does
+after that is its own.
 """
 
 from __future__ import annotations
 
 import atexit
+import builtins
 import gc
 import importlib
-import importlib.metadata
+import inspect
 import json
 import os
 import pkgutil
-import platform
 import random
 import signal
 import socket
@@ -21,18 +22,30 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
-from types import ModuleType
-from typing import Any
+from functools import cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any, NoReturn
 
-import pluggy._manager
 import pytest
-from _pytest.fixtures import FixtureManager
 
 BOOTSTRAP = "import sys;exec(eval(sys.stdin.readline()))"
 """What execnet makes a new Python run."""
 
 LARGE = ("pytest_rageval.retrieval.postings",)
 """Modules that import numpy: it starts threads, and few workers need it."""
+
+GOLD = ("Bell Street", "Mill Lane")
+
+SUITE = """
+[[testbed]]
+name = "museum"
+dataset = "jsonl:cases.jsonl"
+metrics = ["accuracy"]
+gates = ["accuracy >= 0.9"]
+"""
+
+MODULE = "support.processes.worker_server"
 
 Asked = dict[str, Any]
 
@@ -47,6 +60,9 @@ class Imports:
                 importlib.import_module(module.name)
         for name in ("execnet.gateway_base", "xdist.remote"):
             importlib.import_module(name)
+        vars(sys.modules["execnet.gateway_base"])["compile"] = compiled
+        remote = sys.modules["xdist.remote"]
+        compiled(inspect.getsource(remote) + "\n", str(inspect.getsourcefile(remote)), "exec")
 
 
 class Server:
@@ -115,7 +131,10 @@ def work(asked: Asked) -> None:
         sys.argv = ["-c"]
         exec(BOOTSTRAP, vars(main))  # noqa: S102 - what execnet's own workers do
         leave(0)
+    sys.argv = [asked["program"], *asked["arguments"]]
     os.setsid()
+    if asked["program"] == "rageval":
+        run_command(asked["arguments"])
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     child = os.fork()  # forks the workers of this session, which belong to its group
     if not child:
@@ -129,11 +148,19 @@ def work(asked: Asked) -> None:
     atexit.register(ours.close)
     gateway = importlib.import_module("support.processes.forked_workers").WorkerServer(ours).gateway
     vars(importlib.import_module("execnet.gateway_io"))["Popen2IOMaster"] = gateway
-    sys.argv = ["pytest", *asked["arguments"]]
     leave(int(pytest.main(asked["arguments"])))
 
 
-def leave(status: int) -> None:
+def run_command(arguments: list[str]) -> NoReturn:
+    """Run `rageval`, and end the process as it asks for."""
+    try:
+        status = importlib.import_module("pytest_rageval.cli").main(arguments)
+    except SystemExit as ended:
+        status = ended.code
+    leave(int(status or 0))
+
+
+def leave(status: int) -> NoReturn:
     """End a process as Python does, but leave its memory to the system: it shares most of it with its parent."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
@@ -142,20 +169,46 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
+@cache
+def compiled(source: str, name: str, mode: str) -> CodeType:
+    """Return the code of what a worker is to execute, which is the same for each."""
+    code: CodeType = builtins.compile(source, name, mode)
+    return code
+
+
+def answer(query: Any) -> str:
+    """Return the first gold answer of `warm_up`."""
+    return f"It is in {GOLD[0]}."
+
+
+def warm_up(folder: Path) -> None:
+    """Run a small suite in ``folder``: a right answer, a wrong one, and a gate that fails."""
+    rows = ({"id": gold, "question": "Where is the museum?", "answers": [gold]} for gold in GOLD)
+    (folder / "cases.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (folder / "warm.rag.toml").write_text(SUITE, encoding="utf-8")
+    options = [
+        "-p",
+        "xdist",
+        "-p",
+        "pytest_rageval.plugin",
+        "--rootdir",
+        f"{folder}",
+        "--rag-json",
+        f"{folder}/run.json",
+    ]
+    status = pytest.main([*options, "-o", f"rag_system={MODULE}:answer", f"{folder}"], plugins=[Imports()])
+    assert status == pytest.ExitCode.TESTS_FAILED, status
+    assert threading.active_count() == 1, "a forked process has none of these threads"
+    assert "numpy" not in sys.modules, "it starts threads, and few workers need it"
+
+
 if __name__ == "__main__":
+    for owner, name, quick in importlib.import_module("support.processes.quick_starts").QUICK_STARTS:
+        setattr(owner, name, quick)
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
         streams, sys.stdout = sys.stdout, nowhere
-        pytest.main(["-p", "xdist", "-p", "pytest_rageval.plugin", f"--rootdir={folder}", folder], plugins=[Imports()])
+        warm_up(Path(folder))
         sys.stdout = streams
-    from support.processes.installed_packages import installed_packages
-    from support.processes.plugin_scans import hook_attribute, parsefactories
-
-    importlib.metadata.distributions = installed_packages  # type: ignore[assignment]
-    FixtureManager.parsefactories = parsefactories  # type: ignore[assignment]
-    vars(pluggy._manager)["_static_hook_attr"] = hook_attribute
-    for package in installed_packages():
-        package.entry_points, package.metadata  # noqa: B018 - what each worker looks up
-    platform.platform()  # which starts a process to ask for the processor, and keeps its answer
     gc.collect()
     gc.freeze()
     request = Server(socket.socket(fileno=int(sys.argv[1]))).serve()

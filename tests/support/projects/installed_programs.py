@@ -5,10 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryFile
 
-__all__ = ["ALL_PLUGINS", "clean_environment", "run_program"]
+import pytest
+
+from ..processes.forked_workers import WorkerServer
+
+__all__ = ["ALL_PLUGINS", "QuickProgram", "clean_environment", "quick_program", "run_program"]
+
+QuickProgram = Callable[..., tuple[int, str]]
+"""`run_program` for pytest and `rageval` alone."""
 
 LEAN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist -p pytest_rageval.plugin"}
 """Loading all installed plugins takes pytest longer than a small suite."""
@@ -24,10 +32,31 @@ def clean_environment(extra: Mapping[str, str] = {}) -> dict[str, str]:
     return {**env, **LEAN, **extra}
 
 
-def run_program(folder: Path, *command: str, env: Mapping[str, str] = {}) -> tuple[int, str]:
-    """Run a command in a folder, and return its status and its output with its errors."""
+def run_program(folder: Path, *command: str, env: Mapping[str, str] = {}, errors: bool = True) -> tuple[int, str]:
+    """Run a command in a folder, and return its status and its output, with or without its errors."""
     done = subprocess.run(
-        command, cwd=folder, env=clean_environment(env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=False,
+        command, cwd=folder, env=clean_environment(env), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if errors else subprocess.DEVNULL, text=True, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="session")
+def quick_program(worker_server: WorkerServer) -> QuickProgram:
+    """Return `run_program` for pytest and `rageval`, in processes that have imported them before."""
+    if sys.platform != "linux":
+        return run_program
+
+    def run(
+        folder: Path, program: str, *arguments: str, env: Mapping[str, str] = {}, errors: bool = True
+    ) -> tuple[int, str]:
+        with TemporaryFile("w+", encoding="utf-8") as output, open(os.devnull, "r+") as nothing:
+            streams = (nothing.fileno(), output.fileno(), (output if errors else nothing).fileno())
+            process = worker_server.fork(
+                streams, arguments, clean_environment(env), program=program, folder=os.fspath(folder)
+            )
+            status = process.wait(300)
+            output.seek(0)
+            return status, output.read()
+
+    return run
