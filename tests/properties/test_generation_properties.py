@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.projects.model_plans import model_plan, model_stages
 
@@ -91,7 +91,6 @@ DOCUMENTS = st.lists(st.tuples(st.sampled_from("AB"), st.integers(1, 3)), min_si
 SHARES = st.floats(0, 1).map(lambda share: {"auto_test": share, "auto_train": 1 - share})
 
 
-@settings(max_examples=1000)
 @given(
     documents=DOCUMENTS,
     tasks=st.lists(st.sampled_from(MODEL_TASKS), min_size=1, max_size=2, unique=True),
@@ -118,7 +117,6 @@ def test_no_document_is_in_two_sets_of_any_plan(
     }
 
 
-@settings(max_examples=100)
 @given(documents=DOCUMENTS, added=st.tuples(st.sampled_from("ABC"), st.integers(1, 3)), seed=st.integers(0, 3))
 def test_adding_a_document_changes_no_id_of_others(
     plan: Plan, documents: list[Document], added: Document, seed: int
@@ -131,7 +129,6 @@ def test_adding_a_document_changes_no_id_of_others(
     assert all(source.page == new for name in after.keys() - before.keys() for source in after[name].sources)
 
 
-@settings(max_examples=1000)
 @given(
     links=st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=3), max_size=40),
     shares=SHARES,

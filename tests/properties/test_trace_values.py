@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval import tracing
@@ -58,7 +58,6 @@ def is_plain(value: Any) -> bool:
 
 
 @given(any_values)
-@settings(max_examples=300)
 def test_any_value_crosses_the_codec_and_is_shown(value: Any) -> None:
     answer = traced(value)
     encoded = encode_answer(answer)

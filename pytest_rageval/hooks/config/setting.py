@@ -130,7 +130,7 @@ class Setting(Fact[T]):
         if self.option:
             default = {} if self.ini or self.default is None else {"default": self.default}
             text = self.help.replace("%", "%%")  # argparse formats it
-            parser.getgroup("rag").addoption(self.option, help=text, **default, **self.argument)
+            parser.getgroup("rag").addoption(self.option, dest=self.dest, help=text, **default, **self.argument)
         if self.ini:
             empty: object = "" if self.kind == "string" else []
             parser.addini(self.ini, self.help, self.kind, empty if self.default is None else self.default)

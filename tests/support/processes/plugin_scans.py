@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import pluggy._manager
@@ -12,29 +12,43 @@ from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 
 __all__ = ["argument_names", "hook_attribute", "hook_names", "parsefactories"]
 
+Names = tuple[tuple[str, ...], tuple[str, ...]]
+"""Names of a function's arguments without a default, and with one."""
+
 KNOWN = ("_pytest", "pytest_rageval", "xdist")
 """Packages whose fixtures are defined plainly, so that nothing has to be warned of."""
 
 _search: Callable[..., None] = FixtureManager.parsefactories
 _lookup: Callable[[object, str], object] = vars(pluggy._manager).get("_static_hook_attr", getattr)
-_names: Callable[[object], tuple[tuple[str, ...], tuple[str, ...]]] = pluggy._hooks.varnames
+_names: Callable[[object], Names] = pluggy._hooks.varnames
 
 
 def hook_attribute(plugin: object, name: str) -> object:
-    """Replace pluggy's `_static_hook_attr`: of a module, take a function as it is, without asking every base class."""
-    function = vars(plugin).get(name) if type(plugin) is ModuleType else None
-    return (function, function) if type(function) is FunctionType else _lookup(plugin, name)
+    """Replace pluggy's `_static_hook_attr`: take a plain function as it is, without asking every base class."""
+    if type(plugin) is ModuleType:
+        function = vars(plugin).get(name)
+        return (function, function) if type(function) is FunctionType else _lookup(plugin, name)
+    kind = type(plugin)
+    if not _is_known(kind.__module__) or name in getattr(plugin, "__dict__", ()):
+        return _lookup(plugin, name)
+    function = next((vars(each)[name] for each in kind.__mro__ if name in vars(each)), None)
+    return (function, function.__get__(plugin)) if type(function) is FunctionType else _lookup(plugin, name)
 
 
-def hook_names(plugin: object) -> list[str]:
-    """Replace `dir` in pluggy: of a known module, return the names of its hooks only."""
-    return _hooks_of(plugin) if type(plugin) is ModuleType and _is_known(plugin.__name__) else dir(plugin)
+def hook_names(plugin: object) -> Sequence[str]:
+    """Replace `dir` in pluggy: of a known module or of an object of a known class, return the names of hooks only."""
+    if type(plugin) is ModuleType:
+        return _hooks_of(plugin) if _is_known(plugin.__name__) else dir(plugin)
+    kind = type(plugin)
+    return _hooks_of(kind) if _is_known(kind.__module__) and not isinstance(plugin, type) else dir(plugin)
 
 
-def argument_names(function: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace pluggy's `varnames`: of a function of a known module, keep the result."""
+def argument_names(function: object) -> Names:
+    """Replace pluggy's `varnames`: of a function or method of a known module, keep the result."""
+    if type(function) is MethodType and type(function.__func__) is FunctionType and _is_known(function.__module__):
+        return _names_of(function.__func__, is_bound=True)
     is_known = type(function) is FunctionType and _is_known(function.__module__)
-    return _names_of(function) if is_known else _names(function)
+    return _names_of(function, is_bound=False) if is_known else _names(function)
 
 
 def parsefactories(manager: FixtureManager, *args: Any, **kwargs: Any) -> None:
@@ -45,13 +59,13 @@ def parsefactories(manager: FixtureManager, *args: Any, **kwargs: Any) -> None:
 
 
 @cache
-def _hooks_of(module: ModuleType) -> list[str]:
-    return [name for name in dir(module) if name.startswith("pytest_")]
+def _hooks_of(owner: object) -> Sequence[str]:
+    return [name for name in dir(owner) if name.startswith("pytest_")]
 
 
 @cache
-def _names_of(function: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return _names(function)
+def _names_of(function: FunctionType, *, is_bound: bool) -> Names:
+    return _names(MethodType(function, object()) if is_bound else function)
 
 
 def _fixtures_of(plugin: object) -> object:

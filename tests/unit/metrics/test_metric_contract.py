@@ -5,7 +5,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.samples.metric_samples import sample, slots
 
@@ -58,7 +58,6 @@ def test_each_name_leads_to_its_metric_and_its_words(name: str) -> None:
     assert ("0 or 1" in words) is metric.binary
 
 
-@settings(deadline=None, max_examples=400)
 @given(TEXT, GOLDS, GOLDS, st.sampled_from(["en", "zh"]), st.sampled_from([True, False, None]), st.booleans())
 def test_any_text_gives_a_score(
     text: str, gold: Gold, fake: Gold, language: str, evidence: bool | None, abstained: bool

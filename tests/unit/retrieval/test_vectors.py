@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from support.samples.diskann_settings import diskann
@@ -26,7 +26,6 @@ def random_matrix(count: int, seed: int = 3) -> Any:
 
 
 @given(arrays(np.float32, (9, 3), elements=VALUES), arrays(np.float32, 3, elements=VALUES), st.integers(1, 12))
-@settings(max_examples=200, deadline=None)
 def test_nearest_equals_a_full_sort(matrix: Any, query: Any, k: int) -> None:
     exact = (matrix.astype(np.float64) * query).sum(axis=1)
     expected = sorted(range(9), key=lambda at: (-exact[at], at))[:k]

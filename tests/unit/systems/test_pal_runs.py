@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.processes.sandboxes import opened
 from support.samples import pal_runs
@@ -317,7 +317,6 @@ def test_texts_from_passages_tools_and_programs_are_quoted(play: Play, attack: s
     st.text()
     | st.lists(st.sampled_from(["```", "~~~", "\n", "\x00", "\ud800", "answer = 1", "1 +", "pages('x')"])).map("".join)
 )
-@settings(max_examples=100)
 def test_no_reply_breaks_a_run(sandbox: Sandbox, reply: str) -> None:
     played = pal_runs.play(sandbox, reply, tools=[pages], max_time="5")
     assert played.end["reason"] in ("finished", "program_error", "empty_answer")

@@ -159,6 +159,6 @@ def test_every_clause_that_refuses_has_a_hint() -> None:
 
 
 @given(st.from_regex(ENGLISH.refusal) | st.from_regex(ENGLISH.closing))
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_whatever_the_patterns_of_refusals_match_has_a_hint(text: str) -> None:
     assert ENGLISH.hint.search(text)
