@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pytest_rageval.report.files.gate_json import encode_gate
 from pytest_rageval.report.files.matrix_json import encode_matrix
-from pytest_rageval.report.files.results_json import encode_gate
 from pytest_rageval.report.run.cell_json import encode_cell
 from pytest_rageval.report.sections.gates import gate_lines
 from pytest_rageval.report.sections.matrices import matrix_lines

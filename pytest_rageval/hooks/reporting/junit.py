@@ -111,7 +111,7 @@ class JUnit:
     def _properties(self, recorder: Recorder, nodeid: str) -> tuple[Properties, bool]:
         """Return the properties of a case or gate, and whether its failure may quote data; [] for other tests."""
         from pytest_rageval.report.export.junit_properties import case_properties, gate_properties
-        from pytest_rageval.report.files.results_json import encode_gate
+        from pytest_rageval.report.files.gate_json import encode_gate
 
         run = recorder.run
         outcome = run.outcomes.get(nodeid)

@@ -11,19 +11,18 @@ from typing import Any
 from pytest_rageval.analysis.account.finding import Account
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.derived_codec import encoder
-from pytest_rageval.report.files.comparison_json import encode_comparison, encode_regression
+from pytest_rageval.report.files.comparison_json import encode_comparison
+from pytest_rageval.report.files.gate_json import encode_gate
 from pytest_rageval.report.files.matrix_json import encode_matrix
 from pytest_rageval.report.files.plan_json import encode_plan, encode_testbed
 from pytest_rageval.report.run.account import account_of
-from pytest_rageval.report.run.cell_json import cases_of, encode_units, pair_of
-from pytest_rageval.report.run.gate_results import NamedGate, reason_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.totals import Total, totals_of
 from pytest_rageval.report.run.versions import versions
 from pytest_rageval.report.sections.section import encode_sections
 
-__all__ = ["SCHEMA", "encode_gate", "encode_run", "encode_usage", "results_of", "schema", "versions_of"]
+__all__ = ["SCHEMA", "encode_run", "encode_usage", "results_of", "schema", "versions_of"]
 
 SCHEMA = 1
 """The supported version of results.json."""
@@ -91,35 +90,6 @@ def schema() -> dict[str, Any]:
 def versions_of(run: Run) -> dict[str, str]:
     """Return the versions that decided a run's scores."""
     return versions() | run.versions
-
-
-def encode_gate(gate: NamedGate, *, texts: bool) -> dict[str, Any]:
-    """Return a gate as results.json has it; without texts its reason only names the kind."""
-    result = gate.result
-    return {
-        "expr": str(result.gate),
-        "scope": result.scope,
-        "nodeid": gate.nodeid,
-        "slice": dict(result.slice or {}),
-        "status": result.status,
-        "value": result.value,
-        "n": result.n,
-        "n_errors": result.n_errors,
-        "ci95": pair_of(result.ci95),
-        **encode_regression(result.regression),
-        "reason": reason_of(result, texts=texts) or None,
-        "worst": [{"nodeid": nodeid, "value": value} for nodeid, value in result.worst],
-        "cells": [
-            {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": pair_of(c.ci95)}
-            | cases_of(c.n_cases)
-            | encode_units(c.n_units, c.unit)
-            | ({"reason": c.reason} if c.status == "skipped" or c.not_comparable else {})
-            | ({} if c.regression is None else encode_regression(c.regression))
-            for c in result.cells
-        ],
-        **cases_of(result.n_cases),
-        **encode_units(result.n_units, result.unit),
-    }
 
 
 def encode_usage(calls: Calls) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from support.samples.recorded_data import answer_rows, case_rows, write_rows
 
 import pytest_rageval as rag
 from pytest_rageval.analysis.decisions.verdicts import GateResult
-from pytest_rageval.report.files.results_json import encode_gate
+from pytest_rageval.report.files.gate_json import encode_gate
 from pytest_rageval.report.run.gate_results import NamedGate
 from pytest_rageval.scoring.scores import Scores
 

@@ -12,7 +12,8 @@ from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.verdict import Verdict
 from pytest_rageval.report.export.junit_properties import case_properties, gate_properties, run_properties
-from pytest_rageval.report.files.results_json import encode_gate, encode_run
+from pytest_rageval.report.files.gate_json import encode_gate
+from pytest_rageval.report.files.results_json import encode_run
 
 
 def properties_of(each: Outcome, *unweighed: str, texts: bool = True) -> dict[str, str]:
