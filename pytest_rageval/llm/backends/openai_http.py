@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -38,6 +39,9 @@ MAX_REDIRECTS = 10
 
 TIMEOUT_S = 60.0
 """Default of the parameter ``timeout``: seconds of a call."""
+
+_COMMAND_LINE = "httpx._main"
+"""The program `httpx`. It imports click, pygments and rich, which takes longer than the rest of httpx."""
 
 
 class ReplyTooLargeError(Exception):
@@ -201,12 +205,17 @@ def load() -> None:
 
 
 def _httpx() -> Any:
+    if "httpx" not in sys.modules:
+        sys.modules.setdefault(_COMMAND_LINE, None)  # type: ignore[arg-type]  # makes its import fail, as without rich
     try:
         return import_module("httpx")
     except ModuleNotFoundError as error:
         if error.name != "httpx":
             raise
         raise MissingDependencyError("asking a model", "llm") from None
+    finally:
+        if sys.modules.get(_COMMAND_LINE, "") is None:
+            sys.modules.pop(_COMMAND_LINE, None)
 
 
 def _bundle() -> tuple[str | None, str | None]:
