@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from typing import Any
 
 from _pytest.config import PytestPluginManager
 
@@ -37,7 +39,7 @@ def installed_packages() -> Sequence[importlib.metadata.Distribution]:
 
 def installed_package(name: str) -> importlib.metadata.Distribution:
     """Replace `Distribution.from_name`: return the package of this name as it was read first."""
-    return _by_name().get(importlib.metadata.Prepared.normalize(name)) or _from_name(name)
+    return _by_name().get(_normalized(name)) or _from_name(name)
 
 
 def load_entry_points(manager: PytestPluginManager, group: str, name: str | None = None) -> int:
@@ -55,8 +57,8 @@ def load_entry_points(manager: PytestPluginManager, group: str, name: str | None
 
 @cache
 def _by_name() -> Mapping[str, importlib.metadata.Distribution]:
-    normalize = importlib.metadata.Prepared.normalize
-    return {normalize(package._normalized_name): package for package in reversed(installed_packages())}
+    packages: Sequence[Any] = installed_packages()
+    return {_normalized(package._path.name.partition("-")[0]): package for package in reversed(packages)}
 
 
 @cache
@@ -65,3 +67,7 @@ def _plugins() -> Mapping[tuple[str, str], tuple[importlib.metadata.Distribution
     every = [(package, entry) for package in installed_packages() for entry in package.entry_points]
     names = [(entry.group, entry.name) for _, entry in every]
     return {key: pair for key, pair in zip(names, every, strict=True) if names.count(key) == 1}
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -39,7 +39,7 @@ def hook_names(plugin: object) -> Sequence[str]:
     """Replace `dir` in pluggy: of a known module or of an object of a known class, return the names of hooks only."""
     if type(plugin) is ModuleType:
         return _hooks_of(plugin) if _is_known(plugin.__name__) else dir(plugin)
-    kind = type(plugin)
+    kind: Any = type(plugin)
     return _hooks_of(kind) if _is_known(kind.__module__) and not isinstance(plugin, type) else dir(plugin)
 
 
