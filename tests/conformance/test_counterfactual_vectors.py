@@ -54,7 +54,7 @@ def test_the_example_of_each_vector_gives_its_text(vectors: list[dict[str, Any]]
         assert is_accepted(vector, answer, vector["example"])
 
 
-def test_what_a_vector_refuses_is_no_lie(vectors: list[dict[str, Any]]) -> None:
+def test_the_refused_fakes_of_a_vector_are_not_accepted(vectors: list[dict[str, Any]]) -> None:
     refused = [(vector, fake) for vector in vectors for fake in vector.get("refuse", [])]
     assert len(refused) >= 4
     for vector, fake in refused:

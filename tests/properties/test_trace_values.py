@@ -69,7 +69,7 @@ def test_any_value_crosses_the_codec_and_is_shown(value: Any) -> None:
 
 
 @given(json_values)
-def test_a_json_value_stays_what_it_is(value: Any) -> None:
+def test_a_json_value_is_unchanged(value: Any) -> None:
     tool = traced(value).trace[0]
     assert tool.detail["arguments"] == {"value": value, "again": value}
     found = tool.detail.get("passages")

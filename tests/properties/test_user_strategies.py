@@ -145,7 +145,7 @@ def test_documents_have_text(document: Document) -> None:
     assert document.text.strip()
 
 
-def test_a_dataset_is_found_beside_the_calling_file(tmp_path: Path) -> None:
+def test_a_dataset_is_found_next_to_the_calling_file(tmp_path: Path) -> None:
     row = {"id": "q9", "question": "Where?", "answers": ["Paris"], "passages": [{"id": "d", "text": "In Paris."}]}
     (tmp_path / "cases.jsonl").write_text(json.dumps(row), encoding="utf-8")
     code = "from pytest_rageval import strategies as rag\nmade = rag.cases('jsonl:cases.jsonl')"
@@ -195,7 +195,7 @@ def test_a_dataset_is_found_beside_the_calling_file(tmp_path: Path) -> None:
         (lambda: rag.documents("fr"), SettingError, "rag.documents: found 'fr', wanted 'en' or 'zh'"),
     ],
 )
-def test_what_cannot_be_generated_is_said_at_once(
+def test_values_that_cannot_be_generated_are_reported_at_once(
     make: Callable[[], object], kind: type[Exception], sentence: str
 ) -> None:
     with pytest.raises(kind) as said:

@@ -66,7 +66,7 @@ def test_a_testbed_declares_what_is_relevant(
     assert values(project, metric) == wanted
 
 
-def test_a_suite_declares_it_too(project: Project) -> None:
+def test_a_suite_also_declares_relevance(project: Project) -> None:
     project.data(rows())
     project.file("conftest.py", RETRIEVES)
     project.file("it.rag.toml", """

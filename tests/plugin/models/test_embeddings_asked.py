@@ -267,7 +267,7 @@ def test_an_overridden_fixture_without_an_embedder_is_one_error(project: Project
     assert "; give an object with `async def embed(texts, **params)`" in run.text
 
 
-def test_without_a_model_there_is_no_embedder(project: Project) -> None:
+def test_no_model_means_no_embedder(project: Project) -> None:
     embeds(project, "http://127.0.0.1:9/v1", rows("a"), system=OFFLINE, body="assert rag_embedder is None")
     run = project.run("-o", "rag_embedder_model=")
     assert run.status == 0, run.text

@@ -146,7 +146,7 @@ def test_a_judge_is_asked_again_and_in_the_other_order(project: Project, judges:
     assert sorted(text.index("> perhaps") < text.index("> say perhaps") for text in user) == [False, False, True]
 
 
-def test_a_metric_may_have_a_judge_of_its_own(project: Project, judges: OpenAIServer) -> None:
+def test_a_metric_may_have_a_separate_judge(project: Project, judges: OpenAIServer) -> None:
     lines = (f"{RATE}: openai/strict", "good: openai/scale-a, openai/scale-b")
     votes_for(project, judges.base_url, *lines, metrics=', "good", "wise"', ini="rag_judge_model = openai/lax")
     run = project.run()

@@ -119,7 +119,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("model", ["openai/m", "hosted_vllm/m"])
-def test_a_reply_without_text_is_an_error_of_its_own_kind(
+def test_a_reply_without_text_has_a_separate_error_kind(
     project: Project, openai_server: OpenAIServer, model: str
 ) -> None:
     openai_server.reply = lambda body: next(

@@ -111,7 +111,7 @@ def test_what_is_replayed_needs_no_budget(project: Project, openai_server: OpenA
     assert (run.results["usage"]["spent_usd"], run.results["usage"]["replayed"]) == (pytest.approx(0.1), 4)
 
 
-def test_a_budget_covers_the_judge_too(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_budget_also_covers_the_judge(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = lambda body: (
         '{"reason": "so it is", "label": "answered"}' if body["model"] == "j" else TEN_WORDS
     )
@@ -186,7 +186,7 @@ def test_a_missing_max_tokens_is_refused_once(
 
 
 @pytest.mark.parametrize("panel", [(), ("rag_judges = rejection_rate_judged: openai/j, openai/k",)])
-def test_a_judge_without_max_tokens_is_refused_too(
+def test_a_judge_without_max_tokens_is_refused(
     project: Project, openai_server: OpenAIServer, panel: tuple[str, ...]
 ) -> None:
     judge = ["rag_judge_model = openai/j", "rag_judge_params =", *(f"    {name} = {PRICES[name]}" for name in PRICES)]

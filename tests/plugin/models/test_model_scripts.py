@@ -172,7 +172,7 @@ def test_a_missing_script_is_refused(project: Project) -> None:
     assert refused(project, "--rag-model", "script:gone.toml") == message
 
 
-def test_a_script_is_no_embedding_model(project: Project) -> None:
+def test_a_script_is_refused_as_embedding_model(project: Project) -> None:
     agent(project, ASYNC, "script:replies.toml", "rag_embedder_model = script:replies.toml")
     message = "rag_embedder_model is script:replies.toml, and a script embeds no texts; name another model"
     assert refused(project) == message

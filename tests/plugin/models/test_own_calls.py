@@ -213,7 +213,7 @@ def test_a_partial_budget_without_a_budget_is_refused(own: Project) -> None:
     )
 
 
-def test_a_dry_run_counts_the_calls_behind_a_retriever_of_ones_own(own: Project) -> None:
+def test_a_dry_run_counts_the_calls_behind_a_users_retriever(own: Project) -> None:
     own.file("conftest.py", RETRIEVER)
     own.data([{key: value for key, value in row.items() if key != "passages"} for row in numbered(60)])
     run = own.run("--rag-dry-run")

@@ -110,7 +110,7 @@ def test_workers_record_the_same_bytes(project: Project, server: ProviderServer)
     assert ours == theirs
 
 
-def test_a_changed_prompt_is_an_error_and_the_case_can_be_recorded_anew(
+def test_a_changed_prompt_is_an_error_and_the_case_can_be_recorded_again(
     project: Project, server: ProviderServer
 ) -> None:
     own(project, server, "rag_record_mode = none")
@@ -141,7 +141,7 @@ def test_a_changed_prompt_is_an_error_and_the_case_can_be_recorded_anew(
         (None, "q01", "--rag-record-case records into nothing; give --rag-record-mode or rag_record_mode too"),
     ],
 )
-def test_a_case_that_cannot_be_recorded_anew_ends_the_session(
+def test_a_case_that_cannot_be_recorded_again_ends_the_session(
     mode: str | None, case_id: str, problem: str, project: Project, server: ProviderServer
 ) -> None:
     own(project, server, *([] if mode is None else [f"rag_record_mode = {mode}"]))
@@ -150,7 +150,7 @@ def test_a_case_that_cannot_be_recorded_anew_ends_the_session(
     assert problem in run.result.stderr.str()
 
 
-def test_a_case_is_recorded_anew_with_its_judges(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_case_is_recorded_again_with_its_judges(project: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "Paris"
     asks(project, openai_server.base_url, numbered(3), "rag_record_mode = once")
     assert project.run().status == 0
@@ -160,7 +160,7 @@ def test_a_case_is_recorded_anew_with_its_judges(project: Project, openai_server
     assert (len(openai_server.requests), texts) == (4, ["Paris", "Paris", "Paris, again"])
 
 
-def test_a_system_that_swallows_the_refusal_is_an_error_all_the_same(project: Project, server: ProviderServer) -> None:
+def test_a_system_that_swallows_the_refusal_is_still_an_error(project: Project, server: ProviderServer) -> None:
     own(project, server, "rag_record_mode = none", system=SWALLOWS, count=2)
     run = project.run()
     assert {outcome["error_type"] for outcome in run.outcomes.values()} == {"not_recorded"}

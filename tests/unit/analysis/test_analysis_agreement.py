@@ -47,7 +47,7 @@ def test_whole_agreement_and_whole_disagreement() -> None:
     assert values(agreement(rated((0, 1), (1, 0)), BINARY)) == [0, -1, -1, -0.5]
 
 
-def test_a_constant_judge_is_no_better_than_chance() -> None:
+def test_a_constant_judge_is_as_good_as_chance() -> None:
     result = agreement(rated((0, 1), (1, 1), (1, 1)), BINARY)
     assert result.kappa.value == 0
     assert result.kappa.reason is None

@@ -24,7 +24,7 @@ def voted(*votes: Vote, metric: str = "tone") -> Outcome:
     )  # fmt: skip
 
 
-def test_there_are_no_ballots_without_votes() -> None:
+def test_ballots_are_missing_without_votes() -> None:
     assert ballots_of([outcome("q", 1.0), voted()]) == []
 
 

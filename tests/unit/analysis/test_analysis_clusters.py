@@ -56,7 +56,7 @@ def test_one_repeat_each_gives_the_very_numbers_of_no_repeats(binary: bool) -> N
     assert plain == Cell(mean.value, mean.n, 0, mean.ci95)
 
 
-def test_without_a_score_there_is_no_mean_of_cases() -> None:
+def test_the_mean_of_cases_is_missing_without_a_score() -> None:
     assert mean_of_cases([], binary=True) == Mean(None, 0, None, 0)
     assert cell_of("accuracy", True, repeats("a", None, None)) == Cell(None, 0, 2, None, 0)
 
@@ -80,7 +80,7 @@ def test_a_matrix_over_repeats_counts_cases_in_every_cell_and_margin() -> None:
     assert (matrix.total.mean, matrix.total.n, matrix.total.n_cases) == (0.75, 4, 2)
 
 
-def test_the_error_rate_is_of_cases_too() -> None:
+def test_the_error_rate_is_over_cases() -> None:
     outcomes = [*repeats("a", 1.0, None), *repeats("b", 1.0, 1.0), *repeats("c", None, None)]
     cell = cell_of("error_rate", True, outcomes)
     assert (cell.mean, cell.n, cell.n_cases) == (0.5, 6, 3)
@@ -145,13 +145,13 @@ def test_a_case_with_more_settings_has_more_weight() -> None:
     assert cell.ci95 == clustered_interval([[1.0, 1.0, 1.0], [0.0], [0.5]], binary=False)
 
 
-def test_repeats_under_several_settings_are_one_case_too() -> None:
+def test_repeats_under_several_settings_are_one_case() -> None:
     outcomes = [each for name, value in (("a", 1.0), ("b", 0.0), ("c", 1.0)) for rate in RATES
                 for each in repeats(name, value, value, noise_rate=rate)]  # fmt: skip
     assert cell_of("accuracy", True, outcomes) == Cell(2 / 3, 18, 0, wilson_interval(2 / 3 * 2, 2), 9)
 
 
-def test_the_difference_of_systems_is_over_cases_too() -> None:
+def test_the_difference_of_systems_is_over_cases() -> None:
     ours = {"a": (1.0, 1.0), "b": (1.0, 0.0), "c": (0.0, 0.0)}
     outcomes = [
         replace(outcome(name, value if system == "new" else 0.0, noise_rate=rate), system=system)
@@ -206,7 +206,7 @@ def test_repeats_of_turns_belong_to_their_dialogue() -> None:
     assert (cell.mean, cell.n, cell.n_cases, cell.n_units, cell.unit) == (0.75, 12, 6, 3, "dialogue")
 
 
-def test_the_difference_of_systems_is_over_dialogues_too() -> None:
+def test_the_difference_of_systems_is_over_dialogues() -> None:
     outcomes = [
         replace(outcome(f"{dialogue}-{turn}", value, dialogue=str(dialogue)), system=system)
         for dialogue, gain in enumerate((1.0, 0.0, 1.0))

@@ -71,7 +71,7 @@ def test_rounds_are_in_the_order_of_their_numbers() -> None:
     assert [name for name, _ in result.rounds] == [str(number) for number in range(1, 12)]
 
 
-def test_there_is_no_result_without_a_second_turn() -> None:
+def test_the_result_is_missing_without_a_second_turn() -> None:
     assert result_of([*talk("a", 1.0), *talk("b", 1.0)]) is None
     assert result_of([outcome("q", 1.0)]) is None
     assert result_of([]) is None

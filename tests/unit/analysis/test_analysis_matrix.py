@@ -43,7 +43,7 @@ def test_an_error_is_unscored_even_with_a_score() -> None:
     assert cell_of("accuracy", True, [failed("a", 1.0), outcome("b", 0.0)]) == Cell(0.0, 1, 1, wilson_interval(0, 1))
 
 
-def test_there_is_no_mean_without_scores() -> None:
+def test_the_mean_is_missing_without_scores() -> None:
     assert cell_of("accuracy", True, [failed("a"), outcome("b", "parse_error")]) == Cell(None, 0, 2, None)
     assert cell_of("accuracy", True, [outcome("a", 1.0, metric="token_f1")]) == Cell(None, 0, 1, None)
     assert cell_of("accuracy", True, []) == Cell(None, 0, 0, None)

@@ -54,7 +54,7 @@ def test_an_unscored_repeat_counts_as_neither_passed_nor_missed() -> None:
     assert (result.flips, result.always_missed) == ((), ("b",))
 
 
-def test_without_scores_there_are_no_statistics() -> None:
+def test_statistics_are_missing_without_scores() -> None:
     result = result_of(repeats("a", None, None))
     assert result is not None
     assert (result.mean, result.spread, result.pass_at_1, result.pass_hat_k) == (None, None, None, None)

@@ -132,7 +132,7 @@ def test_the_interval_holds_the_true_mean_of_graded_scores(n: int, least: float)
     assert least <= held / 1_000 <= 0.99
 
 
-def test_there_is_no_mean_of_no_values() -> None:
+def test_the_mean_of_no_values_is_missing() -> None:
     assert mean_of([], binary=True) == mean_of([], binary=False) == Mean(None, 0, None)
     assert bootstrap_interval([]) is None
 

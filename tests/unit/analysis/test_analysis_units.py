@@ -15,7 +15,7 @@ def of_cluster(name: str, cluster: str, **facets: Any) -> Outcome:
     return replace(outcome(name, 1.0, **facets), cluster=cluster)
 
 
-def test_cases_without_a_dialogue_are_units_of_their_own() -> None:
+def test_each_case_without_a_dialogue_is_a_unit() -> None:
     units = units_of_outcomes([outcome("a", topic="x"), outcome("b", topic="x")])
     assert (units.n, units.facet) == (2, "")
     assert len(set(units.names)) == 2
@@ -77,7 +77,7 @@ def test_a_document_is_the_same_in_every_testbed() -> None:
     assert units_of_outcomes([shop, bank]).n == 1
 
 
-def test_there_are_no_units_without_cases() -> None:
+def test_units_are_missing_without_cases() -> None:
     units = units_of([])
     assert (units.names, units.n, units.facet) == ((), 0, "")
 

@@ -119,7 +119,7 @@ def test_the_better_score_wins_a_duel() -> None:
     assert [duel.value for duel in duels_of_board(board(scores, higher_is_better=False))] == [0.0, 0.5, 1.0]
 
 
-def test_a_leaderboard_names_what_cannot_be_told_from_the_best() -> None:
+def test_a_leaderboard_names_the_systems_that_do_not_differ_from_the_best() -> None:
     many = [at / 20 for at in range(20)]
     found = leaderboard_of_board(board({"low": [0.0] * 20, "good": many, "best": [*many[:-1], 1.0]}), 0.05)
     assert [(each.rated.system, each.rank) for each in found.places] == [("best", 1), ("good", 2), ("low", 3)]

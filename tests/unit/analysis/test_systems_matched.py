@@ -90,7 +90,7 @@ def test_a_system_of_an_older_run_is_its_own_workflow() -> None:
     assert board({"a": "1", "b": "1"}).candidates == (Candidate("a", "a", "-"), Candidate("b", "b", "-"))
 
 
-def test_axes_are_divided_by_a_system_and_a_zero_base_is_no_value() -> None:
+def test_axes_are_divided_by_a_system_and_a_zero_base_gives_no_value() -> None:
     outcomes = [
         outcome(system, f"q{at}", value, {"domain": domain, "level": "l"})
         for system, values in {"a": (1, 0), "b": (1, 1)}.items()
@@ -195,7 +195,7 @@ def test_costs_are_of_an_answer_and_of_a_right_one() -> None:
     assert (a.front, b.front, b.dominated_by) == (True, False, ("a",))
 
 
-def test_calls_that_the_trace_does_not_tell_are_unknown() -> None:
+def test_calls_that_the_trace_lacks_are_unknown() -> None:
     tool, timed = Step("tool", {"name": "s"}), Step("retrieve", {"seconds": 0.1})
     table = board_of(
         [

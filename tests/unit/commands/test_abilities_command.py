@@ -75,7 +75,7 @@ def test_a_file_that_gets_no_record_is_removed(town: Path, capsys: pytest.Captur
     assert sorted(path.name for path in town.glob("new*")) == ["new.jsonl"]
 
 
-def test_what_earlier_generation_said_is_kept(town: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_keys_of_an_earlier_generation_are_kept(town: Path, capsys: pytest.CaptureFixture[str]) -> None:
     row: dict[str, Any] = {"id": "q1", "question": "How many seats?", "answers": ["70"], "level": "x"}
     row |= {"generated": {"draft": "q1"}}
     row |= {"passages": [{"id": "a", "text": "It has 70 seats.", "role": "positive"}], "qrels": {"a": 1}}

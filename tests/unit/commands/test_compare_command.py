@@ -102,7 +102,7 @@ def test_two_runs_are_shown_side_by_side(two: Path, capsys: pytest.CaptureFixtur
     assert not any(row[:2] == ["test_a", "f1"] for row in rows)
 
 
-def test_a_table_is_no_wider_than_the_terminal(
+def test_a_table_fits_the_terminal(
     two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")

@@ -128,7 +128,7 @@ def test_an_answer_with_nul_is_read_whole(project: Path) -> None:
     assert list(pandas.read_csv("cases.csv")["answer"])[2] == "before\\x00behind"
 
 
-def test_parquet_has_types_and_the_texts_as_they_are(project: Path) -> None:
+def test_parquet_has_types_and_unchanged_texts(project: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow, of the extra parquet, is not installed")
     assert main(["export", "results.json", "--as", "parquet", "--out", "cases.parquet"]) == 0
     table = parquet.read_table("cases.parquet", use_threads=False)

@@ -97,7 +97,7 @@ def test_a_positive_passage_belongs_to_the_document_of_its_id_or_the_first() -> 
         ({"qrels": {"menu#9": 1}}, Instance("q", "?", qrels={"menu#9": 1})),
     ],
 )
-def test_other_records_stay_as_they_are(record: JsonObject, instance: Instance) -> None:
+def test_other_records_are_unchanged(record: JsonObject, instance: Instance) -> None:
     result = anchored(record, instance, corpus(menu="Tea costs 3 euros."))
     assert result.record == record
     assert result.quotes == ()

@@ -144,7 +144,7 @@ def test_a_reference_may_name_its_own_page(
     assert taken.fields == left
 
 
-def test_counterfactual_references_are_no_evidence(tmp_path: Path) -> None:
+def test_counterfactual_references_are_not_evidence(tmp_path: Path) -> None:
     row = {"question": "Q?", "answer": "A", "counterfactual_reference": {"text": NOON, "source": "a.md"}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
     taken = took(table, tmp_path / "rows.jsonl")

@@ -310,7 +310,7 @@ class TestRalleOutput:
         ]
         assert not taken.lost
 
-    def test_without_an_answer_or_a_retriever_there_is_none(self, tmp_path: Path) -> None:
+    def test_a_row_without_an_answer_or_a_retriever_has_no_answer_or_no_ranking(self, tmp_path: Path) -> None:
         retrieved, asked = OUTPUT["output"][:1], OUTPUT["output"][1:2]
         rows = [OUTPUT | {"output": retrieved}, OUTPUT | {"id": "q2", "output": asked}]
         first, second = took(ralle_output.take, written(tmp_path / "output.jsonl", *rows)).answers

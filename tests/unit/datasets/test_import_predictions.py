@@ -108,7 +108,7 @@ def test_a_closed_book_answer_has_no_ranking(tmp_path: Path) -> None:
     assert taken.answers == [{"id": "q1", "answer": "P"}]
 
 
-def test_ids_that_differ_stay_as_they_are(tmp_path: Path) -> None:
+def test_distinct_ids_are_unchanged(tmp_path: Path) -> None:
     paths = [written(tmp_path / f"A - B - {task}.pred.jsonl", LINE | {"id": task}) for task in ("x", "y")]
     assert [case["id"] for case in took(omnieval_predictions.take, *paths).cases] == ["x", "y"]
 

@@ -206,7 +206,7 @@ def workbook(path: Path, *rows: list[Any]) -> openpyxl.Workbook:
     return book
 
 
-def test_a_spreadsheet_is_read_as_it_is_shown(tmp_path: Path) -> None:
+def test_a_spreadsheet_is_read_as_shown(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     book = workbook(
         path,

@@ -128,7 +128,7 @@ def test_a_faulty_experiment_is_refused(
         imported(experiment(Path("a.json"), *chain, **config))
 
 
-def test_a_file_that_is_no_experiment_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_experiment_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{"chain": []}', encoding="utf-8")
     with pytest.raises(DataError, match="the field chain_config is missing"):

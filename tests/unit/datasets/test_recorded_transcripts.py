@@ -48,5 +48,5 @@ def test_a_bad_row_is_refused(tmp_path: Path, row: dict[str, object], problem: s
     assert str(error.value).startswith(f"{error.value.where}: {problem}")
 
 
-def test_a_row_may_tell_only_the_sum_of_tokens(tmp_path: Path) -> None:
+def test_a_row_may_hold_only_the_sum_of_tokens(tmp_path: Path) -> None:
     assert loaded(tmp_path, usage={"total_tokens": 90}).answer.usage == Usage(total_tokens=90)

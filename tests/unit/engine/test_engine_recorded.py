@@ -28,7 +28,7 @@ def test_the_systems_are_those_of_the_rows_in_their_order() -> None:
     assert RecordedAnswers([]).systems == ()
 
 
-def test_each_system_has_answers_of_its_own() -> None:
+def test_each_system_has_separate_answers() -> None:
     answers = RecordedAnswers([row("q1", "mine", "one"), row("q1", "yours", "two"), row("q2", "only", "two")])
     assert [found(answers, case(), "q1", system) for system in ("one", "two", "three")] == ["mine", "yours", None]
     assert found(answers, case("q2"), "q2", "one") is None

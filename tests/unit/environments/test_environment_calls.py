@@ -179,12 +179,12 @@ class Grouped(Exception):  # noqa: N818
         (SystemExit(500), False),
     ],
 )  # fmt: skip
-def test_an_outage_is_told_from_an_error_by_class_name(error: BaseException, outage: bool) -> None:
+def test_an_outage_is_distinguished_from_an_error_by_class_name(error: BaseException, outage: bool) -> None:
     assert is_outage(error) is outage
 
 
 @pytest.mark.parametrize("library", ["httpx", "requests"])
-def test_a_server_that_is_gone_and_one_that_answers_503_are_outages(library: str, failing_server: str) -> None:
+def test_a_lost_server_and_one_that_answers_503_are_outages(library: str, failing_server: str) -> None:
     client = pytest.importorskip(library)
 
     def ask(address: str) -> str:

@@ -103,7 +103,7 @@ def test_lookup_of_paragraphs() -> None:
     ]  # fmt: skip
 
 
-def test_another_keyword_begins_anew_and_so_does_a_search() -> None:
+def test_another_keyword_or_a_search_starts_from_the_first_match() -> None:
     calls = [
         ("Lookup", "casbah"),
         ("Lookup", "nobody"),

@@ -121,7 +121,7 @@ def test_what_no_tool_sees_is_not_recorded(tmp_path: Path) -> None:
     assert shown(replayed(tmp_path, ("jump", {}), ("ask", {})))[0][4]
 
 
-def test_functions_without_state_are_told_apart_by_their_arguments_alone(tmp_path: Path) -> None:
+def test_functions_without_state_are_distinguished_by_arguments_alone(tmp_path: Path) -> None:
     number, fault = ("ask", {"word": "number"}), ("ask", {"word": "fault"})
     observed(Cassettes(tmp_path, "all"), number, fault)
     assert shown(replayed(tmp_path, fault, number)) == shown(observed(None, fault, number))
@@ -225,7 +225,7 @@ def test_the_list_of_a_servers_tools_is_recorded_once(tmp_path: Path) -> None:
         listed("none", pytest.fail)
 
 
-def test_a_tool_of_ones_own_in_a_list_is_recorded_too(tmp_path: Path) -> None:
+def test_a_users_tool_in_a_list_is_recorded(tmp_path: Path) -> None:
     tool = Tool("find", "", {"properties": {"title": {"type": "string"}}}, lambda title: title.upper())
     call = ("find", {"title": "rome"})
     assert observed(Cassettes(tmp_path, "all"), call, value=[tool])[0].text == "ROME"

@@ -96,7 +96,7 @@ def test_a_wrong_template_is_refused_with_its_line(project: PlanProject, templat
     assert not list((project.folder / "out").glob("*"))
 
 
-def test_a_plan_that_is_no_toml_file_is_refused(project: PlanProject, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_that_is_not_toml_is_refused(project: PlanProject, capsys: pytest.CaptureFixture[str]) -> None:
     from pytest_rageval.cli import main
 
     assert main(["generate", "staff.csv", "--out", "out"]) == 2
@@ -150,7 +150,7 @@ def test_a_plan_without_a_template_says_that_it_makes_no_case(project: PlanProje
     assert "warning: plan.toml: without [[template]] and [[corpus]], no case is made" in project.run()[1]
 
 
-def test_templates_on_one_line_have_wanted_numbers_of_their_own(project: PlanProject) -> None:
+def test_templates_on_one_line_have_separate_targets(project: PlanProject) -> None:
     where, since = (
         f'{{ table = "staff", ask = "{ask} {{name}}, the {{job}}, work?", answer = "{{{column}}}", n = {n} }}'
         for ask, column, n in (("Where does", "city", 1), ("Since when does", "since", 2))

@@ -26,7 +26,7 @@ ASK = 'table = "staff"\nask = "Where does {name}, the {job}, work?"\nanswer = "{
         ([], []),
     ],
 )
-def test_a_word_that_is_no_subcommand_is_a_plan(typed: list[str], meant: list[str]) -> None:
+def test_an_unknown_subcommand_is_read_as_a_plan(typed: list[str], meant: list[str]) -> None:
     assert with_subcommand(typed) == meant
 
 
@@ -52,7 +52,7 @@ def test_the_help_names_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
     assert "rageval generate PLAN.toml --out FOLDER" in " ".join(capsys.readouterr().out.split())
 
 
-def test_the_drafts_of_a_folder_are_written_anew_by_finish(project: PlanProject) -> None:
+def test_finish_rewrites_the_drafts_of_a_folder(project: PlanProject) -> None:
     project.plan(ASK)
     assert project.refusal("--out", "out", "--finish").startswith(
         "rageval: --finish takes the drafts of an earlier call"

@@ -161,7 +161,7 @@ def test_names_of_the_plan_are_asked_for(texts: PlanProject) -> None:
     assert ("", "Where is Heron House?", [["Bergen"]]) in texts.drafts()
 
 
-def test_files_of_the_output_folder_are_no_documents(texts: PlanProject) -> None:
+def test_files_of_the_output_folder_are_not_read_as_documents(texts: PlanProject) -> None:
     texts.write("plan.toml", CORPUS.replace("docs/*.md", "**/*.md"))
     assert texts.run()[0] == 0
     first = {path.name: path.read_bytes() for path in (texts.folder / "out").iterdir()}

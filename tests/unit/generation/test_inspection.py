@@ -61,7 +61,7 @@ def test_a_correction_with_wrong_fields_is_dropped(plan: Path, wrong: object) ->
     assert reasons(drafts) == [("wrong_fields", VAGUE["question"])]
 
 
-def test_an_item_is_corrected_at_most_twice(plan: Path) -> None:
+def test_an_item_is_corrected_at_most_two_times(plan: Path) -> None:
     corrections = [{**FOUNDED, "question": f"When was the town museum founded, by version {n}?"} for n in range(3)]
     model = in_turn(*map(mend, corrections))
     drafts, _ = drafts_of(plan, model)

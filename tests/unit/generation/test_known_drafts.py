@@ -76,7 +76,7 @@ def test_a_call_that_fails_is_counted(tmp_path: Path) -> None:
     assert material.left_out["closed-book calls of closed failed: timeout"] == 1
 
 
-def test_a_case_that_may_be_known_is_no_case(tmp_path: Path) -> None:
+def test_a_case_that_a_model_may_know_is_dropped(tmp_path: Path) -> None:
     drafts, material = decided(tmp_path, ScriptedLLM(failing_once), 'closed_book = "closed"\ndrop_known = true')
     assert [each.reason for each in drafts] == ["model_error", ""]
     assert [str(each) for each in material.shortages] == [

@@ -63,7 +63,7 @@ def test_an_item_with_wrong_fields_is_dropped_and_the_others_are_kept(tmp_path: 
     assert found == {"items of scripted with wrong_fields: answers: wanted a list of texts, none of them empty": 1}
 
 
-def test_item_two_of_three_is_no_json_and_the_other_two_are_kept(tmp_path: Path) -> None:
+def test_of_three_items_a_malformed_second_one_is_dropped_alone(tmp_path: Path) -> None:
     broken = '{"question": "What is "the" price?", "answers": ["1"], "evidence": ["e"]}'
     text = f"```json\n[{json.dumps(FOUNDED)}, {broken}, {json.dumps(PRICE)}]\n```"
     whole = "# Museum\n\nThe town museum was founded in 1903. A ticket for the town museum costs 12 euros.\n"

@@ -82,13 +82,13 @@ def test_a_reply_that_was_cut_off_keeps_its_whole_items() -> None:
     assert (list(read.items), read.broken) == ([ONE, TWO], 1)
 
 
-def test_the_turns_of_a_broken_conversation_are_no_items() -> None:
+def test_turns_of_a_malformed_conversation_are_dropped() -> None:
     broken = '{"turns": [{"question": "a},{"question": "b"}, {"question": "c"}]}'
     read = read_items(f"[{broken}, {json.dumps(TURNS)}]", "turns")
     assert (list(read.items), read.broken) == ([TURNS], 1)
 
 
-def test_what_is_no_object_is_broken() -> None:
+def test_an_item_that_is_not_an_object_is_malformed() -> None:
     read = read_items(json.dumps([ONE, "two", 3, None]), "question")
     assert (list(read.items), read.broken) == ([ONE], 3)
 

@@ -106,7 +106,7 @@ def test_objects_are_json_in_a_passage_and_missing_items_are_left_out(project: P
     assert [each["text"] for each in project.lines("corpus.jsonl")] == [text]
 
 
-def test_a_file_that_is_no_database_is_refused(project: PlanProject) -> None:
+def test_a_file_that_is_not_a_database_is_refused(project: PlanProject) -> None:
     project.plan(ASK, table='[[table]]\nname = "staff"\npath = "sqlite:staff.csv:SELECT * FROM staff"\n')
     assert project.refusal().startswith("rageval: staff.csv: the query cannot be run (file is not a database)")
 

@@ -131,7 +131,7 @@ def test_only_a_negative_is_left_out() -> None:
     assert supplied("drop_irrelevant", FERRY) == []
 
 
-def test_a_repeated_passage_has_an_id_of_its_own() -> None:
+def test_a_repeated_passage_gets_a_new_id() -> None:
     made = supplied("duplicate_passage", FERRY)
     assert sorted(made) == [["p0", "p0#2"], ["p0#2", "p0"]]
 

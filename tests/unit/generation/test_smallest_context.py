@@ -72,7 +72,7 @@ def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
     assert lines(result, texts=False)[0] == f"museum[q17]   5 passages -> 1, 2nd of 3 sentences: w0   {len(log)} calls"
 
 
-def test_evidence_that_is_misread_is_no_fault_of_the_context() -> None:
+def test_misread_evidence_is_not_blamed_on_the_context() -> None:
     def misread(context: Context) -> str:
         return "eight" if "p0" in {each.id for each in context} else UNKNOWN
 
@@ -201,7 +201,7 @@ def test_a_spent_budget_ends_the_search_with_its_reason() -> None:
         smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=3)
 
 
-def test_an_error_is_no_miss() -> None:
+def test_an_error_does_not_count_as_missed() -> None:
     def ask(context: Context, repeat: int) -> Reply:
         if {each.id for each in context} == {"w0"}:
             return Reply(None, problem="it raised")

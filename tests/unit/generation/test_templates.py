@@ -210,7 +210,7 @@ def test_all_takes_each_answer_as_a_slot(people: PlanProject) -> None:
     assert len(drafts) == 5
 
 
-def test_equal_answers_of_several_rows_are_no_ambiguity(people: PlanProject) -> None:
+def test_equal_answers_of_several_rows_are_not_ambiguous(people: PlanProject) -> None:
     people.plan(
         'table = "people"\nask = "Where do people with the post of {position} in the unit {unit} work?"\n'
         'answer = "{city}"',
@@ -273,7 +273,7 @@ def test_balance_counts_by_value_and_names_the_value_that_is_short(people: PlanP
     assert kept == {"Ann", "Bo", "Dag", "Eli"}
 
 
-def test_a_cell_keeps_per_cell_cases_and_tells_which_are_short(people: PlanProject) -> None:
+def test_a_cell_holds_per_cell_cases_and_short_cells_are_reported(people: PlanProject) -> None:
     people.plan(
         'table = "people"\nask = "Where does {name} work?"\nanswer = "{city}"',
         table=TABLES,

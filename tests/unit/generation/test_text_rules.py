@@ -240,7 +240,7 @@ def test_a_new_document_changes_no_other_extractive_draft() -> None:
     assert before < after
 
 
-def test_a_question_of_two_parts_holds_no_digit_of_its_own() -> None:
+def test_a_question_of_two_parts_adds_no_digit() -> None:
     texts = "The Heron Line has 2 ferries.", "The Orchard Tram has 9 stops.", "苍鹭线有船2艘。", "梨山线有车站9个。"
     found = drafts(*texts, tasks=("information_integration",))
     assert found

@@ -43,7 +43,7 @@ def test_values_are_found_with_their_units(text: str, found: list[tuple[str, str
 
 
 @pytest.mark.parametrize("text", NONE)
-def test_digits_that_count_nothing_are_no_values(text: str) -> None:
+def test_digits_that_count_nothing_are_not_values(text: str) -> None:
     assert values_in(text) == []
 
 

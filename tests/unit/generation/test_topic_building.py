@@ -30,7 +30,7 @@ def test_metadata_comes_before_folders_and_folders_before_headings() -> None:
     }
 
 
-def test_a_folder_that_all_documents_share_or_that_names_a_language_is_no_topic() -> None:
+def test_a_folder_of_all_documents_or_of_a_language_is_not_a_topic() -> None:
     chunks = [page("site/en/a.md", "# Fares\n\nText."), page("site/zh/b.md", "# 票价\n\n文。")]
     assert listed(chunks) == {"Fares": ("site/en/a.md",), "票价": ("site/zh/b.md",)}
 
@@ -74,6 +74,6 @@ def test_a_document_without_words_has_no_topic() -> None:
     assert built_topics(chunks).without == ("x",)
 
 
-def test_more_headings_than_topics_may_be_are_no_topics() -> None:
+def test_too_many_headings_are_not_used_as_topics() -> None:
     chunks = [page(f"n{at}", f"# Notice {at}x\n\nThe ferry leaves the pier.") for at in range(31)]
     assert "first heading" not in built_topics(chunks).ways

@@ -64,7 +64,7 @@ def test_a_fault_is_named_with_its_line(
     assert str(error.value).startswith(problem)
 
 
-def test_keywords_that_are_no_list_are_refused(tmp_path: Path) -> None:
+def test_keywords_that_are_not_a_list_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "topics.toml"
     path.write_text('[[topic]]\nname = "A"\nkeywords = 0\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"topics.toml:3: \[topic\] keywords: found 0, wanted a string or a list"):

@@ -31,7 +31,7 @@ def test_retry_limits_are_not_model_parameters() -> None:
     assert (setting.params, setting.retry) == ({"temperature": 1, "timeout": 9}, {"attempts": 3, "deadline_s": 0.5})
 
 
-def test_without_a_name_there_is_no_model() -> None:
+def test_no_name_means_no_model() -> None:
     assert model_setting("", [], "here") == ModelSetting(None, {"temperature": 0})
 
 
@@ -69,7 +69,7 @@ def given(pytester: pytest.Pytester, *args: str) -> Options:
     return Options(pytester.parseconfig(*args))
 
 
-def test_by_default_there_is_no_model_and_nothing_is_recorded(pytester: pytest.Pytester) -> None:
+def test_the_default_is_no_model_and_no_recording(pytester: pytest.Pytester) -> None:
     options = given(pytester)
     assert (options.model.name, options.judge.name, options.concurrency, options.looks_ahead) == (
         None,

@@ -43,7 +43,7 @@ def test_the_marker_defines_the_testbed_and_the_option_selects_from_the_rest() -
     assert selection.deselected(options(limit=1), entries, set()) == set()
 
 
-def test_each_testbed_has_a_limit_of_its_own() -> None:
+def test_each_testbed_has_a_separate_limit() -> None:
     one, two = make("a"), make("b", limit=1)
     entries = [entry(n, (one, two)[n % 2], f"q{n}") for n in range(8)]
     assert deselected(options(limit=2), entries) == {4, 6, 3, 5, 7}

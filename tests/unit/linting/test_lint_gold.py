@@ -69,7 +69,7 @@ def test_gold_in_the_wrong_passages() -> None:
     assert noisy[1].problem == "the gold 'Paris', 'Rome' is in 1 passage ('n0') that should not answer"
 
 
-def test_a_title_is_read_too() -> None:
+def test_a_title_is_also_read() -> None:
     titled = Passage("n0", "It has towers.", "Paris", role="negative")
     assert len(found_by("gold_in_negative", record(passages=(titled,)))) == 1
 

@@ -134,7 +134,7 @@ def test_a_file_of_another_checkout_is_read(tmp_path: Path) -> None:
     assert path.read_bytes() == whole
 
 
-def test_a_record_that_was_formatted_anew_is_read(tmp_path: Path) -> None:
+def test_a_reformatted_record_is_read(tmp_path: Path) -> None:
     path = recorded(tmp_path, [1])
     record = json.loads(path.read_bytes())
     path.write_text(json.dumps(record, sort_keys=True, separators=(",", ":")) + "\n")
@@ -165,7 +165,7 @@ def test_a_malformed_record_is_named_when_it_is_asked_for(tmp_path: Path) -> Non
         Cassettes(tmp_path).find(question(2))
 
 
-def test_a_record_whose_digests_are_no_object_is_named(tmp_path: Path) -> None:
+def test_a_record_whose_digests_are_not_an_object_is_named(tmp_path: Path) -> None:
     path = recorded(tmp_path, [1])
     path.write_bytes(path.read_bytes().replace(b'"response"', b'"depends": 3, "response"'))
     with pytest.raises(DataError, match=r"model-m\.jsonl:1: this line is no recording"):

@@ -174,7 +174,7 @@ def test_a_backend_without_a_completion_is_reported() -> None:
         ask(client(ScriptedLLM([Completion(5)])))  # type: ignore[arg-type]
 
 
-def test_a_reply_of_null_beside_calls_of_tools_is_an_empty_text() -> None:
+def test_a_null_reply_with_calls_of_tools_is_an_empty_text() -> None:
     calls = (ToolCall("c1", "Search", "{}"),)
     reply = ask(client(ScriptedLLM([Completion(None, tool_calls=calls)])))  # type: ignore[arg-type]
     assert (reply.text, reply.tool_calls) == ("", calls)
@@ -579,7 +579,7 @@ def test_where_that_is_unknown_max_tokens_is_wanted(purse: Path) -> None:
     assert spent(purse) == (0.5, 0.0)
 
 
-def test_the_newer_name_of_max_tokens_counts_too(purse: Path) -> None:
+def test_the_newer_name_of_max_tokens_also_counts(purse: Path) -> None:
     ask(client(ScriptedLLM("me"), budget=Budget(1.0, purse), most=priced), max_completion_tokens=900)
     assert spent(purse) == (0.9, 0.0)
 

@@ -69,7 +69,7 @@ def test_a_shared_reply_takes_nothing_of_the_budget(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [{"repeat": 2}, {"temperature": 1}])
-def test_another_repeat_or_other_params_ask_anew(more: dict[str, int]) -> None:
+def test_another_repeat_or_other_params_ask_again(more: dict[str, int]) -> None:
     backend = ScriptedLLM(["yes", "no"])
     model = judge(backend)
     assert asyncio.run(said(model, "same", Meter())).text == "yes"

@@ -104,7 +104,7 @@ def test_a_broken_connection_is_found_below_what_litellm_made_of_it() -> None:
     assert model_error(outer, "m").kind == "truncated"
 
 
-def test_a_model_error_stays_what_it_is() -> None:
+def test_a_model_error_is_unchanged() -> None:
     error = ModelError("budget", "spent")
 
     assert model_error(error, "m") is error

@@ -7,7 +7,7 @@ from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope, cur
 from pytest_rageval.model.calls import Calls
 
 
-def test_a_meter_sums_what_it_is_charged() -> None:
+def test_a_meter_sums_its_charges() -> None:
     meter = Meter()
     meter.add(Calls(1, 0, 3, 10, 2, 0.5, 0.5))
     meter.add(Calls(1, 1, 0, 7, 1, 0.25, 0.0))

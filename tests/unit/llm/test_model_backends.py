@@ -74,7 +74,7 @@ def test_a_reply_that_does_not_say_its_tokens_leaves_them_unknown(
 
 
 @each_backend
-def test_messages_and_parameters_reach_the_provider_as_they_are(
+def test_messages_and_parameters_reach_the_provider_unchanged(
     openai_server: OpenAIServer, backend: Backend, model: str
 ) -> None:
     messages = [{"role": "user", "content": "hi", "name": "ann", "of_our_own": "kept"}]

@@ -182,7 +182,7 @@ def test_a_request_is_the_same_by_both_backends(openai_server: OpenAIServer, nam
         assert plain.headers.get(header) == other.headers.get(header)
 
 
-def test_tools_are_sent_as_they_are(openai_server: OpenAIServer) -> None:
+def test_tools_are_sent_unchanged(openai_server: OpenAIServer) -> None:
     tools = [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]
     params: Any = {"api_base": openai_server.base_url, "api_key": "sk-test", "tools": tools, "tool_choice": "auto"}
     assert is_plain(MINI, params)

@@ -122,7 +122,7 @@ def test_a_replayed_answer_is_charged_as_one_that_costs_nothing_now(tmp_path: Pa
     assert (second.calls, second.replayed) == (Calls(1, 1, 0, 10, 2, 0.25, 0.0), True)
 
 
-def test_an_object_with_an_async_call_is_one_too(tmp_path: Path) -> None:
+def test_an_object_with_an_async_call_is_async(tmp_path: Path) -> None:
     class System:
         async def __call__(self, query: Query) -> str:
             return query.question
@@ -283,7 +283,7 @@ def test_all_records_a_stale_call_again_also_when_it_changes_meanwhile(tmp_path:
     assert system.calls == 3
 
 
-def test_a_coroutine_function_is_stale_too(tmp_path: Path) -> None:
+def test_a_changed_coroutine_function_is_stale(tmp_path: Path) -> None:
     settings: dict[str, object] = {"top_k": 5}
 
     @recorded(depends=[settings])

@@ -229,7 +229,7 @@ def test_another_exception_goes_through_untouched() -> None:
 
 
 @pytest.mark.parametrize(("at", "sent", "pending"), [(0.5, 1, True), (5.0, 1, False), (21.5, 2, True)])
-def test_a_cancelled_call_ends_at_once_and_tells_whether_a_request_was_in_flight(
+def test_a_cancelled_call_ends_at_once_and_reports_whether_a_request_was_in_flight(
     at: float, sent: int, pending: bool
 ) -> None:
     async def cancelled() -> float:

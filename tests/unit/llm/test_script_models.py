@@ -95,7 +95,7 @@ def test_cases_that_ended_are_forgotten(tmp_path: Path) -> None:
     assert len(model._numbers) == 0
 
 
-def test_a_reply_may_call_a_tool_with_a_text_beside_it(tmp_path: Path) -> None:
+def test_a_reply_may_hold_a_text_and_a_tool_call(tmp_path: Path) -> None:
     model = script(
         tmp_path,
         '[[reply]]\nnth = 1\ntext = "I look."\ntool = "search"\n'
@@ -177,7 +177,7 @@ def test_a_fault_of_a_script_is_one_sentence_with_its_line(tmp_path: Path, text:
     assert str(raised.value) == f"replies.toml:{FAULTS[text]}"
 
 
-def test_a_script_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+def test_a_script_that_is_not_text_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "replies.toml").write_bytes(b"[[reply]]\ntext = '\xff'")
     with pytest.raises(DataError, match=r"^replies.toml:2: byte 0xff is not UTF-8; save it as UTF-8$"):
         read_script(tmp_path / "replies.toml", "replies.toml")

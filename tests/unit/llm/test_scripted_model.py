@@ -171,6 +171,6 @@ def test_a_rule_may_match_the_result_of_a_tool() -> None:
     assert say(llm, *conversation, {"role": "tool", "tool_call_id": "c1", "content": "It is in Paris."}) == "Paris"
 
 
-def test_an_empty_list_of_calls_is_no_reply() -> None:
+def test_an_empty_list_of_calls_is_not_a_reply() -> None:
     with pytest.raises(RagEvalError, match=r"^a scripted reply is a str, .*, not \[\]$"):
         say(ScriptedLLM([[]]), user("a"))

@@ -92,7 +92,7 @@ def test_another_refusal_stays(openai_server: OpenAIServer) -> None:
     assert len(openai_server.requests) == 1
 
 
-def test_a_replayed_reply_is_cut_too() -> None:
+def test_a_replayed_reply_is_also_cut() -> None:
     reply = said(ScriptedLLM(REPLY), cache=True, stop=["\n"])
     assert (reply.text, reply.replayed) == ("Thought 1: look.", True)
 

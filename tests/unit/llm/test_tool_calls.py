@@ -49,7 +49,7 @@ def ask(
 
 
 @each_backend
-def test_tools_stop_and_the_results_of_calls_are_sent_as_they_are(
+def test_tools_stop_and_the_results_of_calls_are_sent_unchanged(
     openai_server: OpenAIServer, backend: Backend, model: str
 ) -> None:
     ask(openai_server, backend, model, tool_choice="auto", stop=["\nObservation"])
@@ -68,9 +68,7 @@ def test_a_conversation_with_tools_needs_no_litellm() -> None:
 
 
 @each_backend
-def test_calls_of_tools_are_read_with_the_text_beside_them(
-    openai_server: OpenAIServer, backend: Backend, model: str
-) -> None:
+def test_calls_of_tools_are_read_with_their_text(openai_server: OpenAIServer, backend: Backend, model: str) -> None:
     calls = ("search", '{"title": "Orsay"}'), ("search", '{"title": ')
     openai_server.reply = lambda body: calls_of_tools(body, *calls, text="I look it up.")
     reply = ask(openai_server, backend, model)
@@ -169,7 +167,7 @@ def test_litellm_sends_the_tools_of_models_that_it_does_not_know(openai_server: 
     assert (seen.body["tools"], seen.body["tool_choice"]) == (TOOLS, "auto")
 
 
-def test_litellm_leaves_the_callers_tools_as_they_are(openai_server: OpenAIServer) -> None:
+def test_litellm_does_not_change_the_callers_tools(openai_server: OpenAIServer) -> None:
     parameters = {"type": "object", "properties": {}, "additionalProperties": False}
     tools = [{"type": "function", "function": {"name": "search", "strict": True, "parameters": parameters}}]
     before = json.dumps(tools)

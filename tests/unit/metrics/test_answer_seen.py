@@ -36,6 +36,6 @@ def test_supplied_passages_count_without_a_ranking() -> None:
     assert seen(ranked=False) is None
 
 
-def test_without_gold_there_is_no_share() -> None:
+def test_the_share_is_missing_without_gold() -> None:
     case = Case("q", Instance("q", "?"), (Passage("p0", "Paris."),), {})
     assert answer_seen(Sample(case, Answer(""))) is None

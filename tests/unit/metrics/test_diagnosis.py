@@ -117,7 +117,7 @@ def test_the_reason_repeats_no_text_of_the_data() -> None:
     assert of(case(private), "Lima", invented, failed, ended("step_limit")).why.endswith(": no such tool, Search")
 
 
-def test_the_model_s_own_words_are_no_evidence() -> None:
+def test_the_models_own_words_are_not_evidence() -> None:
     own = [
         Step("thought", {"text": "It is Rome"}),
         Step("program", {"code": "answer = 'Rome'", "printed": "Rome", "value": "Rome"}),
@@ -152,7 +152,7 @@ def test_a_result_that_was_not_recorded_leaves_it_open() -> None:
     assert of(case(), "Rome", Step("completion", {})).type == "A?", "a model call does not show what was retrieved"
 
 
-def test_rankings_and_supplied_passages_are_evidence_too() -> None:
+def test_rankings_and_supplied_passages_are_also_evidence() -> None:
     found = Ranking((ScoredPassage("a", 1.0, "in Rome"),))
     assert of(case(), "Rome", ranking=found).type == "EM"
     assert of(case(), "Lima", ranking=found).type == "GE"

@@ -58,7 +58,7 @@ def test_a_page_comes_from_its_field_or_from_the_id() -> None:
     assert value(PAGE_RPREC, retrieved(with_pages, provenance=[["a", "b"]])) == 1.0
 
 
-def test_scores_order_the_passages_of_pages_too() -> None:
+def test_scores_also_order_the_passages_of_pages() -> None:
     of = retrieved(ranking(("b", 0.5), ("a", 0.9)), provenance=[["a"]])
     assert value(PAGE_RPREC, of) == 1.0
 

@@ -137,7 +137,7 @@ def test_numbers_of_numpy_are_scores() -> None:
     assert value(METRICS.get("RR"), retrieved(result, {"a": 1})) == 0.5
 
 
-def test_a_measure_asked_later_and_another_sample_are_computed_anew() -> None:
+def test_a_later_measure_and_another_sample_are_computed_again() -> None:
     trec, of = TrecEval(), retrieved(FOUND, GRADED)
     assert trec.score(of, "P", 4).value == 0.5
     assert trec.score(of, "P", 2).value == 0.5

@@ -39,7 +39,7 @@ def test_it_is_the_cosine_with_the_nearest_reference(answer: str, references: li
     assert value(SEMANTIC_SIMILARITY, embedded(sample(answer, slots(references)))) == pytest.approx(expected)
 
 
-def test_without_a_model_or_gold_there_is_no_value() -> None:
+def test_the_value_is_missing_without_a_model_or_gold() -> None:
     assert value(SEMANTIC_SIMILARITY, sample("east", slots("east"))) == "embedder_unavailable"
     assert value(SEMANTIC_SIMILARITY, sample("east")) == "not_applicable: no_gold"
 

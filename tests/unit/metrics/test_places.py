@@ -27,7 +27,7 @@ WRITTEN = st.text("aB1 ,.-\n\u2009\u2212é\u0301ﬁß罗Ａｶﾞ½İΣ\u1112\u1
         ("a.b", "a?b", []),
     ],
 )
-def test_an_alias_is_found_as_it_is_written(text: str, alias: str, found: list[str]) -> None:
+def test_an_alias_is_found_as_written(text: str, alias: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in places(text, [alias])] == found
 
 

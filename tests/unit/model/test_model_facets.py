@@ -29,7 +29,7 @@ def test_the_names_are_those_of_the_contract() -> None:
     assert all(name.isidentifier() for name in every)
 
 
-def test_a_case_has_labels_of_its_own() -> None:
+def test_own_labels_of_a_case_are_found() -> None:
     assert own_labels({"model": "Golf", "system": "desk", "topic": "cars"}) == {"model": "Golf"}
 
 
@@ -99,6 +99,6 @@ def test_a_variant_is_in_a_slice_that_names_its_facets(where: dict[str, str], ex
     assert is_variant(facets)
 
 
-def test_a_case_with_a_relation_of_its_own_is_no_variant() -> None:
+def test_a_case_with_a_facet_named_relation_is_not_a_variant() -> None:
     assert in_slice({"relation": "author"}, {})
     assert not is_variant({"relation": "author"})

@@ -19,7 +19,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(s
 
 
 @given(VALUES)
-def test_json_values_stay_as_they_are(value: Any) -> None:
+def test_json_values_are_unchanged(value: Any) -> None:
     assert bounded(value, MOST, 50) == value
 
 

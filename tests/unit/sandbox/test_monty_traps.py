@@ -99,7 +99,7 @@ def test_an_interpreter_that_does_not_start_is_one_sentence(monkeypatch: pytest.
     sandbox.close()
 
 
-def test_a_name_that_is_no_sandbox_is_refused() -> None:
+def test_an_unknown_sandbox_is_refused() -> None:
     with pytest.raises(SettingError, match=r"^rag_sandbox: unknown sandbox 'mony'; did you mean 'monty'\?$"):
         open_sandbox("mony", "pal")
 

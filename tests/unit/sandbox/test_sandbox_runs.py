@@ -175,7 +175,7 @@ def test_a_program_repeats_itself_under_its_seed(sandbox: Sandbox) -> None:
     assert sandbox.run(CLOCK_AND_CHANCE, seed="case-1", real_clock=True).value[1] > 1.7e9
 
 
-def test_the_program_with_its_tools_has_a_limit_of_its_own(sandbox: Sandbox) -> None:
+def test_the_program_with_its_tools_has_a_separate_limit(sandbox: Sandbox) -> None:
     ended = threading.Event()
     ran = sandbox.run("wait()\nwait()\nwait()", {"wait": lambda: ended.wait(0.4)}, Limits(total_seconds=0.5))
     assert ran.error == "time limit: the program and its tools took more than 0.5 s"

@@ -263,7 +263,7 @@ def test_a_fault_is_one_sentence_with_its_line(tmp_path: Path, text: str, proble
     assert "\n" not in message
 
 
-def test_expressions_may_set_names_of_their_own(tmp_path: Path) -> None:
+def test_expressions_may_set_new_names(tmp_path: Path) -> None:
     code = "import re\nwords = [w for w in question.split() if w]\nre.sub('x', 'y', max(words, key=lambda v: len(v)))"
     chain = _read(tmp_path, _action(f'expression = """\n{code}"""', do="python"))
     assert chain.expressions[0].code.strip() == code

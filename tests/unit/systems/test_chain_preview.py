@@ -39,7 +39,7 @@ def texts(folder: Path, text: str, query: Query | None = None, **options: Any) -
         ("<found> {{question}}", "<found> {question}"),
     ],
 )
-def test_a_prompt_is_filled_as_far_as_it_is_known(tmp_path: Path, prompt: str, shown: str) -> None:
+def test_a_prompt_is_filled_with_the_known_values(tmp_path: Path, prompt: str, shown: str) -> None:
     made = texts(tmp_path, f'{FOUND}[[action]]\nname = \'reply\'\ndo = \'generate\'\nprompt = """{prompt}"""\n')
     assert made == {"found": "query: who?", "reply": f"user: {shown}"}
 

@@ -140,7 +140,7 @@ def test_an_index_beyond_what_was_found_is_empty_and_noted(tmp_path: Path) -> No
     assert [step.kind for step in asked.trace] == ["retrieve", "completion", "end"]
 
 
-def test_the_output_notes_what_was_not_found_in_a_step_of_its_own(tmp_path: Path) -> None:
+def test_the_output_notes_missing_passages_in_a_separate_step(tmp_path: Path) -> None:
     answer = _answer(tmp_path, FOUND + '[output]\nanswer = "{found.titles[7]|default(\\"none\\")}"\n')
     assert answer.text == "none"
     assert _step(answer, "output").detail["notes"] == ["{found.titles[7]} is empty: 3 found"]
@@ -201,7 +201,7 @@ def test_messages_have_roles_and_empty_ones_are_left_out(tmp_path: Path) -> None
     assert asked.params == {"stop": ["END"], "temperature": 0.5}
 
 
-def test_each_action_may_have_a_model_of_its_own(tmp_path: Path) -> None:
+def test_each_action_may_have_a_separate_model(tmp_path: Path) -> None:
     text = (
         '[[action]]\nname = "a"\ndo = "generate"\nprompt = "A"\nmodel = "openai/one"\n'
         '[[action]]\nname = "b"\ndo = "generate"\nprompt = "B {a}"\n'

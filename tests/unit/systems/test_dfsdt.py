@@ -98,7 +98,7 @@ def test_a_branch_has_its_path_depth_and_outcome_and_holds_its_steps() -> None:
 # What the model sees
 
 
-def test_finish_is_offered_beside_the_tools() -> None:
+def test_finish_is_offered_with_the_tools() -> None:
     run = searched("f")
     tools: Any = run.model.requests[0].params["tools"]
     assert [each["function"]["name"] for each in tools] == ["search", "Finish"]

@@ -135,7 +135,7 @@ def test_an_argument_that_brackets_would_cut_is_written_as_json() -> None:
     assert action.arguments["answer"].startswith('The sign ":]" of')
 
 
-def test_a_failed_or_empty_search_is_no_evidence_and_is_not_repeated() -> None:
+def test_a_failed_or_empty_search_is_not_evidence_and_is_not_repeated() -> None:
     def fail(title: str) -> str:
         raise KeyError(title)
 

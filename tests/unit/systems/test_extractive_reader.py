@@ -170,5 +170,5 @@ def test_a_query_without_passages_is_an_error_of_the_case() -> None:
     assert caught.value.kind == "no_passages"
 
 
-def test_a_language_without_phrases_of_its_own_is_answered_in_english() -> None:
+def test_a_language_without_phrases_is_answered_in_english() -> None:
     assert extractive(query("¿Quién?", language="es")).text == REJECTION_SENTENCE["en"]

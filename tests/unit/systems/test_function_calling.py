@@ -131,7 +131,7 @@ def test_what_a_tool_raises_is_shown_and_the_run_goes_on() -> None:
     assert run.steps("tool")[0]["error"] == "KeyError: 'Rome'"
 
 
-def test_a_text_beside_calls_is_a_thought() -> None:
+def test_a_text_with_calls_is_a_thought() -> None:
     replies = [Completion("I look it up.", tool_calls=tuple(calls(ORSAY))), "Paris"]
     run = play(workflow, replies)
     assert run.steps("thought") == [{"text": "I look it up."}]
@@ -249,7 +249,7 @@ def test_finish_with_wrong_arguments_is_an_invalid_step() -> None:
     assert (run.answer.text, run.end) == ("Paris", "finished")
 
 
-def test_a_plain_reply_is_an_answer_with_finish_too() -> None:
+def test_a_plain_reply_is_an_answer_even_with_finish() -> None:
     assert finishing("Paris").answer.text == "Paris"
 
 

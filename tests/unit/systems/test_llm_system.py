@@ -105,7 +105,7 @@ def test_the_session_s_prompts_are_used(name: str) -> None:
     assert model.requests[0].messages[-1]["content"].endswith("// Who opened it?")
 
 
-def test_a_failed_call_is_raised_as_it_is() -> None:
+def test_a_failed_call_is_raised_unchanged() -> None:
     model = ScriptedLLM([ModelError("context_length", "too long")])
     with pytest.raises(ModelError, match="too long"):
         ask(SYSTEMS.get("llm")(SystemParts(llm=model)), READ)

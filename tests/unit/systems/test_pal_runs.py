@@ -122,7 +122,7 @@ def test_a_call_that_does_not_fit_is_an_invalid_step(play: Play) -> None:
     assert (tool["invalid"], tool["arguments"]) == (True, {"title": "Nixon", "argument 2": 1})
 
 
-def test_an_answer_that_is_empty_is_no_error_of_the_program(play: Play) -> None:
+def test_an_empty_answer_is_not_a_program_error(play: Play) -> None:
     assert play(block("answer = ''")).end == {"reason": "empty_answer"}
 
 

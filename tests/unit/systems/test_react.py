@@ -285,12 +285,12 @@ def test_three_replies_without_an_action_end_the_run() -> None:
     assert (answer.text, end_reason(answer.trace)) == ("", "no_action")
 
 
-def test_an_action_begins_the_count_of_silent_replies_anew() -> None:
+def test_an_action_resets_the_count_of_silent_replies() -> None:
     answer = played(["", "", "Action 3: Search[Paris]", "", "", "Action 6: Finish[x]"])
     assert (answer.text, end_reason(answer.trace)) == ("x", "finished")
 
 
-def test_an_empty_reply_of_a_provider_is_no_action() -> None:
+def test_an_empty_reply_of_a_provider_is_not_an_action() -> None:
     empty = ModelError("empty_reply", "the model m sent an empty reply")
     answer = played([empty, empty, "Action 3: Finish[x]"])
     assert answer.text == "x"

@@ -68,7 +68,7 @@ def test_a_string_becomes_an_answer() -> None:
     assert checked("Paris", "s") == Answer("Paris")
 
 
-def test_an_answer_stays_as_it_is() -> None:
+def test_an_answer_is_unchanged() -> None:
     answer = Answer("Paris", abstained=False)
     assert checked(answer, "s") is answer
 

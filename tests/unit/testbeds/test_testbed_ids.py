@@ -9,7 +9,7 @@ from pytest_rageval.testbeds.ids import digest, safe, unique_ids
 
 
 @pytest.mark.parametrize("name", ["en_refine-17", "a.b=c@d+e~f-g_H9", "x" * 60, "x-noise_rate=0.4"])
-def test_plain_names_stay_as_they_are(name: str) -> None:
+def test_plain_names_are_unchanged(name: str) -> None:
     assert safe(name) == name
 
 

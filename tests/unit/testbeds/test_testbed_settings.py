@@ -150,7 +150,7 @@ def test_a_bad_setting_is_one_sentence_that_begins_with_its_place(raw: dict[str,
     assert str(error.value).startswith(f"test_a.py:3: {message}")
 
 
-def test_unknown_names_have_a_class_of_their_own() -> None:
+def test_unknown_names_raise_a_separate_class() -> None:
     with pytest.raises(UnknownNameError) as ability:
         parse(dataset="rgb:a", ability="noise")
     with pytest.raises(UnknownNameError) as assembly:

@@ -39,7 +39,7 @@ def test_each_unit_has_one_shard_in_any_order(wanted: dict[Unit, dict[str, int]]
 
 
 @given(st.integers(0, 40), st.integers(0, 9), st.integers(1, 3), st.integers(1, 8))
-def test_testbeds_with_cases_of_their_own_are_even(n: int, others: int, size: int, of: int) -> None:
+def test_testbeds_with_separate_cases_are_split_evenly(n: int, others: int, size: int, of: int) -> None:
     wanted = alone(n, "a", size) | alone(others, "b")
     dealt = deal(wanted, of)
     for testbed, step in (("a", size), ("b", 1)):
@@ -50,7 +50,7 @@ def test_testbeds_with_cases_of_their_own_are_even(n: int, others: int, size: in
 
 
 @given(st.integers(1, 40), st.integers(0, 40), st.integers(1, 8))
-def test_testbeds_that_share_their_cases_are_even_too(n: int, more: int, of: int) -> None:
+def test_testbeds_with_shared_cases_are_split_evenly(n: int, more: int, of: int) -> None:
     wanted = {unit: {"a": 1, "b": 1} if at < n else {"a": 1} for at, unit in enumerate(alone(n + more))}
     dealt = deal(wanted, of)
     for testbed in "ab":

@@ -24,7 +24,7 @@ def test_a_text_is_folded(text: str, folded: str) -> None:
 
 
 @given(hard)
-def test_offsets_leave_the_folded_text_as_it_is(text: str) -> None:
+def test_offsets_do_not_change_the_folded_text(text: str) -> None:
     folded = fold_with_offsets(text)
     assert folded.text == fold_compact(text)
     assert len(folded.starts) == len(folded.ends) == len(folded.text)

@@ -112,7 +112,7 @@ def test_a_conclusion_about_more_than_the_question_or_without_the_sources_leaves
     assert not refuses(text)
 
 
-def test_years_and_numbers_of_forms_are_no_figures() -> None:
+def test_years_and_numbers_of_forms_are_not_figures() -> None:
     refusal = "The documents do not state the revenue of 2021."
     assert refuses(f"{refusal} See Form 10-K, Item 7, of December 31, 2021.")
     assert not refuses(f"{refusal} Revenue was $48 million.")

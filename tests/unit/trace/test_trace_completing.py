@@ -88,7 +88,7 @@ def test_usage_is_the_sum_of_the_model_calls_and_unknown_where_one_is() -> None:
     assert usage_of_trace((TOOL,)) == Usage()
 
 
-def test_outages_are_told_from_other_ends() -> None:
+def test_outages_are_distinguished_from_other_ends() -> None:
     assert outage_of((TOOL, Step("end", {"reason": "tool_unavailable", "detail": "down"}))) == (
         "tool_unavailable",
         "down",

@@ -88,7 +88,7 @@ def test_a_model_call_has_prompt_text_tool_calls_and_tokens() -> None:
     assert step.detail["tool_calls"] == [{"id": "c1", "name": "search", "arguments": {"query": "hours"}}]
 
 
-def test_documents_beside_a_tools_text_are_its_passages() -> None:
+def test_documents_next_to_a_tools_text_are_its_passages() -> None:
     trace = run(fetch, {"name": "fetch", "args": {"query": "hours"}, "id": "c7", "type": "tool_call"})
     assert trace[0].detail["passages"] == [{"id": "hours#1", "text": "Open from 9:00.", "score": 2.5}]
     assert trace[0].detail["call_id"] == "c7"

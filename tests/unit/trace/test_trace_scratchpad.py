@@ -75,7 +75,7 @@ def test_a_call_that_failed_says_so(said: str, observed: str, detail: dict[str, 
 
 
 @pytest.mark.parametrize("verdict", ["Answer is INCORRECT", "Answer is CORRECT", "Episode finished, reward = 1\n"])
-def test_a_verdict_is_no_evidence_wherever_it_stands(verdict: str) -> None:
+def test_a_verdict_is_never_evidence(verdict: str) -> None:
     text = f"Action 1: Search[x]\nObservation 1: y\n{verdict}\nThe gold is Rome."
     assert steps_of(text) == [("tool", {"name": "Search", "arguments": "x", "result": "y"})]
     assert steps_of(f"Thought 1: x\nAction 1: Finish[x]\nObservation 1: {verdict}") == [("thought", {"text": "x"})]

@@ -108,7 +108,7 @@ def test_documents_that_a_tool_returns_are_passages(result: object, passages: li
 @pytest.mark.parametrize(
     "result", [None, "text", 3, [], ["a"], [{"price": 3}], {"a": [1]}, [{"text": "x", "score": "?"}]]
 )
-def test_other_results_stay_what_they_are(result: object) -> None:
+def test_other_results_are_returned_unchanged(result: object) -> None:
     @tracing.tool
     def search() -> object:
         return result

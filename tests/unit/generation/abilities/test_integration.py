@@ -77,7 +77,7 @@ def test_the_joined_question(one: str, other: str, language: str, joined: str) -
     assert joined_question(one, other, language) == joined
 
 
-def test_a_positive_of_one_that_states_the_answer_of_the_other_is_no_pair() -> None:
+def test_a_record_whose_passage_states_the_other_answer_is_not_paired() -> None:
     gold: Gold = (("12 rooms",),)
     both = Instance("b", "How many rooms?", gold, (Passage("inn", "12 rooms and 70 seats", role="positive"),))
     assert integrate([SEATS, both]).left_out == {"no_partner": 2}

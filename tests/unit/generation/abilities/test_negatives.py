@@ -32,7 +32,7 @@ def ranking(*texts: str) -> Ranking:
         ("The company has 44 shops.", ""),
     ],
 )
-def test_a_passage_that_states_the_answer_in_any_notation_is_no_negative(text: str, reason: str) -> None:
+def test_a_passage_that_states_the_answer_in_any_notation_is_not_a_negative(text: str, reason: str) -> None:
     found = find_negatives(PRICE, ranking(text), [POSITIVE], 1)
     assert dict(found.excluded) == ({reason: 1} if reason else {})
     assert [each.text for each in found.passages] == ([] if reason else [text])

@@ -96,13 +96,13 @@ def test_a_number_changes_in_every_notation_and_keeps_it() -> None:
     assert 600 <= millions <= 1200 or 1800 <= millions <= 3750
 
 
-def test_a_year_of_the_same_digits_is_no_number() -> None:
+def test_a_year_with_the_digits_of_a_number_stays_in_its_lie() -> None:
     (text,) = (each.text for each in made("1,000 seats", "1000年, The hall has 1,000 seats.").twins.values())
     assert text.startswith("1000年, The hall has ")
     assert "1,000" not in text
 
 
-def test_all_passages_tell_one_lie_and_those_that_cannot_are_named() -> None:
+def test_all_passages_state_one_lie_and_unchangeable_ones_are_named() -> None:
     lie = made("70", "It has 70 seats.", "Seats: 70", "It has seats.")
     assert {name: drop.reason for name, drop in lie.dropped.items()} == {"p2": "answer_not_in_passage"}
     fake = lie.fake[0][0]
@@ -110,7 +110,7 @@ def test_all_passages_tell_one_lie_and_those_that_cannot_are_named() -> None:
     assert [each.role for each in lie.twins.values()] == ["counterfactual"] * 2
 
 
-def test_every_slot_of_the_gold_gets_a_lie_and_the_title_too() -> None:
+def test_every_slot_of_the_gold_and_the_title_get_a_lie() -> None:
     gold: Gold = (("70",), ("5 March 2019", "March 5, 2019"))
     passage = Passage(
         "p0", "It has 70 seats since March 5, 2019.", title="Hall of 70", role="positive", page="hall", span=(0, 9)

@@ -63,7 +63,7 @@ def test_decisions_corrections_and_undo(generated: ReviewProject, page: PageProc
     assert question in page.client.get("/edit", params={"id": draft.id}).text
 
 
-def test_what_changes_on_disk_is_said_and_nothing_is_merged(generated: ReviewProject, page: PageProcess) -> None:
+def test_a_change_on_disk_is_reported_and_not_merged(generated: ReviewProject, page: PageProcess) -> None:
     draft = of_task(generated.session(), "extractive_qa")[0]
     staff = generated.folder / "staff.csv"
     staff.write_text(staff.read_text(encoding="utf-8").replace(draft.gold[0][0], "Alta"), encoding="utf-8")
@@ -109,7 +109,7 @@ def test_decisions_survive_a_kill_of_the_server(generated: ReviewProject) -> Non
         assert page.client.get("/").headers["location"] == f"/case?id={sample[3].id}"
 
 
-def test_two_people_have_pages_of_their_own_and_one_person_has_one(generated: ReviewProject, page: PageProcess) -> None:
+def test_two_people_have_separate_pages_and_one_person_has_one(generated: ReviewProject, page: PageProcess) -> None:
     first, second, *_ = generated.session().folder.sample
     with PageProcess(generated.folder / "cases", "--reviewer", "Bo", program=REVIEW) as other:
         assert other.port != page.port

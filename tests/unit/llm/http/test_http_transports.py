@@ -208,7 +208,7 @@ def test_without_a_record_mode_calls_are_only_metered(send: Send, server: Provid
     assert list(tmp_path.iterdir()) == []
 
 
-def test_each_repeat_has_recordings_of_its_own(send: Send, server: ProviderServer, tmp_path: Path) -> None:
+def test_each_repeat_has_separate_recordings(send: Send, server: ProviderServer, tmp_path: Path) -> None:
     for mode in ("new_episodes", "none"):
         for repeat in (1, 2):
             with recording(tmp_path, mode), case(repeat):

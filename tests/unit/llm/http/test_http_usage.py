@@ -112,7 +112,7 @@ def test_an_embedding_has_no_reply_tokens() -> None:
 
 
 @pytest.mark.parametrize("reply", [{"error": {"message": "no"}}, b"not JSON", stream({"type": "error", "error": {}})])
-def test_an_error_with_status_200_is_no_answer(reply: object) -> None:
+def test_an_error_with_status_200_is_not_an_answer(reply: object) -> None:
     assert read("/v1/chat/completions", reply).failed
 
 

@@ -36,7 +36,7 @@ def span(trace: str, data: dict[str, Any], response: Any = None) -> Any:
     return SimpleNamespace(trace_id=trace, export=lambda: written, span_data=SimpleNamespace(response=response))
 
 
-def test_it_stands_beside_the_users_processor_and_a_trace_belongs_to_the_case_it_began_in(processor: Any) -> None:
+def test_the_users_processor_still_runs_and_a_trace_belongs_to_the_case_it_began_in(processor: Any) -> None:
     assert ["the user's", processor] == PROCESSORS
     collector, function = Collector(), span("t1", {"type": "function", "name": "f", "input": "{}", "output": "1"})
     with case_span("q1", "mine", collector):

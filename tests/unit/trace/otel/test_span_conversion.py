@@ -82,7 +82,7 @@ def test_one_call_that_two_instrumentations_saw_is_one_step_with_what_both_know(
     assert (step.detail["model"], step.detail["prompt_tokens"]) == ("m", 7)
 
 
-def test_a_result_that_was_not_recorded_is_no_result() -> None:
+def test_a_result_that_was_not_recorded_is_missing() -> None:
     (step,) = steps_of(genai(1, "execute_tool", gen_ai__tool__name="search"))
     assert "result" not in step.detail
     (step,) = steps_of(genai(1, "execute_tool", gen_ai__tool__name="search", gen_ai__tool__call__result=""))
@@ -216,7 +216,7 @@ def test_the_agents_sdk_gives_calls_and_errors_and_no_totals() -> None:
     assert (tool.detail["error"], "result" in tool.detail) == ("Error running tool: boom", False)
 
 
-def test_anything_that_is_no_span_is_left_out() -> None:
+def test_anything_but_a_span_is_ignored() -> None:
     assert spans_in([{}, 3, None, {"object": "trace"}, {"spans": []}]) == []
     assert convert([]).steps == ()
     assert convert([Span("x", "t", "a", "a")]).usage is None  # its own parent
