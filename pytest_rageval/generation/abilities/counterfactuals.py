@@ -48,7 +48,7 @@ Lie = tuple[tuple[Answer[Any], Any], ...]
 def counterfactual(
     instance: Instance, positives: Sequence[Passage], seed: int = 0, names: Names = ()
 ) -> Counterfactual:
-    """Return one lie about a record, told by a twin of every positive passage that a rule can change.
+    """Return one lie about a record, with a twin of each positive passage that a rule can change.
 
     The result depends on nothing but the arguments; the values are drawn by the seed and the record's id.
 
@@ -68,10 +68,10 @@ def counterfactual(
         answers.append(answer)
     best: Counterfactual | None = None
     for lie in _lies(instance, answers, Random(int.from_bytes(digest(seed, instance.id), "big"))):  # noqa: S311
-        told = _told(positives, lie)
-        if best is None or len(told.twins) > len(best.twins):
-            best = told
-        if all(drop.reason not in _OF_THE_VALUE for drop in told.dropped.values()):
+        made = _with_twins(positives, lie)
+        if best is None or len(made.twins) > len(best.twins):
+            best = made
+        if all(drop.reason not in _OF_THE_VALUE for drop in made.dropped.values()):
             break
     if best is None:
         return Counterfactual(reason=Drop("no_other_value", "no other value is decided by a rule"))
@@ -121,7 +121,7 @@ def _states(answer: Answer[Any], text: str, value: Any) -> bool:
     return answer.states(text, value) or any(contains(text, fake) for fake in answer.fakes(value))
 
 
-def _told(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
+def _with_twins(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
     results = {passage.id: twin(passage, lie) for passage in positives}
     return Counterfactual(
         tuple(answer.fakes(value) for answer, value in lie),

@@ -126,8 +126,8 @@ def _add_twins(
 
 def _with_twins(instance: Instance, positives: Sequence[Passage], found: Negatives, lie: Counterfactual) -> Instance:
     """Return the record of the lie: the positive passages that have a twin, their twins in the same order, noise."""
-    told = [each for each in positives if each.id in lie.twins]
-    passages = (*told, *(lie.twins[each.id] for each in told), *found.passages)
+    changed = [each for each in positives if each.id in lie.twins]
+    passages = (*changed, *(lie.twins[each.id] for each in changed), *found.passages)
     return replace(instance, id=f"{instance.id}-counterfactual", fake=lie.fake, passages=passages)
 
 

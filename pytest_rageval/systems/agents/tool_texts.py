@@ -44,9 +44,9 @@ def _lines(tool: Tool) -> list[str]:
         call = f"{tool.name}({', '.join(f'{name}=...' for name in properties)})"
     lines = [f"- {call}: {' '.join(tool.description.split())}"]
     for name, schema in properties.items():
-        kind, told = _kind(schema), " ".join(str(schema.get("description", "")).split())
+        kind, description = _kind(schema), " ".join(str(schema.get("description", "")).split())
         optional = "" if name in required else ", may be left out"
-        lines.append(f"  {name} ({kind}{optional}){': ' if told else ''}{told}")
+        lines.append(f"  {name} ({kind}{optional}){': ' if description else ''}{description}")
     return lines
 
 
