@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.engine.answerers import Answerer
 from pytest_rageval.engine.conversations import Conversing
 from pytest_rageval.engine.inputs import inputs_of
-from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
 from pytest_rageval.engine.journaled_calls import judging
 from pytest_rageval.engine.loop import NoLoop
 from pytest_rageval.engine.outages import answer_before
@@ -30,6 +29,7 @@ from pytest_rageval.trace.otel.live import CaseTrace, begin_case
 if TYPE_CHECKING:
     from threading import Thread
 
+    from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
 __all__ = ["NO_INPUTS", "Asked", "Desk", "Inputs"]
@@ -185,6 +185,8 @@ class Desk:
         return _without_none(replies)
 
     def _context(self, task: Task, answer: Answer) -> Context:
+        from pytest_rageval.engine.inputs.scoring_input import Context
+
         return Context(task, Sample(task.case, answer, self.markers), self.sources)
 
     def _asked(

@@ -16,9 +16,6 @@ from pytest_rageval.engine.conversations import Conversations, RecordedConversat
 from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.once_cache import OnceCache
-from pytest_rageval.engine.recorded_answers import RecordedAnswerer
-from pytest_rageval.engine.shared_answers import SharedAnswers
-from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import (
@@ -34,10 +31,11 @@ from pytest_rageval.hooks.run.system_parts import PartsOfTests
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
-from pytest_rageval.systems.naive import naive
 from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.recorded_answers import RecordedAnswerer
+    from pytest_rageval.engine.vectors import Vectors
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.llm.client.clients import Client, Embedder
@@ -162,6 +160,8 @@ class Desks:
         known = list(self._resumed_turns(origin))
         if self._shared is None:
             return Conversations(answerer, None, known)
+        from pytest_rageval.engine.shared_answers import SharedAnswers
+
         return Conversations(answerer, SharedAnswers(self._shared / _digest(origin)), known)
 
     def _resumed_turns(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
@@ -188,6 +188,8 @@ class Desks:
         if embedder is None:
             return None
         if embedder not in self._vectors:
+            from pytest_rageval.engine.vectors import Vectors
+
             together = self._models.cassettes is None
             self._vectors[embedder] = Vectors(embedder, together=together, versions=self._collected.versions)
         return self._vectors[embedder]
@@ -221,6 +223,8 @@ class Desks:
             return loaded or _callable(factory(responder.kind)(parts(request, llm, embedder, responder)), "its factory")
         if overridden("rag_system", request.node) is not None:
             return _callable(request.getfixturevalue("rag_system"), "the rag_system fixture")
+        from pytest_rageval.systems.naive import naive
+
         return naive(self._parts.parts(request, llm, embedder))
 
 
@@ -229,6 +233,8 @@ def _recorded_answerer(entry: Entry) -> RecordedAnswerer | None:
     testbed = entry.testbed
     if testbed.recorded is None:
         return None
+    from pytest_rageval.engine.recorded_answers import RecordedAnswerer
+
     return RecordedAnswerer(testbed.recorded, entry.responder.name, entry.name, testbed.settings.multiplied)
 
 
