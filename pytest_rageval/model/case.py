@@ -189,7 +189,9 @@ class Case:
 
     def with_facets(self, **facets: str) -> Case:
         """Return this case with facets added or replaced."""
-        return replace(self, facets={**self.facets, **facets})
+        more = {**self.facets, **facets}
+        rest = self.instructions, self.relevance, self.earlier, self.located, self.stale
+        return Case(self.id, self.instance, self.supplied, more, *rest)
 
     def with_history(self, history: tuple[Turn, ...]) -> Case:
         """Return this case with other earlier turns than its record has."""

@@ -31,7 +31,7 @@ from pytest_rageval.report.files.paid_answers import unclaimed_of
 from pytest_rageval.report.files.pruning import FolderLock, prune
 from pytest_rageval.report.files.results_json import encode_run, results_of
 from pytest_rageval.report.files.run_folder import ENDED, HEAD, RunFolder
-from pytest_rageval.report.run.json_text import plain, to_json
+from pytest_rageval.report.run.json_text import JsonText, from_json, plain, to_json
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -97,18 +97,20 @@ class Recorder:
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Store an outcome in memory and on disk, and pass it to the hooks."""
-        encoded, instances = payload["outcome"], len(self.run.instances)
-        outcome = self.run.take(encoded, payload["instance"])
+        text, instance = payload.get("text"), payload["instance"]
+        encoded = payload["outcome"] if text is None or "outcome" in payload else from_json(JsonText(text))
+        nodeid, instances = encoded["nodeid"], len(self.run.instances)
+        outcome = self.run.take(encoded, JsonText(instance) if isinstance(instance, str) else instance, text)
         self._recordings.update(payload["recordings"])
         self.run.take_retrievers(payload["retrievers"])
         self.run.versions.update(payload["versions"])
         if len(self.run.instances) > instances:
             case_id = encoded["case_id"]
             line = to_json({"case_id": case_id})[:-1] + f', "instance": {to_json(self.run.instances[case_id])}}}'
-            self._write(partial(RunFolder.append_ended, line=line))
+            self._write(lambda folder: folder.append_instance(line))
         if self._folder is not None:
-            self._endings.take_payload(encoded["nodeid"], payload, self._folder.outcomes)
-        self._write(partial(RunFolder.append, record=to_json(self.run.records[encoded["nodeid"]])))
+            self._endings.take_payload(encoded, payload, self._folder.outcomes)
+        self._write(lambda folder: folder.append(to_json(self.run.records[nodeid])))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
     def take_report(self, report: pytest.TestReport) -> None:
@@ -116,7 +118,7 @@ class Recorder:
         if report.nodeid in self.run.plan.cases:
             line = self._endings.take_report(report)
             if line is not None:
-                self._write(partial(RunFolder.append_ended, line=line))
+                self._write(lambda folder: folder.append_ended(line))
 
     def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
         """Count calls without an outcome: made ahead of tests that never ran, or outside of cases."""

@@ -66,7 +66,7 @@ class Desks:
         self._replays = collected.options.record_mode == "none" and not collected.options.record_cases
         self._records = self._models.cassettes is not None or self._models.http is not None
         self._origins: dict[object, Origin] = {}
-        self._cached: dict[Origin, tuple[Desk, list[object]]] = {}
+        self._cached: dict[Origin, tuple[Desk, list[tuple[pytest.FixtureDef[Any], object]]]] = {}
         most = collected.options.concurrency
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
@@ -95,16 +95,20 @@ class Desks:
 
     def known(self, origin: Origin) -> Desk | None:
         """Return the cached desk of an origin; None if there is none or its fixtures were set up again."""
-        desk, values = self._cached.get(origin, (None, []))
-        return desk if _same(values, _values(origin)) else None
+        desk, results = self._cached.get(origin, (None, ()))
+        for fixture, result in results:
+            if fixture.cached_result is not result:  # each setup creates a new object, teardown sets None
+                return None
+        return desk
 
     def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
         """Return the desk of an origin; errors of fixtures and factories propagate."""
         desk = self.known(origin)
         if desk is None:
             desk = self._desk(request, entry, origin)
-            if entry.responder.lasting and all(fixture.scope == "session" for fixture in _fixtures(origin)):
-                self._cached[origin] = desk, _values(origin)
+            fixtures = [part for part in origin if isinstance(part, pytest.FixtureDef)]
+            if entry.responder.lasting and all(fixture.scope == "session" for fixture in fixtures):
+                self._cached[origin] = desk, [(fixture, fixture.cached_result) for fixture in fixtures]
         return self.for_entry(desk, entry)
 
     def for_entry(self, desk: Desk, entry: Entry) -> Desk:
@@ -248,19 +252,6 @@ def _digest(origin: Origin) -> str:
     """Return a hash of an origin that is the same in all processes."""
     named = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
     return sha256(repr(named).encode()).hexdigest()
-
-
-def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:
-    return [part for part in origin if isinstance(part, pytest.FixtureDef)]
-
-
-def _values(origin: Origin) -> list[object]:
-    """Return the cached results of an origin's fixtures: each setup creates a new object, teardown sets None."""
-    return [fixture.cached_result for fixture in _fixtures(origin)]
-
-
-def _same(values: list[object], others: list[object]) -> bool:
-    return all(one is other for one, other in zip(values, others, strict=False))
 
 
 def _callable(system: System, giver: str) -> System:

@@ -59,8 +59,12 @@ class RunFolder:
         self._stream.flush()
         self.outcomes += 1
 
+    def append_instance(self, line: str) -> None:
+        """Append a line about an instance. It is flushed with the end of its case, without which nothing reads it."""
+        self._ended.write(f"{line}\n")
+
     def append_ended(self, line: str) -> None:
-        """Append a line about the end of a case, or about an instance, and flush it."""
+        """Append a line about the end of a case, and flush it."""
         self._ended.write(f"{line}\n")
         self._ended.flush()
 
