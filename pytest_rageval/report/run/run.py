@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -71,8 +71,8 @@ class Run:
     started: datetime
     plan: Plan = field(default_factory=Plan)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    records: dict[str, JsonText | Plain] = field(default_factory=dict)
-    instances: dict[str, JsonText | Plain] = field(default_factory=dict)
+    records: MutableMapping[str, JsonText | Plain] = field(default_factory=dict)
+    instances: MutableMapping[str, JsonText | Plain] = field(default_factory=dict)
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
