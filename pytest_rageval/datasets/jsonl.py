@@ -26,6 +26,9 @@ stored and never shown to a system."""
 LABELLED = "labelled"
 """The facet of a record whose gold answer nobody has written yet: false."""
 
+SharedFacets = dict[tuple[tuple[str, str], ...], dict[str, str]]
+"""The facets of the records of a file, each mapping once."""
+
 
 def load(path: Path) -> tuple[Instance, ...]:
     """Return the instances of a file in our own format; an instance's id is the record's id.
@@ -36,18 +39,22 @@ def load(path: Path) -> tuple[Instance, ...]:
     name = shown_path(path)
     dataset = path.stem.removesuffix(".rag")
     seen: dict[object, int] = {}
+    shared: SharedFacets = {}
     instances = []
     for line, values in read_records(path):
         with one_record:
             record = Fields(f"{name}:{line}", values)
-            instance = read_instance(record, dataset)
+            instance = read_instance(record, dataset, shared)
             claim(seen, instance.id, f"the id {short_repr(instance.id)}", name, line)
             instances.append(instance)
     return tuple(instances)
 
 
-def read_instance(record: Fields, dataset: str) -> Instance:
-    """Return the instance of one record in our own format; raise `DataError` for an invalid record."""
+def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = None) -> Instance:
+    """Return the instance of one record in our own format; raise `DataError` for an invalid record.
+
+    Records with the same facets have one mapping of them, that in ``shared``.
+    """
     if "id" not in record:
         hint = "; `rageval import jsonl FILE --ids content` gives every record one"
         problem = record.error("id", "an integer or a string that is not empty").problem
@@ -61,6 +68,8 @@ def read_instance(record: Fields, dataset: str) -> Instance:
     facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
     if answerable is not None:
         facets["answerable"] = facet_text(answerable)
+    if shared is not None:
+        facets = shared.setdefault(tuple(facets.items()), facets)
     return Instance(
         id=name,
         question=question,

@@ -214,8 +214,11 @@ class SystemAnswerer:
                 cost_usd=calls.cost_usd if usage.cost_usd is None else usage.cost_usd,
             )
         if usage.latency_s is None and not meter.replayed:  # the time of a replay is not a latency
-            usage = replace(usage, latency_s=seconds)
-        return answer if usage is answer.usage else replace(answer, usage=usage)
+            usage = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, seconds, usage.total_tokens)
+        if usage is answer.usage:
+            return answer
+        rest = answer.ranking, answer.abstained, answer.trace, usage, answer.generated
+        return Answer(answer.text, *rest) if answer.__class__ is Answer else replace(answer, usage=usage)
 
 
 def _raise_refusal(meter: Meter) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_rageval.engine.answerers import Answerer
 from pytest_rageval.engine.conversations import Conversing
 from pytest_rageval.engine.inputs import inputs_of
-from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
 from pytest_rageval.engine.journaled_calls import judging
 from pytest_rageval.engine.loop import NoLoop
 from pytest_rageval.engine.outages import answer_before
@@ -30,6 +29,7 @@ from pytest_rageval.trace.otel.live import CaseTrace, begin_case
 if TYPE_CHECKING:
     from threading import Thread
 
+    from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
 __all__ = ["NO_INPUTS", "Asked", "Desk", "Inputs"]
@@ -113,7 +113,7 @@ class Desk:
             fault, answer = error, answer or answer_before(error)
         finally:
             SCOPE.reset(outer)
-        return replace(self._asked(meter, answer, fault, inputs, case), trace=trace)
+        return self._asked(meter, answer, fault, inputs, case, trace)
 
     async def ask_ahead(self, task: Task, meter: Meter) -> Asked:
         """Ask on the event loop, and charge ``meter``."""
@@ -131,7 +131,7 @@ class Desk:
             inputs = await self._inputs_ahead(task, answer)
         except CaseError as error:
             fault, answer = error, answer or answer_before(error)
-        return replace(self._asked(meter, answer, fault, inputs, case), trace=trace)
+        return self._asked(meter, answer, fault, inputs, case, trace)
 
     def ask_more(self, task: Task, answer: Answer, meter: Meter) -> Inputs:
         """Return the inputs that the metrics of ``task`` need, and charge ``meter``."""
@@ -147,7 +147,7 @@ class Desk:
         Calls are written to the journal if ``nodeid`` names the case's test.
         """
         journal = CaseJournal(self.journal, nodeid) if self.journal is not None and nodeid else None
-        renewed = not self.renewed.isdisjoint((case.id, case.instance.id))
+        renewed = bool(self.renewed) and not self.renewed.isdisjoint((case.id, case.instance.id))
         return Scope(meter, int(case.facets.get("repeat", "1")), self.cassettes, journal, renewed)
 
     async def _loaded(self, loading: Thread) -> None:
@@ -185,13 +185,21 @@ class Desk:
         return _without_none(replies)
 
     def _context(self, task: Task, answer: Answer) -> Context:
+        from pytest_rageval.engine.inputs.scoring_input import Context
+
         return Context(task, Sample(task.case, answer, self.markers), self.sources)
 
     def _asked(
-        self, meter: Meter, answer: Answer | None, error: CaseError | None, inputs: Inputs, case: Case | None
+        self,
+        meter: Meter,
+        answer: Answer | None,
+        error: CaseError | None,
+        inputs: Inputs,
+        case: Case | None,
+        trace: CaseTrace,
     ) -> Asked:
         calls = meter.calls
-        return Asked(answer, error, inputs, calls if self.metered or calls.calls else None, meter.keys, case)
+        return Asked(answer, error, inputs, calls if self.metered or calls.calls else None, meter.keys, case, trace)
 
 
 def _of_models(inputs: Sequence[ScoringInput]) -> list[ScoringInput]:

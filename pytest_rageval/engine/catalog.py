@@ -100,7 +100,7 @@ def _metric_problem(name: str, value: object) -> str | None:
 
 
 def _unknown_need(metric: Metric) -> str | None:
-    from pytest_rageval.engine.inputs import INPUTS
+    from pytest_rageval.engine.inputs.declared import INPUTS
 
     known = [each.name for each in INPUTS]
     unknown = next((name for name in metric.needs if name not in known), None)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.once_cache import OnceCache
-from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
-from pytest_rageval.engine.shared_answers import SharedAnswers
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Turn
+
+if TYPE_CHECKING:
+    from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
+    from pytest_rageval.engine.shared_answers import SharedAnswers
 
 __all__ = ["Conversations", "Conversing", "RecordedConversations"]
 

@@ -42,14 +42,16 @@ class SystemCall:
     ) -> None:
         if self._outer is not None:
             SCOPE.reset(self._outer)
-        self._call.charge(self._scope.meter.calls)
-        self._call.__exit__(kind, error, trace)
+        if error is not None:
+            self._call.charge(self._scope.meter.calls)
+            self._call.__exit__(kind, error, trace)
 
     def start(self) -> None:
         """Write the start of the call; the system's own model calls are written as parts of it."""
         inside = self._call.start()
         if inside is not None:
-            self._outer = SCOPE.set(replace(self._scope, journal=inside))
+            scope = self._scope
+            self._outer = SCOPE.set(Scope(scope.meter, scope.repeat, scope.cassettes, inside, scope.renewed))
 
     def end(self, answer: Answer) -> Answer:
         """Write the answer, and return it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from pytest_rageval.datasets.recorded import Recorded
 from pytest_rageval.engine.outages import check_outage
 from pytest_rageval.errors import CaseError, SettingError, short_repr
 from pytest_rageval.llm.client.usage_meter import charge
@@ -14,6 +14,9 @@ from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import MODEL, WORKFLOW, in_slice, matches
 from pytest_rageval.trace.completing import completed, usage_of_trace
 from pytest_rageval.trace.steps import model_calls
+
+if TYPE_CHECKING:
+    from pytest_rageval.datasets.recorded import Recorded
 
 __all__ = ["RecordedAnswerer", "RecordedAnswers", "labels_of", "system_of"]
 

@@ -14,8 +14,6 @@ from pytest_rageval.engine.task import Task
 from pytest_rageval.engine.tracebacks import cause_of
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.secrets import redact
-from pytest_rageval.metrics.rankings.answer_seen import answer_seen
-from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.metrics.rankings.retrieved import NO_TEXTS
 from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.answer import Answer
@@ -105,9 +103,7 @@ class Runner:
             except CaseError as fault:
                 error = fault
         stored = replace(answer, trace=shortened(answer.trace, self._trace_chars, redact)) if answer.trace else answer
-        seen = Sample(task.case, answer)
-        evidence = evidence_of(seen)
-        details: dict[str, Any] = {"evidence": evidence} if evidence is not None else {"answer_seen": answer_seen(seen)}
+        details: dict[str, Any] = _seen(task.case, answer)
         if isinstance(diagnosis, Diagnosis):
             details["diagnosis"] = diagnosis
         details |= {"said": text_digest(answer.text), "length": len(answer.text)}
@@ -120,14 +116,16 @@ class Runner:
     def _score_other(self, case: Case, answer: Answer, metric: Metric) -> Score:
         return self.score(Sample(case, answer, self._markers), metric)
 
-    def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> Diagnosis | Score:
-        """Add the task's scores; return the diagnosis, or why there is none."""
+    def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> Diagnosis | Score | None:
+        """Add the task's scores; return the diagnosis, or why there is none; None if no metric reads that."""
         sample = self.sample(task, asked.inputs, answer)
         for metric in task.metrics:
             if not reads_diagnosis(metric):
                 scores[metric.name] = self.score(sample, metric)
-        diagnosis = diagnosis_of(task, answer, scores)
         readers = [metric for metric in task.metrics if reads_diagnosis(metric)]
+        if not readers and not answer.trace and answer.ranking is None and task.case.supplied is None:
+            return None  # nothing says what the system saw or did
+        diagnosis = diagnosis_of(task, answer, scores)
         if readers:
             sample = with_diagnosis(sample, diagnosis)
             scores.update((metric.name, self.score(sample, metric)) for metric in readers)
@@ -172,6 +170,18 @@ def outcome_of(
     pool = {passage.id for passage in task.case.instance.passages or ()}
     added = tuple(passage for passage in task.case.supplied or () if passage.id not in pool)
     return replace(outcome, question=task.case.instance.question, added=added)
+
+
+def _seen(case: Case, answer: Answer) -> dict[str, float | None]:
+    """Return the share of the evidence or of the gold answer that the system saw, as a field of the outcome."""
+    if answer.ranking is None and case.supplied is None:
+        return {}
+    from pytest_rageval.metrics.rankings.answer_seen import answer_seen
+    from pytest_rageval.metrics.rankings.evidence import evidence_of
+
+    sample = Sample(case, answer)
+    evidence = evidence_of(sample)
+    return {"evidence": evidence} if evidence is not None else {"answer_seen": answer_seen(sample)}
 
 
 def _lean(answer: Answer, case: Case) -> Answer:

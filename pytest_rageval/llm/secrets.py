@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-__all__ = ["mask", "masked", "name_secrets", "redact", "redacted", "redacted_json"]
+__all__ = ["mask", "masked", "name_secrets", "redact", "redacted", "redacted_json", "redacted_with_json"]
 
 SHORTEST = 8
 """Characters: a shorter value does not count as a secret; it occurs in too many texts by chance."""
@@ -95,19 +95,21 @@ def redacted(value: Any) -> Any:
 
     For speed, a value whose JSON shows no sign of a secret, which is nearly every value, is returned as it is.
     """
-    secrets = _in_force()
-    if not _is_suspicious(_to_json(value), secrets):
-        return value
-    return _map_texts(value, lambda text: _redact_with(text, secrets))
+    return redacted_with_json(value)[0]
 
 
 def redacted_json(value: Any) -> str:
     """Return a JSON value as one line of JSON, masked as `redacted` does."""
-    line = _to_json(value)
-    secrets = _in_force()
+    return redacted_with_json(value)[1]
+
+
+def redacted_with_json(value: Any) -> tuple[Any, str]:
+    """Return a JSON value, masked as `redacted` does, and the same as one line of JSON."""
+    line, secrets = _to_json(value), _in_force()
     if _is_suspicious(line, secrets):
-        return _to_json(_map_texts(value, lambda text: _redact_with(text, secrets)))
-    return line
+        value = _map_texts(value, lambda text: _redact_with(text, secrets))
+        line = _to_json(value)
+    return value, line
 
 
 def _is_suspicious(line: str, secrets: _Secrets) -> bool:

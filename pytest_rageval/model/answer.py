@@ -34,7 +34,13 @@ class Usage:
     @property
     def fault(self) -> str | None:
         """The name of the first field that is neither None nor a finite number >= 0; None if all are valid."""
-        return next((each.name for each in fields(self) if not _is_amount(getattr(self, each.name))), None)
+        for name in _AMOUNTS:
+            if not _is_amount(getattr(self, name)):
+                return name
+        return None
+
+
+_AMOUNTS = tuple(each.name for each in fields(Usage))
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,12 @@ class Case:
 
     def with_facets(self, **facets: str) -> Case:
         """Return this case with facets added or replaced."""
-        return replace(self, facets={**self.facets, **facets})
+        return self.with_shared({**self.facets, **facets})
+
+    def with_shared(self, facets: Mapping[str, str]) -> Case:
+        """Return this case with other facets: a mapping that several cases may share."""
+        rest = self.instructions, self.relevance, self.earlier, self.located, self.stale
+        return Case(self.id, self.instance, self.supplied, facets, *rest)
 
     def with_history(self, history: tuple[Turn, ...]) -> Case:
         """Return this case with other earlier turns than its record has."""

@@ -52,10 +52,15 @@ def encode_outcome(outcome: Outcome) -> Plain:
     return encoder(Outcome)(outcome)
 
 
-def decode_outcome(plain: Mapping[str, Any]) -> Outcome:
-    """Return the outcome that `encode_outcome` wrote."""
+def decode_outcome(plain: Mapping[str, Any], facets: Mapping[str, str] | None = None) -> Outcome:
+    """Return the outcome that `encode_outcome` wrote; if its facets equal ``facets``, it shares that mapping."""
     outcome: Outcome = decoder(Outcome)(plain)
+    if facets == outcome.facets:
+        _set_facets(outcome, facets)
     return outcome
+
+
+_set_facets = Outcome.facets.__set__  # type: ignore[attr-defined] # a slot, as in `derived_codec`
 
 
 def encode_answer(answer: Answer) -> Plain:

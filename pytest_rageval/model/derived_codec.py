@@ -131,6 +131,9 @@ def _decoding(cls: type) -> Iterator[str]:
     yield f"def {_name('decode', cls)}(plain{''.join(map(_parameter, others))}):"
     if hasattr(cls, "_adapt_read"):
         yield f"    plain = {_constant(cls)}._adapt_read(plain)"
+    if hasattr(cls, "_shared"):
+        yield f"    it = {_constant(cls)}._shared(plain)"
+        yield "    if it is not None: return it"
     values = {each.name: _argument(each) for each in others}
     has_get = False
     for at, each in enumerate(stored):

@@ -11,6 +11,8 @@ __all__ = ["case_digest", "content_id", "text_digest"]
 
 LENGTH = 16  # hex digits, 64 bits: the chance of a collision among a million cases is 1 in 37 million
 
+_to_json = json.JSONEncoder(default=str).encode
+
 
 def case_digest(case: Case) -> str:
     """Return 16 hex digits of everything that is asked and judged: all of a case except its ids and facets.
@@ -56,4 +58,4 @@ def content_id(text: str) -> str:
 
 
 def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, default=str).encode("ascii")).hexdigest()[:LENGTH]
+    return hashlib.sha256(_to_json(value).encode("ascii")).hexdigest()[:LENGTH]

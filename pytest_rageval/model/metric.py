@@ -44,6 +44,13 @@ class Metric:
     needs: tuple[str, ...] = ()
 
     @property
+    def reads_inputs(self) -> bool:
+        """Whether ``compute`` reads anything in addition to the case and its answer."""
+        if self.needs or self.closed_book or self.labels != "none":
+            return True
+        return self.judge is not None or self.texts is not None
+
+    @property
     def judge_asked(self) -> Judge | None:
         """The judge whose model a value depends on; None if no model is asked."""
         return self.judge if getattr(self.judge, "needs_model", True) else None

@@ -47,6 +47,12 @@ class Score:
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError(f"a Score's value is a finite number, not {self.value}")
 
+    @staticmethod
+    def _shared(plain: Mapping[str, Any]) -> Score | None:
+        """Return the one object for a value that most scores have; None for any other score."""
+        value = plain["value"]
+        return _COMMON.get(value) if len(plain) == 1 and value.__class__ is float else None
+
     def _adapt_written(self, plain: dict[str, Any]) -> None:
         if self.reason is not None and plain.get("problem") == plain["reason"]:
             del plain["problem"]
@@ -60,6 +66,9 @@ class Score:
     def not_applicable(cls, why: str = "") -> Score:
         """Return a score without a value: the metric does not apply to this case."""
         return cls(reason=f"not_applicable: {why}" if why else "not_applicable")
+
+
+_COMMON = {value: Score(value) for value in (0.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,14 +59,15 @@ def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tupl
     for name, instance in zip(unique_ids(i.id for i in instances), instances, strict=True):
         ability.require(instance)
         instructions = ability.instructions(instance.language)
-        facets = {**instance.facets, **settings.facets}
+        facets = {**instance.facets, **settings.facets} if settings.facets else instance.facets
         for suffix, composition, point_facets in points:
             supplied = _supplied(settings, ability, instance, composition, seed)
-            all_facets = {**facets, **point_facets}
+            more = dict(point_facets)
             if settings.ability is not None:
-                all_facets["noise_realised"] = _share(supplied or (), "negative")
+                more["noise_realised"] = _share(supplied or (), "negative")
             if "correct_rate" in point_facets:
-                all_facets["correct_realised"] = _share(supplied or (), "positive")
+                more["correct_realised"] = _share(supplied or (), "positive")
+            all_facets = {**facets, **more} if more else facets
             cases.append(
                 (name + suffix, Case(instance.id, instance, supplied, all_facets, instructions, settings.relevance))
             )

@@ -11,7 +11,7 @@ __all__ = ["Wording"]
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Patterns of refusals and answers in one language; each but ``hint`` is searched in a single clause.
+    """Patterns of refusals and answers in one language; each is searched in a single clause.
 
     Attributes:
         clauses: splits a text into clauses.
@@ -23,7 +23,6 @@ class Wording:
         value: holds a figure that may be an answer.
         elsewhere: quotes another source than the first, and so answers.
         closing: concludes that the question cannot be answered.
-        hint: cheap and searched in the whole text in lower case; a text without it has no clause that refuses.
     """
 
     clauses: Callable[[str], list[str]]
@@ -34,4 +33,3 @@ class Wording:
     value: re.Pattern[str]
     elsewhere: re.Pattern[str]
     closing: re.Pattern[str]
-    hint: re.Pattern[str] = re.compile("")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.refusal_wording import Wording
 
-__all__ = ["LANGUAGES", "refuses"]
+__all__ = ["ENGLISH_HINT", "LANGUAGES", "refuses"]
 
 LANGUAGES = ("en", "zh")
 """The supported languages."""
@@ -22,6 +22,15 @@ _MARKUP = re.compile(r"[*#`>|]+")
 _LABEL = re.compile(
     r"\A\s*(?:(?:final )?(?:answer|response)|(?:最终)?(?:答案|回答|答复|回复|答|结论))\s*[:：]", re.IGNORECASE
 )
+
+ENGLISH_HINT = re.compile(
+    r"\b(?:no(?:t(?:enough|sufficient|adequate)?|ne|r|thing)?\b|can(?:not|['’‘`]t)|never|neither|n/a|ai\b|abrupt|cut\b|left\b"
+    r"|un(?:able|sure|certain|clear|known|answerable)|im(?:possible|feasible)|difficult|hard|challenging|need|require"
+    r"|necessary|outside|beyond|exceeds|fail|without|silent|truncated|lack|missing|incomplete|absent|omitted"
+    r"|(?:in)?(?:enough|sufficient|adequate))|n['’‘`]t\b"
+)
+"""A word of each alternative of `Wording.refusal` and `Wording.closing`, in lower case, before contractions are written
+out. A text without any has no clause that refuses, and needs no other pattern; they take 0.1 s to compile."""
 
 
 def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
@@ -47,11 +56,9 @@ def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
 
 @lru_cache(maxsize=64)
 def _refuses(text: str, language: str) -> bool:
-    if language == "zh" and not has_chinese(text):
+    if not (has_chinese(text) if language == "zh" else ENGLISH_HINT.search(text.lower())):
         return False
     wording = _wording(language)
-    if not wording.hint.search(text.lower()):
-        return False
     clauses = wording.clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
     if not clauses or wording.verdict.match(clauses[0]):
         return False

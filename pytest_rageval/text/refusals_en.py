@@ -291,10 +291,4 @@ ENGLISH = Wording(
         re.VERBOSE,
     ),
     closing=re.compile(_CLOSING, re.VERBOSE),
-    hint=re.compile(  # a word of each alternative of refusal and closing, before contractions are written out
-        r"\b(?:no(?:t(?:enough|sufficient|adequate)?|ne|r|thing)?\b|can(?:not|['’‘`]t)|never|neither|n/a|ai\b|abrupt|cut\b|left\b"
-        r"|un(?:able|sure|certain|clear|known|answerable)|im(?:possible|feasible)|difficult|hard|challenging|need|require"
-        r"|necessary|outside|beyond|exceeds|fail|without|silent|truncated|lack|missing|incomplete|absent|omitted"
-        r"|(?:in)?(?:enough|sufficient|adequate))|n['’‘`]t\b"
-    ),
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,20 +72,24 @@ def current_collector() -> Collector | None:
     return _CURRENT.get()
 
 
-@contextmanager
-def collecting() -> Iterator[Collector]:
+class collecting:  # noqa: N801 - a block, as a function with `contextmanager` would be; every case enters one
     """Collect the steps of one answer inside the block."""
-    global _open_collectors
-    collector = Collector()
-    token = _CURRENT.set(collector)
-    with _LOCK:
-        _open_collectors += 1
-    try:
-        yield collector
-    finally:
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> Collector:
+        global _open_collectors
+        collector = Collector()
+        self._token = _CURRENT.set(collector)
+        with _LOCK:
+            _open_collectors += 1
+        return collector
+
+    def __exit__(self, *error: object) -> None:
+        global _open_collectors
         with _LOCK:
             _open_collectors -= 1
-        _CURRENT.reset(token)
+        _CURRENT.reset(self._token)
 
 
 def drop_step() -> None:

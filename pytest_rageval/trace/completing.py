@@ -22,6 +22,8 @@ def completed(answer: Answer, collector: Collector | None = None) -> Answer:
     Steps that the answer contains win over collected ones, unless they only say how long our own retrieval and
     generation took. The last step says how the run ended. An answer without any step stays without.
     """
+    if not answer.trace and (collector is None or not collector.events):
+        return answer
     trace = tuple(answer.trace)
     if collector is not None and collector.events and all(map(is_timing, trace)):
         trace = _timed(trace, without_duplicates(collector).steps())
@@ -39,6 +41,8 @@ def steps_before_error(collector: Collector) -> tuple[Step, ...]:
 
 def usage_of_trace(trace: Sequence[Step]) -> Usage:
     """Return the sum over the calls of models; a part that one call does not report is unknown."""
+    if not trace:
+        return Usage()
     calls = [step.detail for step in model_calls(trace)]
     tokens = [_total([call.get(key) for call in calls]) for key in ("prompt_tokens", "completion_tokens")]
     whole = [None if total is None else int(total) for total in tokens]
@@ -47,6 +51,8 @@ def usage_of_trace(trace: Sequence[Step]) -> Usage:
 
 def outage_of(trace: Sequence[Step]) -> tuple[str, str] | None:
     """Return the reason and the detail of an outage that ended the run; None if it ended in another way."""
+    if not trace:
+        return None
     reason, end = end_reason(trace), end_of(trace)
     return (reason, str(end.detail.get("detail") or "")) if end is not None and reason in OUTAGES else None
 

@@ -41,10 +41,13 @@ def pytest_command(*args: str) -> list[str]:
 
 
 def environment(folder: Path, *, autoload: bool = False) -> dict[str, str]:
-    """Return the environment of a child: it imports this checkout, and keeps its byte code in ``folder``."""
+    """Return the environment of a child: it imports this checkout, and keeps its byte code in ``folder``.
+
+    The name begins with a dot, so pytest does not look for tests among hundreds of folders of byte code.
+    """
     keep = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "PYTHON", "COV"))}
     switch = {} if autoload else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return {**keep, **switch, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
+    return {**keep, **switch, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / ".pycache")}
 
 
 def run(command: Sequence[str], folder: Path, *, autoload: bool = False, expect: int = 0) -> Cost:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from pytest_rageval.analysis.people.agreement import agreement
-from pytest_rageval.analysis.people.labelled_answers import Matched, compared, matched, scored
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.stored import Bounds, Share
+
+if TYPE_CHECKING:
+    from pytest_rageval.analysis.people.labelled_answers import Matched
+    from pytest_rageval.datasets.labels import Label
 
 __all__ = ["Trust", "trust_of", "trusts_of", "withheld"]
 
@@ -58,6 +59,10 @@ def trusts_of(
         labels: people's labels.
         outcomes: the outcomes of the run.
     """
+    if not least:
+        return []
+    from pytest_rageval.analysis.people.labelled_answers import matched
+
     required = {judge: least.get(judge, least.get("")) for judge in judges}
     labelled = matched(labels, outcomes)
     return [trust_of(judge, labelled, kappa) for judge, kappa in required.items() if kappa is not None]
@@ -69,6 +74,9 @@ def trust_of(judge: str, labelled: Matched, least: float) -> Trust:
     A judge is not trusted if it judged no labelled answer, or if kappa is undefined because the judge and people give
     one label to all answers.
     """
+    from pytest_rageval.analysis.people.agreement import agreement
+    from pytest_rageval.analysis.people.labelled_answers import compared, scored
+
     both, unscored = scored(judge, labelled.answers)
     on_one = compared(both)
     result = agreement(on_one.ratings, on_one.levels)

@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.engine.loop import LoopThread, NoLoop
-from pytest_rageval.engine.once_cache import OnceCache
-from pytest_rageval.engine.planned import Planned, PlannedCall
-from pytest_rageval.engine.task import Task
-from pytest_rageval.engine.vectors import Vectors
-from pytest_rageval.judges.panel import Panel
-from pytest_rageval.model.answer import Answer
-from pytest_rageval.model.case import Case
-from pytest_rageval.model.metric import Metric
-from pytest_rageval.model.outcome import Score
-from pytest_rageval.model.sample import Sample
-
 if TYPE_CHECKING:
+    from pytest_rageval.engine.loop import LoopThread, NoLoop
+    from pytest_rageval.engine.once_cache import OnceCache
+    from pytest_rageval.engine.planned import Planned, PlannedCall
+    from pytest_rageval.engine.task import Task
+    from pytest_rageval.engine.vectors import Vectors
+    from pytest_rageval.judges.panel import Panel
+    from pytest_rageval.model.answer import Answer
+    from pytest_rageval.model.case import Case
     from pytest_rageval.model.chat import ChatModel
+    from pytest_rageval.model.metric import Metric
+    from pytest_rageval.model.outcome import Score
+    from pytest_rageval.model.sample import Sample
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["Context", "ScoringInput", "Sources"]

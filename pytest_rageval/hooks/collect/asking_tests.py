@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.engine.estimate import Requests
 from pytest_rageval.hooks.collect.datasets import Source
 from pytest_rageval.hooks.collect.keys import ASKS, ENTRY
 from pytest_rageval.hooks.collect.responders import responders_of
@@ -21,6 +20,7 @@ from pytest_rageval.model.facets import MODEL
 from pytest_rageval.testbeds.settings import parse_settings
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.estimate import Requests
     from pytest_rageval.hooks.collect.session import Collected
 
 __all__ = ["ASK", "entries_of", "find_asking", "is_request", "requests_by"]
@@ -61,6 +61,8 @@ def is_request(entry: Entry) -> bool:
 
 def requests_by(item: pytest.Item) -> list[Requests]:
     """Return what a test asks with ``rag_ask``, for each system; [] for a test that asks nothing."""
+    from pytest_rageval.engine.estimate import Requests
+
     entries = item.stash.get(ASKS, ())
     each, examples = (_requests(item), _examples(item)) if entries else (None, 1)
     return [

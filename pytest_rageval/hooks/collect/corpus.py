@@ -7,14 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rageval.corpora.chunking import parse_chunking
-from pytest_rageval.corpora.locating import EvidenceLocator, names_of
-from pytest_rageval.corpora.places import check_form, places
-from pytest_rageval.corpora.reading import passages
 from pytest_rageval.retrieval.build_context import Watch, digest_of, unwatched
 
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
+    from pytest_rageval.corpora.locating import EvidenceLocator
     from pytest_rageval.model.case import Passage
     from pytest_rageval.model.evidence import LocatedEvidence
     from pytest_rageval.model.protocols import Retriever
@@ -39,13 +36,18 @@ class Corpus:
         self._entries = tuple(entries)
         self._folder = folder
         self._formats = formats
-        self._chunking = parse_chunking(chunking)
+        self._chunking = chunking
         self._retrievers: dict[str, Retriever] = {}
         self.watch = watch
         self.needed = False
         self.digest = b""
         self.locator: EvidenceLocator | None = None
-        check_form(self._entries, formats)
+        if entries or chunking.split() not in ([], ["none"]):  # else there is no form to check
+            from pytest_rageval.corpora.chunking import parse_chunking
+            from pytest_rageval.corpora.places import check_form
+
+            parse_chunking(chunking)
+            check_form(self._entries, formats)
 
     @cached_property
     def passages(self) -> tuple[Passage, ...] | None:
@@ -61,6 +63,8 @@ class Corpus:
 
     @cached_property
     def _names(self) -> frozenset[str]:
+        from pytest_rageval.corpora.locating import names_of
+
         return names_of(self.passages or ())
 
     def holds(self, corpus: object) -> bool:
@@ -69,6 +73,8 @@ class Corpus:
 
     def look(self) -> None:
         """Raise an error if the files cannot be located; open none of them."""
+        from pytest_rageval.corpora.places import places
+
         for _ in places(self._entries, self._folder, self._formats):
             pass
 
@@ -80,8 +86,12 @@ class Corpus:
         return self._retrievers[name]
 
     def _read(self) -> tuple[Passage, ...]:
+        from pytest_rageval.corpora.chunking import parse_chunking
+        from pytest_rageval.corpora.places import places
+        from pytest_rageval.corpora.reading import passages
+
         files = places(self._entries, self._folder, self._formats)
-        reading = passages(files, self._formats, self._chunking, self.locator)
+        reading = passages(files, self._formats, parse_chunking(self._chunking), self.locator)
         corpus = tuple(self.watch(reading, "reading the corpus"))
         if self.locator is not None:
             self.locator.check()

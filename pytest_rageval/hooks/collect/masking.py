@@ -32,15 +32,13 @@ class Masking:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Mask the secrets in the report of a rag case."""
         report = yield
-        if ENTRY in item.stash:
+        if (report.sections or report.longrepr is not None) and ENTRY in item.stash:
             _mask_report(report)
         return report
 
 
 def _mask_report(report: pytest.TestReport) -> None:
     """Mask the secrets in a report; a traceback becomes plain text if a secret spans several of its lines."""
-    if not report.sections and report.longrepr is None:
-        return
     from pytest_rageval.llm.secrets import redact
 
     report.sections = [(name, redact(content)) for name, content in report.sections]

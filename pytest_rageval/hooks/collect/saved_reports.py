@@ -16,6 +16,8 @@ _ATTRIBUTES = ("sections", "user_properties", "wasxfail")
 _PAYLOAD = ("recordings", "retrievers", "versions")
 """Keys of a case's payload saved in addition to the outcome."""
 
+_to_json = json.JSONEncoder(default=str).encode
+
 _SILENT = "the run that this test failed in keeps no texts (rag_report_texts = false)"
 
 
@@ -33,10 +35,11 @@ class Endings:
         self._outcomes: dict[str, dict[str, Any]] = {}
         self._reports: dict[str, dict[str, dict[str, Any]]] = {}
 
-    def take_payload(self, nodeid: str, payload: Mapping[str, Any], line: int) -> None:
-        """Store a case's payload and the line of its outcome; ignore a case without a score."""
+    def take_payload(self, outcome: Mapping[str, Any], payload: Mapping[str, Any], line: int) -> None:
+        """Store a case's payload and the line of its encoded outcome; ignore a case without a score."""
+        nodeid = outcome["nodeid"]
         self._outcomes.pop(nodeid, None)
-        if payload["outcome"]["status"] == "scored":
+        if outcome["status"] == "scored":
             extras = {name: payload[name] for name in _PAYLOAD if payload[name]}
             self._outcomes[nodeid] = {"nodeid": nodeid, "line": line, **extras}
 
@@ -55,7 +58,7 @@ class Endings:
             return None
         keywords = {str(name): 1 for name in report.keywords}
         saved = {"location": report.location, "keywords": keywords, "reports": phases}
-        return json.dumps(line | saved, default=str)
+        return _to_json(line | saved)
 
     def _encoded(self, report: pytest.TestReport) -> dict[str, Any]:
         plain: dict[str, Any] = {"outcome": report.outcome, "duration": report.duration}
@@ -65,7 +68,10 @@ class Endings:
             if report.skipped:
                 plain["longrepr"] = (*report.location[:2], _SILENT)
             return plain | ({"longrepr": _SILENT} if report.failed else {})
-        plain |= {name: getattr(report, name) for name in _ATTRIBUTES if getattr(report, name, None) not in (None, [])}
+        for name in _ATTRIBUTES:
+            value = getattr(report, name, None)
+            if value or value == "":
+                plain[name] = value
         if report.longrepr is not None:
             data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
             plain["longrepr"] = data["longrepr"]

@@ -168,6 +168,7 @@ class Collected:
         groups = testbed.with_variants(expanded, source.instances)
         answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
         made = []
+        shared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # facets, one mapping for all cases with them
         for name, versions in groups:
             original = versions[0][1]
             for (ending, case), responder in product(versions, answering):
@@ -176,12 +177,14 @@ class Collected:
                 labels = dict(responder.facets)
                 if testbed.recorded is not None:
                     labels = testbed.recorded.labels(responder.name, case, name)
-                answered = case.with_facets(system=responder.name, **{**labels, **own_labels(case.facets)})
+                facets = {**case.facets, "system": responder.name, **labels, **own_labels(case.facets)}
+                answered = case.with_shared(shared.setdefault(tuple(facets.items()), facets))
                 shown = name + ending + (f"-system={safe(responder.name)}" if len(answering) > 1 else "")
-                for run, facets in self._repeats:
-                    repeated = answered.with_facets(**facets) if facets else answered
+                for run, more in self._repeats:
+                    repeated = answered.with_facets(**more) if more else answered
                     param_id = shown + run + suffix
-                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder, param_id, original)
+                    first = None if case is original else original
+                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder, param_id, first)
                     self.entries.append(entry)
                     made.append((shown + run, entry))
         testbed.note_left_out(groups, (entry.case for _, entry in made))

@@ -182,7 +182,7 @@ class Entry:
         name: its parameter id, without the relation, the system and the repeat.
         responder: the system that answers.
         param_id: its full parameter id.
-        original: the case that a relation changed into this one; the case itself if none did.
+        original: the case that a relation changed into this one; None if none did.
     """
 
     ordinal: int

@@ -10,7 +10,6 @@ from pytest_rageval.hooks.collect.workflows import check_workflows
 from pytest_rageval.hooks.config.baseline import check_baseline, refuse_baseline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.embedded_model import check_embedded
-from pytest_rageval.hooks.prepare.environments import check_environments
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
 from pytest_rageval.model.facets import DIALOGUE, in_slice
@@ -36,7 +35,10 @@ def check_session(collected: Collected) -> None:
     collected.named.load(systems, collected.catalog.systems, options.named_systems)
     check_embedded(collected)
     check_workflows(collected)
-    check_environments(collected)
+    if options.environments:
+        from pytest_rageval.hooks.prepare.environments import check_environments
+
+        check_environments(collected)
     for gate, where in collected.session_gates:
         _compute_for(collected, gate, where)
     facets = set().union(*(testbed.facets for testbed in collected.testbeds.values()))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.corpora.locating import EvidenceLocator
 from pytest_rageval.errors import RagEvalError, SettingError
 from pytest_rageval.hooks.collect.asking_tests import entries_of
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
@@ -24,12 +23,9 @@ from pytest_rageval.hooks.config.fixture_overrides import (
     reaches_own,
 )
 from pytest_rageval.hooks.config.options import Options
-from pytest_rageval.hooks.prepare.corpus_coverage import check_judged
-from pytest_rageval.hooks.prepare.evidence import check_evidence, with_evidence
-from pytest_rageval.hooks.prepare.stale_labels import digest_labels
-from pytest_rageval.retrieval import BUILTIN, FAMILIES
 
 if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.corpus import Corpus
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry, Testbed
     from pytest_rageval.model.case import Passage
@@ -51,14 +47,29 @@ def read_where_needed(config: pytest.Config, items: Sequence[pytest.Item]) -> No
     collected = config.stash.get(COLLECTED, None)
     searched = bool(Options.corpus.read(config)) or (collected is not None and not collected.needs_corpus)
     corpus.needed = searched and _is_needed(config, items)
-    located = with_evidence(items) if Options.corpus.read(config) else []
+    located = []
+    if Options.corpus.read(config):
+        from pytest_rageval.hooks.prepare.evidence import with_evidence
+
+        located = with_evidence(items)
     if not corpus.needed and not located:
         return
     if config.option.collectonly or config.option.rag_dry_run:
         corpus.look()
         return
     if located:
+        from pytest_rageval.corpora.locating import EvidenceLocator
+
         corpus.locator = EvidenceLocator(entry.case.instance for entry in located)
+    _use(corpus, collected, items, located)
+
+
+def _use(corpus: Corpus, collected: Collected | None, items: Sequence[pytest.Item], located: Sequence[Entry]) -> None:
+    """Read the corpus, check it against the cases, and build the retriever."""
+    from pytest_rageval.hooks.prepare.corpus_coverage import check_judged
+    from pytest_rageval.hooks.prepare.evidence import check_evidence
+    from pytest_rageval.hooks.prepare.stale_labels import digest_labels
+
     passages, users = corpus.passages, set() if collected is None else _corpus_users(collected, items)
     if collected is not None and corpus.locator is not None:
         check_evidence(collected, located, corpus.locator)
@@ -118,6 +129,8 @@ def _corpus_users(collected: Collected, items: Sequence[pytest.Item]) -> set[Tes
     """Return the testbeds that built-in readers and retrievers answer from the corpus of the ini."""
     users: set[Testbed] = set()
     known: set[object] = set()
+    from pytest_rageval.retrieval import BUILTIN, FAMILIES
+
     if collected.options.retriever.partition(":")[0] not in {*BUILTIN, *FAMILIES}:
         return users
     for item in items:

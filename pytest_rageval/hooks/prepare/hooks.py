@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Callable, Generator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -211,12 +212,15 @@ def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:
 
 def _load_environments(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Choose the environment of each case that an agent answers, and read its data before anything runs."""
+    config = session.config
+    collected = config.stash[COLLECTED]
+    asked = chain(collected.entries, collected.asking)
+    if REFUSED in config.stash or not any(entry.responder.named for entry in asked):
+        return
     from pytest_rageval.hooks.prepare.environments import load_used
 
-    config = session.config
-    if REFUSED not in config.stash:
-        reads = not config.option.collectonly and not config.option.rag_dry_run
-        _or_refuse(session, lambda: load_used(config.stash[COLLECTED], items, reads=reads))
+    reads = not config.option.collectonly and not config.option.rag_dry_run
+    _or_refuse(session, lambda: load_used(collected, items, reads=reads))
 
 
 def _entries(metafunc: pytest.Metafunc, marks: list[pytest.Mark]) -> list[tuple[str, Entry]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,13 +12,12 @@ from pytest_rageval.hooks.collect.asking_tests import entries_of, is_request
 from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.collect.workflows import workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import MODELS, overridden, reaches
-from pytest_rageval.hooks.prepare.workflow_plans import WorkflowPlans
-from pytest_rageval.systems.workflow import NO_CALLS
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.planned import Plan, Planned, Pricing
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.hooks.prepare.workflow_plans import WorkflowPlans
     from pytest_rageval.model.case import Query
     from pytest_rageval.systems.workflow import PlannedRun
 
@@ -37,7 +36,7 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bo
     names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
     others = {name: priced("rag_judge", name) for name in collected.options.panelists}
     planned: list[Planned] = []
-    plans = WorkflowPlans(collected)
+    plans = _Plans(collected)
     for item, entry in _cases(items):
         if is_request(entry) and not asking:
             continue
@@ -48,7 +47,7 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bo
         panelists = {**others, "rag_judge": judge}
         if entry.responder.model:
             model = priced("rag_llm", entry.responder.model)
-        models = {name: priced("rag_llm", name) for name in plans.models_of(entry.responder)}
+        models = {name: priced("rag_llm", name) for name in plans.workflows.models_of(entry.responder)}
         plan = _plan_of(plans, entry, item)
         planned.append(Planned(task, plan, model, judge, models, collected.panels, panelists))
     return planned
@@ -80,8 +79,26 @@ def unseen_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[s
 
 def _own_cases(collected: Collected, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
     """Yield the first case of each testbed and system whose model calls cannot be planned."""
-    plans = WorkflowPlans(collected)
+    plans = _Plans(collected)
     return (each for each in _cases(first_items(items)) if _plan_of(plans, each[1], each[0]) is None)
+
+
+class _Plans:
+    """The plans of workflows, created for the first system that may be one.
+
+    Args:
+        collected: the session.
+    """
+
+    def __init__(self, collected: Collected) -> None:
+        self.collected = collected
+
+    @cached_property
+    def workflows(self) -> WorkflowPlans:
+        """The plans."""
+        from pytest_rageval.hooks.prepare.workflow_plans import WorkflowPlans
+
+        return WorkflowPlans(self.collected)
 
 
 def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
@@ -91,7 +108,7 @@ def _cases(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, Entry]]:
             yield item, entry
 
 
-def _plan_of(plans: WorkflowPlans, entry: Entry, item: pytest.Item) -> Plan | None:
+def _plan_of(plans: _Plans, entry: Entry, item: pytest.Item) -> Plan | None:
     """Return the function that plans the model calls of a case's system; None if they are unknown."""
     collected, responder = plans.collected, entry.responder
     if entry.testbed.recorded is not None:
@@ -100,16 +117,18 @@ def _plan_of(plans: WorkflowPlans, entry: Entry, item: pytest.Item) -> Plan | No
         if _own_fixture(item):
             return None
         has_model = collected.models.setting("rag_llm").name is not None or overridden("rag_llm", item) is not None
-        return plans.of(Responder("llm" if has_model else "extractive", named=True), entry, item)
+        return plans.workflows.of(Responder("llm" if has_model else "extractive", named=True), entry, item)
     system = collected.named.get(responder.kind)
     if system is None:
-        return plans.of(responder, entry, item)
+        return plans.workflows.of(responder, entry, item)
     from pytest_rageval.llm.recorded_functions.recorded import is_recorded
 
     return _plan_no_calls if collected.options.record_mode == "none" and is_recorded(system) else None
 
 
 def _plan_no_calls(query: Query) -> PlannedRun:
+    from pytest_rageval.systems.workflow import NO_CALLS
+
     return NO_CALLS
 
 

@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rageval.corpora.places import places
-from pytest_rageval.environments import DATA_FILES
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.folders import regular
 from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.collect.workflows import files_of
-from pytest_rageval.hooks.config.environments import ENVIRONMENTS
 from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS_FIXTURE, MODELS, PARTS, overridden
 from pytest_rageval.hooks.config.model_scripts import is_script
 from pytest_rageval.hooks.config.models import ModelSetting
-from pytest_rageval.llm.recordings.request import Request
 from pytest_rageval.report.run.plan import DIGEST
 from pytest_rageval.report.run.versions import versions
 from pytest_rageval.systems import FAMILIES
@@ -59,10 +55,20 @@ def identity_of(collected: Collected, items: Sequence[pytest.Item]) -> dict[str,
 
 
 def _data(collected: Collected) -> dict[str, str]:
-    formats = collected.catalog.corpora
     digests = {source.name: _digest(source.digest) for source in collected.sources}
     if collected.corpus.digest:
         digests["rag_corpus"] = _digest(collected.corpus.digest)
+    digests |= _environment_data(collected) if collected.options.environments else {}
+    return {ascii_safe(name): digest for name, digest in digests.items()}
+
+
+def _environment_data(collected: Collected) -> dict[str, str]:
+    """Return the digest of the data of each environment of the ini."""
+    from pytest_rageval.corpora.places import places
+    from pytest_rageval.environments import DATA_FILES
+    from pytest_rageval.hooks.config.environments import ENVIRONMENTS
+
+    formats, digests = collected.catalog.corpora, {}
     for name, line in collected.options.environments.items():
         files = places(tuple(filter(None, [line.options.get("corpus")])), collected.options.beside, formats)
         named = [line.options[option] for option in DATA_FILES.get(line.kind, ()) if option in line.options]
@@ -70,7 +76,7 @@ def _data(collected: Collected) -> dict[str, str]:
         contents += [_content(collected.options.beside / name) for name in named]
         if contents:
             digests[f"{ENVIRONMENTS}: {name}"] = _digest(contents)
-    return {ascii_safe(name): digest for name, digest in digests.items()}
+    return digests
 
 
 def _recordings(collected: Collected) -> dict[str, str]:
@@ -132,6 +138,8 @@ def _deciding(options: Options, kind: str) -> dict[str, str]:
 def _fingerprint(value: object) -> str:
     """Return the value of a setting; a digest of a file's content and of anything long or private."""
     if isinstance(value, ModelSetting):  # without keys and addresses
+        from pytest_rageval.llm.recordings.request import Request
+
         return _digest(Request("model", "", value.params, [], 1).key)
     if isinstance(value, Path):
         return _content(value)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporting", "pytest_sessionfinish"]
 
+_TAKEN = {True: {"missed": True}, False: {"missed": False}}  # what stays of a payload on its report
+
 
 class Reporting:
     """Plugin of the main process only (with xdist: the controller)."""
@@ -41,10 +43,7 @@ class Reporting:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the plan and the outcome from a report, and note an item whose worker died.
-
-        Pytest stores every report, so data that the recorder has is removed from it.
-        """
+        """Move the plan and the outcome from a report, which pytest stores; note an item whose worker died."""
         plan, payload = getattr(report, "rag_plan", None), getattr(report, "rag", None)
         if report.failed:
             self._failed.add(report.nodeid)
@@ -56,9 +55,9 @@ class Reporting:
         if recorder is None:
             return
         if payload is not None:
-            self._crashed.pop(report.nodeid, None)  # the crashed item ran again
+            self._crashed.pop(report.nodeid, None)  # it ran again
             recorder.take_outcome(payload)
-            report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
+            report.rag = _TAKEN[payload["missed"]]  # type: ignore[attr-defined]
         recorder.take_report(report)
 
     @pytest.hookimpl(tryfirst=True)

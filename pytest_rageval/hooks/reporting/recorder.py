@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -30,16 +31,19 @@ from pytest_rageval.report.files.interrupted_run import Head, Stopped
 from pytest_rageval.report.files.paid_answers import unclaimed_of
 from pytest_rageval.report.files.pruning import FolderLock, prune
 from pytest_rageval.report.files.results_json import encode_run, results_of
-from pytest_rageval.report.files.run_folder import ENDED, HEAD, RunFolder
-from pytest_rageval.report.run.json_text import plain, to_json
+from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES, RunFolder
+from pytest_rageval.report.run.json_text import JsonText, from_json, plain, to_json
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.stored_texts import StoredTexts
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.unfailable_gates import never_failing
 from pytest_rageval.report.run.unseen_calls import note_unseen, unseen_at_start
 from pytest_rageval.report.text.lines import counted
 
 __all__ = ["Recorder"]
+
+T = TypeVar("T")
 
 
 class Recorder:
@@ -64,8 +68,16 @@ class Recorder:
             folder = run_folder(config, self.run.started)
             self._folder = RunFolder(config.rootpath, self.run.started, folder)
             self._going = FolderLock(self._folder.path)
+            if hasattr(os, "pread"):
+                self.run.records = self._texts_in(self._folder.path / OUTCOMES)
+                self.run.instances = self._texts_in(self._folder.path / ENDED)
         except OSError as error:
             self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
+
+    def _texts_in(self, path: Path) -> StoredTexts:
+        texts = StoredTexts(path)
+        self._config.add_cleanup(texts.close)
+        return texts
 
     @property
     def folder(self) -> Path | None:
@@ -97,18 +109,21 @@ class Recorder:
 
     def take_outcome(self, payload: dict[str, Any]) -> None:
         """Store an outcome in memory and on disk, and pass it to the hooks."""
-        encoded, instances = payload["outcome"], len(self.run.instances)
-        outcome = self.run.take(encoded, payload["instance"])
+        text, instance = payload.get("text"), payload["instance"]
+        encoded = payload["outcome"] if text is None or "outcome" in payload else from_json(JsonText(text))
+        nodeid, instances = encoded["nodeid"], len(self.run.instances)
+        outcome = self.run.take(encoded, JsonText(instance) if isinstance(instance, str) else instance, text)
         self._recordings.update(payload["recordings"])
         self.run.take_retrievers(payload["retrievers"])
         self.run.versions.update(payload["versions"])
         if len(self.run.instances) > instances:
             case_id = encoded["case_id"]
-            line = to_json({"case_id": case_id})[:-1] + f', "instance": {to_json(self.run.instances[case_id])}}}'
-            self._write(partial(RunFolder.append_ended, line=line))
+            stored = to_json(self.run.instances[case_id])
+            self._keep(self.run.instances, case_id, lambda folder: folder.append_instance(case_id, stored))
         if self._folder is not None:
-            self._endings.take_payload(encoded["nodeid"], payload, self._folder.outcomes)
-        self._write(partial(RunFolder.append, record=to_json(self.run.records[encoded["nodeid"]])))
+            self._endings.take_payload(encoded, payload, self._folder.outcomes)
+        record = to_json(self.run.records[nodeid])
+        self._keep(self.run.records, nodeid, lambda folder: folder.append(record))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
     def take_report(self, report: pytest.TestReport) -> None:
@@ -116,7 +131,7 @@ class Recorder:
         if report.nodeid in self.run.plan.cases:
             line = self._endings.take_report(report)
             if line is not None:
-                self._write(partial(RunFolder.append_ended, line=line))
+                self._write(lambda folder: folder.append_ended(line))
 
     def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
         """Count calls without an outcome: made ahead of tests that never ran, or outside of cases."""
@@ -237,12 +252,19 @@ class Recorder:
     def _id(self) -> str:
         return self._folder.id if self._folder else ""
 
-    def _write(self, write: Callable[[RunFolder], object]) -> None:
+    def _keep(self, texts: object, key: str, write: Callable[[RunFolder], tuple[int, int]]) -> None:
+        """Write a text to the run folder, and then leave it there instead of in memory."""
+        place = self._write(write)
+        if place is not None and isinstance(texts, StoredTexts):
+            texts.move(key, *place)
+
+    def _write(self, write: Callable[[RunFolder], T]) -> T | None:
+        """Return what ``write`` returns; None if there is no run folder, or none any more."""
         folder = self._folder
         if folder is None:
-            return
+            return None
         try:
-            write(folder)
+            return write(folder)
         except OSError as error:
             folder.close()
             self._folder = None

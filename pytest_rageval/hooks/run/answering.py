@@ -86,7 +86,8 @@ class Answering:
         """Answer and score the case of ``request``'s item; an error fails the item's setup."""
         item = request.node
         task = self._task(item, entry)
-        task = replace(task, case=self._evidence.located(task.case, request))
+        located = self._evidence.located(task.case, request)
+        task = task if located is task.case else replace(task, case=located)
         origin = self._desks.origin(item, entry)
         broken = self._broken.get(origin)
         if broken is not None and broken.nodeid != item.nodeid:  # the same item again is a rerun, which may succeed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Generator
 
 import pytest
@@ -24,7 +25,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     try:
         return (yield)
     finally:
-        if value is not None and COLLECTED in item.config.stash:
+        if value is not None and threading.active_count() > 1 and COLLECTED in item.config.stash:
             os.environ[VARIABLE] = value
 
 

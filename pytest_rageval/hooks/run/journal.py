@@ -32,8 +32,11 @@ def journal_of(config: pytest.Config) -> Journal:
 
 def note_running(item: pytest.Item) -> None:
     """Write the running test to the journal, if the session has cases."""
-    if COLLECTED in item.config.stash and runs_tests(item.config):
-        journal_of(item.config).runs(item.nodeid)
+    config = item.config
+    if COLLECTED not in config.stash:
+        return
+    if _JOURNAL in config.stash or runs_tests(config):
+        journal_of(config).runs(item.nodeid)
 
 
 def _create(config: pytest.Config) -> Journal:

@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.hooks.collect.workflows import needs_of, setup_of, workflow_of
 from pytest_rageval.hooks.config.fixture_overrides import overridden
-from pytest_rageval.hooks.prepare.environments import environments_for
-from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
-from pytest_rageval.retrieval.adapt_retriever import adapted
-from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
 
@@ -56,6 +52,8 @@ class PartsOfTests:
             embedder: the session's embedding model.
             responder: the system, if an option names it.
         """
+        from pytest_rageval.hooks.prepare.environments import environments_for
+
         collected = self._collected
         workflow = None if responder is None else workflow_of(collected, responder)
         needs = None if responder is None else needs_of(collected, responder)
@@ -81,9 +79,13 @@ class PartsOfTests:
 
     def _retriever(self, request: pytest.FixtureRequest) -> Retriever | None:
         if overridden("rag_retriever", request.node) is not None:
+            from pytest_rageval.retrieval.adapt_retriever import adapted
+
             theirs = request.getfixturevalue("rag_retriever")
             return None if theirs is None else adapted(theirs)
         if overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
+            from pytest_rageval.hooks.prepare.retriever import retriever_over
+
             return retriever_over(request.getfixturevalue("rag_corpus"), self._collected)
         return None
 
@@ -91,6 +93,8 @@ class PartsOfTests:
         self, request: pytest.FixtureRequest, kind: str, params: Mapping[str, object]
     ) -> Retriever | None:
         """Return the retriever of a kind over the test's corpus."""
+        from pytest_rageval.hooks.prepare.retriever import retriever_of_kind
+
         has_own = overridden("rag_corpus", request.node) is not None
         corpus = request.getfixturevalue("rag_corpus") if has_own or self._collected.corpus.needed else None
         return self._known(retriever_of_kind(kind, params, corpus, self._collected))
@@ -112,6 +116,8 @@ class PartsOfTests:
 
     def _open_sandbox(self, needed_by: str) -> Sandbox:
         """Return the sandbox of the process, opened on first use."""
+        from pytest_rageval.sandbox import open_sandbox
+
         with self._lock:
             if self._sandbox is None:
                 self._sandbox = open_sandbox(self._collected.options.sandbox, needed_by)

@@ -16,9 +16,6 @@ from pytest_rageval.engine.conversations import Conversations, RecordedConversat
 from pytest_rageval.engine.inputs.scoring_input import Sources
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.once_cache import OnceCache
-from pytest_rageval.engine.recorded_answers import RecordedAnswerer
-from pytest_rageval.engine.shared_answers import SharedAnswers
-from pytest_rageval.engine.vectors import Vectors
 from pytest_rageval.errors import SystemContractError
 from pytest_rageval.hooks.collect.keys import ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import (
@@ -34,10 +31,11 @@ from pytest_rageval.hooks.run.system_parts import PartsOfTests
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.systems.adapters import adapted_system
 from pytest_rageval.systems.calling import is_async
-from pytest_rageval.systems.naive import naive
 from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.recorded_answers import RecordedAnswerer
+    from pytest_rageval.engine.vectors import Vectors
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.llm.client.clients import Client, Embedder
@@ -68,7 +66,7 @@ class Desks:
         self._replays = collected.options.record_mode == "none" and not collected.options.record_cases
         self._records = self._models.cassettes is not None or self._models.http is not None
         self._origins: dict[object, Origin] = {}
-        self._cached: dict[Origin, tuple[Desk, list[object]]] = {}
+        self._cached: dict[Origin, tuple[Desk, list[tuple[pytest.FixtureDef[Any], object]]]] = {}
         most = collected.options.concurrency
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
@@ -97,16 +95,20 @@ class Desks:
 
     def known(self, origin: Origin) -> Desk | None:
         """Return the cached desk of an origin; None if there is none or its fixtures were set up again."""
-        desk, values = self._cached.get(origin, (None, []))
-        return desk if _same(values, _values(origin)) else None
+        desk, results = self._cached.get(origin, (None, ()))
+        for fixture, result in results:
+            if fixture.cached_result is not result:  # each setup creates a new object, teardown sets None
+                return None
+        return desk
 
     def get(self, request: pytest.FixtureRequest, entry: Entry, origin: Origin) -> Desk:
         """Return the desk of an origin; errors of fixtures and factories propagate."""
         desk = self.known(origin)
         if desk is None:
             desk = self._desk(request, entry, origin)
-            if entry.responder.lasting and all(fixture.scope == "session" for fixture in _fixtures(origin)):
-                self._cached[origin] = desk, _values(origin)
+            fixtures = [part for part in origin if isinstance(part, pytest.FixtureDef)]
+            if entry.responder.lasting and all(fixture.scope == "session" for fixture in fixtures):
+                self._cached[origin] = desk, [(fixture, fixture.cached_result) for fixture in fixtures]
         return self.for_entry(desk, entry)
 
     def for_entry(self, desk: Desk, entry: Entry) -> Desk:
@@ -162,6 +164,8 @@ class Desks:
         known = list(self._resumed_turns(origin))
         if self._shared is None:
             return Conversations(answerer, None, known)
+        from pytest_rageval.engine.shared_answers import SharedAnswers
+
         return Conversations(answerer, SharedAnswers(self._shared / _digest(origin)), known)
 
     def _resumed_turns(self, origin: Origin) -> Iterator[tuple[Case, int, Answer]]:
@@ -188,6 +192,8 @@ class Desks:
         if embedder is None:
             return None
         if embedder not in self._vectors:
+            from pytest_rageval.engine.vectors import Vectors
+
             together = self._models.cassettes is None
             self._vectors[embedder] = Vectors(embedder, together=together, versions=self._collected.versions)
         return self._vectors[embedder]
@@ -221,6 +227,8 @@ class Desks:
             return loaded or _callable(factory(responder.kind)(parts(request, llm, embedder, responder)), "its factory")
         if overridden("rag_system", request.node) is not None:
             return _callable(request.getfixturevalue("rag_system"), "the rag_system fixture")
+        from pytest_rageval.systems.naive import naive
+
         return naive(self._parts.parts(request, llm, embedder))
 
 
@@ -229,6 +237,8 @@ def _recorded_answerer(entry: Entry) -> RecordedAnswerer | None:
     testbed = entry.testbed
     if testbed.recorded is None:
         return None
+    from pytest_rageval.engine.recorded_answers import RecordedAnswerer
+
     return RecordedAnswerer(testbed.recorded, entry.responder.name, entry.name, testbed.settings.multiplied)
 
 
@@ -242,19 +252,6 @@ def _digest(origin: Origin) -> str:
     """Return a hash of an origin that is the same in all processes."""
     named = [f"{part.baseid}:{part.argname}" if isinstance(part, pytest.FixtureDef) else part for part in origin]
     return sha256(repr(named).encode()).hexdigest()
-
-
-def _fixtures(origin: Origin) -> list[pytest.FixtureDef[Any]]:
-    return [part for part in origin if isinstance(part, pytest.FixtureDef)]
-
-
-def _values(origin: Origin) -> list[object]:
-    """Return the cached results of an origin's fixtures: each setup creates a new object, teardown sets None."""
-    return [fixture.cached_result for fixture in _fixtures(origin)]
-
-
-def _same(values: list[object], others: list[object]) -> bool:
-    return all(one is other for one, other in zip(values, others, strict=False))
 
 
 def _callable(system: System, giver: str) -> System:

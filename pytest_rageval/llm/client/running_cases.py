@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from pytest_rageval.errors import RagEvalError
 from pytest_rageval.llm.client.usage_meter import Scope, current
@@ -18,17 +16,18 @@ _lock = threading.Lock()
 _running: dict[object, RunningCase] = {}
 
 
-@contextmanager
-def running_case() -> Iterator[None]:
+class running_case:  # noqa: N801 - a block, as a function with `contextmanager` would be; every case enters one
     """Count the case of the current context as running inside the block."""
-    key = object()
-    with _lock:
-        _running[key] = current(), current_collector()
-    try:
-        yield
-    finally:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
         with _lock:
-            del _running[key]
+            _running[self] = current(), current_collector()
+
+    def __exit__(self, *error: object) -> None:
+        with _lock:
+            del _running[self]
 
 
 def running_cases() -> list[RunningCase]:

@@ -129,15 +129,20 @@ def nearest(sample: Sample, score: Callable[[str, str], float]) -> Score:
     """Return the highest ``score(answer, reference)`` over the references; not applicable without gold."""
     if not sample.case.instance.gold:
         return NO_GOLD
-    answer = sample.answer.text
-    return Score(max((score(answer, reference) for reference in references(sample)), default=0.0))
+    answer, best = sample.answer.text, 0.0
+    for reference in references(sample):
+        best = max(best, score(answer, reference))
+        if best >= 1:  # no other reference is nearer
+            break
+    return Score(best)
 
 
 def references(sample: Sample) -> tuple[str, ...]:
     """Return the texts that the answer is compared with."""
-    gold, answer, chinese = sample.case.instance.gold, sample.answer.text, is_chinese(sample)
+    gold = sample.case.instance.gold
     if len(gold) == 1:
         return gold[0]
+    answer, chinese = sample.answer.text, is_chinese(sample)
     chosen = (max(slot, key=lambda alias: shared(*_bags(answer, alias, chinese)), default="") for slot in gold)
     return (" ".join(chosen),)
 
@@ -161,7 +166,8 @@ def shared(one: Counter[str], other: Counter[str]) -> int:
 
 def _equal(answer: str, reference: str, chinese: bool) -> bool:
     both = chinese or has_chinese(reference)
-    return fold_spaces(normalize(answer, chinese=both)) == fold_spaces(normalize(reference, chinese=both))
+    ours, theirs = normalize(answer, chinese=both), normalize(reference, chinese=both)
+    return ours == theirs or (not (ours.isascii() and theirs.isascii()) and fold_spaces(ours) == fold_spaces(theirs))
 
 
 def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Counter[str]]:

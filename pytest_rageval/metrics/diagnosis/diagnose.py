@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pytest_rageval.metrics.diagnosis.grounding import grounded
-from pytest_rageval.metrics.diagnosis.seen import seen_of
 from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import ABILITIES
@@ -89,6 +87,9 @@ def diagnose(case: Case, answer: Answer, correctness: Score, threshold: float = 
     missing = _missing(case, answer, run, correctness)
     if missing or correctness.value is None:
         return Score.not_applicable(missing)
+    from pytest_rageval.metrics.diagnosis.grounding import grounded
+    from pytest_rageval.metrics.diagnosis.seen import seen_of
+
     right = correctness.value >= threshold
     seen = seen_of(case, answer)
     ground = grounded(case, seen)

@@ -63,8 +63,14 @@ def occurrences(text: str, alias: str) -> Iterator[int]:
     are not boundaries: "art" is in "party", as in RGB. An empty alias never occurs.
     """
     haystack, needle = fold(text), fold(alias)
-    negative = _is_negative(needle)
     position = haystack.find(needle) if needle else -1
+    if position < 0:
+        return
+    negative = _is_negative(needle)
+    if not negative and not _numbers(haystack)[0]:  # there is no number to split
+        while position >= 0:
+            yield position
+            position = haystack.find(needle, position + 1)
     while position >= 0:
         end = position + len(needle)
         skip = max(_past_number(haystack, position) - position, _past_number(haystack, end) - end)
@@ -89,7 +95,23 @@ def contains(text: str, alias: str) -> bool:
 
 
 def slot_hits(gold: Gold, *texts: str) -> tuple[str | None, ...]:
-    """Return, for each slot, its first alias that one of the texts contains, or None."""
+    """Return, for each slot, its first alias that one of the texts contains, or None.
+
+    The last result is kept: the metrics of a case ask the same one after the other.
+    """
+    global _last_hits
+    same_gold, same_texts, hits = _last_hits
+    if same_gold is gold and same_texts == texts:
+        return hits
+    hits = _slot_hits(gold, texts)
+    _last_hits = gold, texts, hits
+    return hits
+
+
+_last_hits: tuple[Gold | None, tuple[str, ...], tuple[str | None, ...]] = (None, (), ())
+
+
+def _slot_hits(gold: Gold, texts: tuple[str, ...]) -> tuple[str | None, ...]:
     return tuple(next((alias for alias in slot if any(contains(text, alias) for text in texts)), None) for slot in gold)
 
 

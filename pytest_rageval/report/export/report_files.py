@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from pytest_rageval.report.export.ci_links import links_of
-from pytest_rageval.report.export.markdown import MOST, markdown_of
 from pytest_rageval.report.files.run_folder import fault_of, write_text
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -53,6 +51,11 @@ class Writing:
         no cases and no failed gate: many jobs run none of the cases.
         """
         summary = os.environ.get(STEP_SUMMARY)
+        if path is None and not summary:
+            return True
+        from pytest_rageval.report.export.ci_links import links_of
+        from pytest_rageval.report.export.markdown import MOST, markdown_of
+
         draw = partial(markdown_of, run, choice, missing=self.missing, links=links_of(os.environ, self.page))
         written = path is None or self.report(path, lambda: write_text(path, [draw()]))
         if summary and (run.plan.cases or any(gate.result.status == "failed" for gate in run.gates)):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pytest_rageval.folders import make_ignored, whole_files
-from pytest_rageval.report.run.json_text import JsonText, json_lines
+from pytest_rageval.report.run.json_text import JsonText, json_lines, to_json
 
 __all__ = [
     "ENDED",
@@ -44,8 +44,8 @@ class RunFolder:
 
     def __init__(self, root: Path, started: datetime, path: Path | None = None) -> None:
         self.path = path or make_run_folder(root, started)
-        self._stream: IO[str] = (self.path / OUTCOMES).open("a", encoding="utf-8")
-        self._ended: IO[str] = (self.path / ENDED).open("a", encoding="utf-8")
+        self._stream: IO[bytes] = (self.path / OUTCOMES).open("ab")
+        self._ended: IO[bytes] = (self.path / ENDED).open("ab")
         self.outcomes = 0
 
     @property
@@ -53,15 +53,26 @@ class RunFolder:
         """The run's name: its start time, with a number if another run started in the same second."""
         return self.path.name
 
-    def append(self, record: JsonText) -> None:
-        """Append one outcome as a line and flush it to the operating system."""
-        self._stream.write(f"{record}\n")
+    def append(self, record: JsonText) -> tuple[int, int]:
+        """Append one outcome as a line and flush it to the operating system; return its offset and length in bytes."""
+        text = record.encode("utf-8")
+        self._stream.write(text + b"\n")
         self._stream.flush()
         self.outcomes += 1
+        return self._stream.tell() - len(text) - 1, len(text)
+
+    def append_instance(self, case_id: str, instance: JsonText) -> tuple[int, int]:
+        """Append a line about an instance; return the offset and length of the instance in bytes.
+
+        It is flushed with the end of its case, without which nothing reads it.
+        """
+        text = instance.encode("utf-8")
+        self._ended.write(b'{"case_id": %b, "instance": %b}\n' % (to_json(case_id).encode("utf-8"), text))
+        return self._ended.tell() - len(text) - 2, len(text)
 
     def append_ended(self, line: str) -> None:
-        """Append a line about the end of a case, or about an instance, and flush it."""
-        self._ended.write(f"{line}\n")
+        """Append a line about the end of a case, and flush it."""
+        self._ended.write(f"{line}\n".encode())
         self._ended.flush()
 
     def write_head(self, head: str) -> None:

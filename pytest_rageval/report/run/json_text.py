@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 __all__ = ["JsonText", "from_json", "json_lines", "plain", "to_json"]
@@ -39,11 +39,20 @@ def json_lines(results: Mapping[str, Any]) -> Iterator[str]:
     mark = "{\n"
     for key, value in results.items():
         yield f"{mark}{to_json(key)}: "
-        if isinstance(value, list) and value:
-            yield "[\n" + ",\n".join(map(to_json, value)) + "\n]"
-        elif isinstance(value, dict) and value:
-            yield "{\n" + ",\n".join(f"{to_json(k)}: {to_json(v)}" for k, v in value.items()) + "\n}"
+        if isinstance(value, Sequence) and not isinstance(value, str) and value:
+            yield from _joined("[", map(to_json, value), "]")
+        elif isinstance(value, Mapping) and value:
+            yield from _joined("{", (f"{to_json(k)}: {to_json(v)}" for k, v in value.items()), "}")
         else:
             yield to_json(value)
         mark = ",\n"
     yield "\n}\n"
+
+
+def _joined(opening: str, lines: Iterable[str], closing: str) -> Iterator[str]:
+    """Yield lines with commas between them and brackets around them, one at a time: there may be many."""
+    mark = f"{opening}\n"
+    for line in lines:
+        yield f"{mark}{line}"
+        mark = ",\n"
+    yield f"\n{closing}"

@@ -189,6 +189,18 @@ class Plan:
         judged = [(name, info.judge) for name, info in self.metrics.items() if least and info.judge]
         return {name for name, judge in judged if judge in least or "" in least}
 
+    def facets_of(self, nodeid: str) -> Mapping[str, str] | None:
+        """Return the facets of a planned case, the same object for all cases with these; None if it is unknown."""
+        planned = self.cases.get(nodeid)
+        return None if planned is None or planned[3] >= len(self.facets) else self.facets[planned[3]]
+
+    def in_order(self, outcomes: Mapping[str, Outcome]) -> list[Outcome]:
+        """Return outcomes in the order of the plan, then those that were not planned."""
+        known = [outcomes[nodeid] for nodeid in self.cases if nodeid in outcomes]
+        if len(known) == len(outcomes):
+            return known
+        return known + [outcomes[nodeid] for nodeid in sorted(outcomes.keys() - self.cases.keys())]
+
     def with_cluster(self, outcome: Outcome) -> Outcome:
         """Return an outcome with the cluster of its testbed."""
         testbed = self.testbeds.get(outcome.testbed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -27,7 +27,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.gate_results import NamedGate, evaluate
-from pytest_rageval.report.run.json_text import JsonText, to_json
+from pytest_rageval.report.run.json_text import JsonText, from_json, to_json
 from pytest_rageval.report.run.old_answers import OldAnswers, Source, old_answers, with_old_answers
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.snapshots import against, of_testbeds, reduced, snapshot_of_outcomes
@@ -71,8 +71,8 @@ class Run:
     started: datetime
     plan: Plan = field(default_factory=Plan)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    records: dict[str, JsonText | Plain] = field(default_factory=dict)
-    instances: dict[str, JsonText | Plain] = field(default_factory=dict)
+    records: MutableMapping[str, JsonText | Plain] = field(default_factory=dict)
+    instances: MutableMapping[str, JsonText | Plain] = field(default_factory=dict)
     gates: list[NamedGate] = field(default_factory=list)
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
@@ -90,25 +90,27 @@ class Run:
     mixed: tuple[str, ...] = ()
     texts: bool = True
     _comparisons: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
-    _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
+    _ordered: tuple[dict[str, Outcome], list[Outcome]] | None = field(default=None, init=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _matrices: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
-    def take(self, encoded: dict[str, Any], instance: dict[str, Any] | None) -> dict[str, Any]:
+    def take(
+        self, encoded: dict[str, Any], instance: JsonText | dict[str, Any] | None, text: str | None = None
+    ) -> dict[str, Any]:
         """Store an encoded outcome, with its instance if it comes with one; return the outcome as it is reported.
 
-        Model calls of an earlier attempt of the same case become unclaimed.
+        Model calls of an earlier attempt of the same case become unclaimed. ``text`` is the outcome as JSON, if known.
         """
         nodeid = encoded["nodeid"]
         earlier = self.outcomes.get(nodeid)
         if earlier is not None and earlier.calls is not None:
             self.unclaimed += earlier.calls
-        self.outcomes[nodeid] = self.plan.with_cluster(decode_outcome(encoded))
+        self.outcomes[nodeid] = self.plan.with_cluster(decode_outcome(encoded, self.plan.facets_of(nodeid)))
         self._changed()
         reported = encoded if self.texts else without_texts(encoded)
-        self.records[nodeid] = to_json(reported)
+        self.records[nodeid] = to_json(reported) if text is None or not self.texts else JsonText(text)
         if instance is not None and encoded["case_id"] not in self.instances:
-            self.instances[encoded["case_id"]] = to_json(instance if self.texts else without_texts(instance))
+            self.instances[encoded["case_id"]] = to_json(instance if self.texts else without_texts(from_json(instance)))
         return reported
 
     def take_retrievers(self, reports: Iterable[Facts]) -> None:
@@ -118,9 +120,11 @@ class Run:
 
     def ordered(self) -> list[Outcome]:
         """Return the outcomes in data order."""
-        planned = (nodeid for nodeid in self.plan.cases if nodeid in self.outcomes)
-        others = sorted(self.outcomes.keys() - self.plan.cases.keys())
-        return [self.outcomes[nodeid] for nodeid in (*planned, *others)]
+        of, known = self._ordered or (None, [])
+        if of is not self.outcomes or len(known) != len(self.outcomes):
+            known = self.plan.in_order(self.outcomes)
+            self._ordered = self.outcomes, known
+        return list(known)
 
     def originals(self) -> list[Outcome]:
         """Return the outcomes of cases as their datasets have them, in data order: all but variants."""
@@ -252,13 +256,8 @@ class Run:
         return self.measured or (stages_of(outcomes), queries_of(outcomes))
 
     def correlations(self) -> list[Correlated]:
-        """Return the correlations between retrieval metrics and answer metrics.
-
-        They are computed once, because they take a moment and several reports show them.
-        """
-        if self._correlations is None:
-            self._correlations = summary_data.correlations(self.plan, self.originals())
-        return self._correlations
+        """Return the correlations between retrieval metrics and answer metrics."""
+        return self.once("correlations", lambda run: summary_data.correlations(run.plan, run.originals()))
 
     def once(self, name: str, compute: Callable[[Run], T]) -> T:
         """Return what is computed from the run, computed once because several reports show it."""
@@ -294,7 +293,7 @@ class Run:
 
     def _changed(self) -> None:
         """Drop what was computed from the outcomes."""
-        self._correlations = None
+        self._ordered = None
         self._computed.clear()
         self._matrices.clear()
         self._comparisons.clear()

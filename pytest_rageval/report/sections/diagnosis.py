@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.analysis.error_types import without_type
-from pytest_rageval.analysis.type_shares import percents
 from pytest_rageval.metrics.diagnosis.diagnose import RIGHT, WRONG
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
@@ -46,6 +44,8 @@ def _compute(run: Run) -> list[SystemTypes]:
     if SETTING not in run.settings:
         with_tools = {o.testbed for o in outcomes if o.answer is not None and tool_calls(o.answer.trace)}
         outcomes = [outcome for outcome in outcomes if outcome.testbed in with_tools]
+    from pytest_rageval.analysis.error_types import without_type
+
     rows = []
     for system in dict.fromkeys(outcome.system for outcome in outcomes):
         mine = [outcome for outcome in outcomes if outcome.system == system]
@@ -57,6 +57,8 @@ def _compute(run: Run) -> list[SystemTypes]:
 
 def _tables(rows: Sequence[SystemTypes], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table with a row for each system; each row sums to 100."""
+    from pytest_rageval.analysis.type_shares import percents
+
     shares = [percents({each: row.types[each] for each in (*RIGHT, *WRONG)}) for row in rows]
     columns = [
         ["system", *(row.system for row in rows)],

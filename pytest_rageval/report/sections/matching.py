@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_rageval.analysis.systems.best_of import best_of
-from pytest_rageval.analysis.systems.matching import ALL, bests
 from pytest_rageval.analysis.systems.separable import Best, Contrast
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
@@ -43,8 +41,14 @@ class BestSystem:
 
 def _compute(run: Run) -> list[BestSystem]:
     """Return the best system of all cases, and of each axis; nothing for one system."""
-    rows = []
-    for board in boards_of(run):
+    rows: list[BestSystem] = []
+    boards = boards_of(run)
+    if not boards:
+        return rows
+    from pytest_rageval.analysis.systems.best_of import best_of
+    from pytest_rageval.analysis.systems.matching import ALL, bests
+
+    for board in boards:
         choice = best_of(board) if len(board.candidates) > 2 else None
         for best in bests(board, run.plan.alpha, (), AXES):
             row = BestSystem(board.metric, run.plan.alpha, best)

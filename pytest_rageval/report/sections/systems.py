@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.systems.board import NO_VALUE, Board, board_of
-from pytest_rageval.analysis.systems.costs import deployed
-from pytest_rageval.analysis.systems.matching import ALL, ranks_of
-from pytest_rageval.analysis.systems.ranks import ordinal
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import dollars, interval, number
 from pytest_rageval.report.text.tables import ABSENT
+
+if TYPE_CHECKING:
+    from pytest_rageval.analysis.systems.board import Board
 
 __all__ = ["AXES", "LEAST", "SYSTEMS", "SystemRow", "boards_of"]
 
@@ -73,6 +73,8 @@ def _boards(run: Run) -> list[Board]:
     outcomes = run.of_systems()
     if len({outcome.system for outcome in outcomes}) < 2:
         return []
+    from pytest_rageval.analysis.systems.board import board_of
+
     by_metric: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         testbed = run.plan.testbeds.get(outcome.testbed)
@@ -87,6 +89,10 @@ def _compute(run: Run) -> list[SystemRow]:
 
 
 def _rows(board: Board) -> Iterator[SystemRow]:
+    from pytest_rageval.analysis.systems.board import NO_VALUE
+    from pytest_rageval.analysis.systems.costs import deployed
+    from pytest_rageval.analysis.systems.matching import ALL, ranks_of
+
     ranks = ranks_of(board, AXES, "average")[ALL]
     rows = deployed(board)
     for row in sorted(rows, key=lambda row: ranks[row.system.name] or len(rows) + 1):
@@ -111,6 +117,8 @@ def _rows(board: Board) -> Iterator[SystemRow]:
 
 def _tables(rows: Sequence[SystemRow], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table for each metric; a column in which no system has a value is left out."""
+    from pytest_rageval.analysis.systems.ranks import ordinal
+
     for metric in dict.fromkeys(row.metric for row in rows):
         mine = [row for row in rows if row.metric == metric]
         columns = [

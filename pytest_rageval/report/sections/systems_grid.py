@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_rageval.analysis.cells import Cell
 from pytest_rageval.analysis.statistics import Interval
-from pytest_rageval.analysis.systems.board import Board
-from pytest_rageval.analysis.systems.grid import axes_of, grid_of
 from pytest_rageval.model.facets import MODEL, SYSTEM, WORKFLOW
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import TestbedPlan
@@ -18,6 +16,9 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.sections.systems import AXES, LEAST, boards_of
 from pytest_rageval.report.text.tables import ABSENT, cell_text
+
+if TYPE_CHECKING:
+    from pytest_rageval.analysis.systems.board import Board
 
 __all__ = ["GRID", "GridCell"]
 
@@ -61,6 +62,8 @@ def _compute(run: Run) -> list[GridCell]:
 
 def _grid(board: Board) -> Iterator[GridCell]:
     """Yield the cells by workflow and model; nothing if no row or no column has several, so that it is only a list."""
+    from pytest_rageval.analysis.systems.grid import grid_of
+
     grid = grid_of(board, WORKFLOW, MODEL)
     filled = sum(cell is not None for row in grid.cells for cell in row)
     if SYSTEM in (grid.row_facet, grid.col_facet) or filled <= max(len(grid.rows), len(grid.cols)):
@@ -73,6 +76,8 @@ def _grid(board: Board) -> Iterator[GridCell]:
 
 def _axes(board: Board) -> Iterator[GridCell]:
     """Yield the cells by system and axis; nothing for one axis."""
+    from pytest_rageval.analysis.systems.grid import axes_of
+
     axes = axes_of(board, AXES)
     if len(axes) < 2:
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -62,6 +62,7 @@ class CaseTrace:
 _CASE: ContextVar[CaseTrace | None] = ContextVar("rageval_case_trace", default=None)
 _SPANS: ContextVar[CaseSpans | None] = ContextVar("rageval_case_spans", default=None)
 _live: LiveTraces | None = None
+_NO_SPAN: AbstractContextManager[None] = nullcontext()
 
 
 class LiveTraces:
@@ -150,13 +151,14 @@ def begin_case(case_id: str, testbed: str) -> CaseTrace:
     return case
 
 
-@contextmanager
-def case_span(case_id: str, system: str, collector: Collector) -> Iterator[None]:
+def case_span(case_id: str, system: str, collector: Collector) -> AbstractContextManager[None]:
     """Call a system inside a span ``rageval.case``, and add the steps among its spans to the collector."""
     sources = () if _live is None else _live.sources
-    if not sources:
-        yield
-        return
+    return _span(sources, case_id, system, collector) if sources else _NO_SPAN
+
+
+@contextmanager
+def _span(sources: Sequence[SpanSource], case_id: str, system: str, collector: Collector) -> Iterator[None]:
     case, spans = _CASE.get(), CaseSpans()
     names = {"rageval.case.id": case_id, "rageval.system": system}
     if case is not None and case.testbed:

@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import pytest
 
-import pytest_rageval.engine.inputs
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.asking import Asked, Desk
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.engine.estimate import estimates
-from pytest_rageval.engine.inputs import INPUTS, inputs_of
+from pytest_rageval.engine.inputs import declared, inputs_of
+from pytest_rageval.engine.inputs.declared import INPUTS
 from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
@@ -92,8 +92,8 @@ def loop() -> Iterator[LoopThread]:
     thread.close()
 
 
-def register(monkeypatch: pytest.MonkeyPatch, declared: ScoringInput) -> None:
-    monkeypatch.setattr(pytest_rageval.engine.inputs, "INPUTS", (*INPUTS, declared))
+def register(monkeypatch: pytest.MonkeyPatch, more: ScoringInput) -> None:
+    monkeypatch.setattr(declared, "INPUTS", (*INPUTS, more))
 
 
 def desk(loop: LoopThread, llm: ChatModel | None = None, *, light: bool = False) -> Desk:

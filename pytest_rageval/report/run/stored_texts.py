@@ -1,0 +1,93 @@
+"""JSON texts of a run by key: in memory, or in a file, with only their places in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from pathlib import Path
+from typing import overload
+
+from pytest_rageval.model.plain import Plain
+from pytest_rageval.report.run.json_text import JsonText
+
+__all__ = ["StoredTexts", "TextList", "TextMapping"]
+
+_LENGTH_BITS = 40
+"""Bits of a place that hold the length of its text; the bits above them hold its offset."""
+
+
+class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
+    """Texts that are set are in memory, until `move` names their place in a file that is only appended to.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._values: dict[str, JsonText | Plain | int] = {}
+        self._file = os.open(path, os.O_RDONLY)
+
+    def move(self, key: str, offset: int, length: int) -> None:
+        """Drop a text from memory; it is at ``offset`` of the file, ``length`` bytes long."""
+        self._values[key] = offset << _LENGTH_BITS | length
+
+    def close(self) -> None:
+        """Close the file; its texts cannot be read any more."""
+        os.close(self._file)
+
+    def __getitem__(self, key: str) -> JsonText | Plain:
+        value = self._values[key]
+        if not isinstance(value, int):
+            return value
+        length = value & ((1 << _LENGTH_BITS) - 1)
+        return JsonText(os.pread(self._file, length, value >> _LENGTH_BITS).decode("utf-8"))
+
+    def __setitem__(self, key: str, value: JsonText | Plain) -> None:
+        self._values[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._values[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class TextList(Sequence["JsonText | Plain"]):
+    """The texts of some keys, in order; each is read when it is needed."""
+
+    def __init__(self, keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> None:
+        self._keys = keys
+        self._texts = texts
+
+    @overload
+    def __getitem__(self, at: int) -> JsonText | Plain: ...
+    @overload
+    def __getitem__(self, at: slice) -> TextList: ...
+    def __getitem__(self, at: int | slice) -> JsonText | Plain | TextList:
+        return TextList(self._keys[at], self._texts) if isinstance(at, slice) else self._texts[self._keys[at]]
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+class TextMapping(Mapping[str, "JsonText | Plain"]):
+    """The texts of some keys, in order; each is read when it is needed."""
+
+    def __init__(self, keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> None:
+        self._keys = keys
+        self._texts = texts
+
+    def __getitem__(self, key: str) -> JsonText | Plain:
+        return self._texts[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
