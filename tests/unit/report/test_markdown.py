@@ -304,7 +304,7 @@ def test_the_verdict_comes_first() -> None:
     held = many(4)
     assert first_line(held) == "## ✅ RAG tests: the gate holds"
     held.failed = ("t.py::test",)
-    assert first_line(held) == "## ❌ RAG tests: 1 test failed, and no gate"
+    assert first_line(held) == "## ❌ RAG tests: 1 test failed, no gate failed"
     held.failed, held.plan.shard = (), Shard(1, 3, 4, "", (0, 1, 2, 3))
     held.evaluate_gates()
     assert first_line(held) == "## ⚠️ RAG tests: shard 1 of 3 ended, rageval merge decides the gates"
