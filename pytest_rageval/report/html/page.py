@@ -28,7 +28,7 @@ from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.sentences import sentences_of
-from pytest_rageval.report.html.visible_text import UNSEEN, in_address, shown
+from pytest_rageval.report.html.visible_text import UNSEEN, breakable, in_address, shown
 from pytest_rageval.report.run.json_text import from_json, to_json
 from pytest_rageval.report.text.lines import counted
 
@@ -150,6 +150,7 @@ def _template() -> Template:
         loader=FunctionLoader(_text), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters["shown"] = shown
+    environment.filters["breakable"] = breakable
     environment.filters["in_address"] = in_address
     return environment.get_template("page.html")
 

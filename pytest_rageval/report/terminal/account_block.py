@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account, Finding
-from pytest_rageval.analysis.account.sentences import two_values
 from pytest_rageval.analysis.clusters import repeated
 from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import GateResult
@@ -15,6 +14,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.examples import Example, examples_of
+from pytest_rageval.report.run.gate_values import values_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.terminal.example_lines import example_lines
 from pytest_rageval.report.text.fit_text import cut
@@ -153,11 +153,11 @@ def _gate_table(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     labels = [
         f"  {_state(result):{widest}}  {f'{result.scope}: ' if several else ''}{result.gate}" for result in results
     ]
-    values = [_was_and_now(result) for result in results]
+    values = [values_of(result) for result in results]
     columns = {
-        "was": [was for was, _ in values],
-        "now": [now for _, now in values],
-        "n": [str(result.n) for result in results],
+        "was": [each.was for each, _ in values],
+        "now": [each.now for each, _ in values],
+        "n": [str(n) for _, n in values],
         "95 %": [interval(result.ci95) for result in results],
         "at": [place_text(result.own_slice) for result in results],
     }
@@ -192,20 +192,6 @@ def _without_middle(text: str, columns: int) -> str:
         return text
     end = cut(text[::-1], columns // 2)[::-1]
     return f"{cut(text, columns - wcswidth(end) - 3)}...{end}"
-
-
-def _was_and_now(result: GateResult) -> tuple[str, str]:
-    """Return both values; the one that fails has the decimals that tell it from its bound."""
-    was = None if result.regression is None else result.regression.found.baseline
-    bound = was if result.gate.baseline else result.gate.bound
-    if result.value is None or bound is None:
-        return _two(was), _two(result.value)
-    now, limit = two_values(result.value, bound)
-    return limit if result.gate.baseline else _two(was), now
-
-
-def _two(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:.2f}"
 
 
 def _where_to_look(
