@@ -20,8 +20,10 @@ from pytest_rageval.report.files.results_json import results_of
 from pytest_rageval.report.files.run_folder import RunFolder, write_text
 from pytest_rageval.report.run.json_text import json_lines, to_json
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.gates import gate_failure
-from pytest_rageval.report.terminal.summary import summary_lines, written_lines
+from pytest_rageval.report.terminal.account_block import Surroundings, account_lines
+from pytest_rageval.report.terminal.summary import section_lines, written_lines
 from pytest_rageval.report.text.colours import paint
 
 __all__ = ["merge"]
@@ -55,29 +57,31 @@ def merge(shards: Sequence[str], out: Path | None, markdown: Path | None = None)
     run.exitstatus = run.exitstatus or int(not delivered)
     is_reported = output.write_markdown(run, choice, markdown)
     yield f"run {output.name or '-'} of {len(parts)} shards, started {results['run']['started']}"
-    width = shutil.get_terminal_size().columns
-    with doing("summarizing the run"):
-        lines = [*summary_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)]
-    for line in lines:
-        yield paint(line, terminal_colours(), None)
-    yield from (f"warning: {fault}" for fault in output.faults)
-    yield from _failures(run, parts)
+    yield from _summary(run, choice, parts, output)
     return run.exitstatus or int(not is_reported)
 
 
-def _failures(run: Run, parts: Sequence[Part]) -> Iterator[str]:
-    """Yield each gate's failure, the names of failed tests and gates, and shards that failed without a reason."""
+def _summary(run: Run, choice: MatrixChoice, parts: Sequence[Part], output: _Output) -> Iterator[str]:
+    """Yield what pytest would print of the whole run: each gate's failure, sections, what failed, then the account."""
+    width = shutil.get_terminal_size().columns
+    with doing("summarizing the run"):
+        lines = [*section_lines(run, choice, width, 0), *written_lines(output.written, Path.cwd(), width)]
+        account = list(account_lines(run, Surroundings(), width, 0))
     failed = [gate for gate in run.gates if gate.result.status == "failed"]
     for gate in failed:
         yield ""
         yield ascii_safe(gate.nodeid)
         yield gate_failure(gate.result)
-    silent = [part for part in parts if part.run.exitstatus not in (0, NO_TESTS) and not part.run.failed]
-    if failed or run.failed or silent:
-        yield ""
-    yield from (ascii_safe(f"FAILED {nodeid}") for nodeid in (*run.failed, *(gate.nodeid for gate in failed)))
-    for part in silent:
-        yield f"{part.name} ended with exit status {part.run.exitstatus}, but no test failed"
+    yield from ("",) if failed else ()
+    yield from (paint(line, terminal_colours(), None) for line in lines)
+    yield from (f"warning: {fault}" for fault in output.faults)
+    names = (*run.failed, *(gate.nodeid for gate in failed))
+    yield from (ascii_safe(f"FAILED {nodeid}") for nodeid in names)
+    for part in parts:
+        if part.run.exitstatus not in (0, NO_TESTS) and not part.run.failed:
+            yield f"{part.name} ended with exit status {part.run.exitstatus}, but no test failed"
+    yield ""
+    yield from (paint(line, terminal_colours(), None) for line in account)
 
 
 class _Output(Writing):

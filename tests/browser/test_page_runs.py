@@ -64,7 +64,7 @@ RUNS: dict[str, tuple[Row, str, list[str]]] = {
     ),
     "a test failed": (
         results([outcome()], gates=[gate()], run={"failed": [outcome()["nodeid"]], "exitstatus": 1}),
-        "1 test failed, and no gate",
+        "1 test failed, no gate failed",
         ["1 test failed: test_town[q1-keeper]"],
     ),
     "one case": (results([outcome()]), UNDECIDED, []),

@@ -331,4 +331,4 @@ def test_a_gate_over_cells_reports_each_cell(opened: Opener) -> None:
     cells = [{"slice": {"topic": "A"}, "status": "skipped", "value": 0.2, "n": 1, "ci95": None, "reason": "n < 5"}]
     page = opened(results([outcome()], gates=[gate("accuracy[topic=*] >= 0.5", "failed", cells=cells)]))
     page.locator("summary", has_text="1 cell").click()
-    assert page.locator("#gates li").inner_text() == "skipped topic=A: 0.2, n 1, –, n < 5"
+    assert page.locator("#gates li").inner_text() == "skipped topic=A: 0.20, n 1, –, n < 5"

@@ -9,7 +9,7 @@ from pytest_rageval.analysis.account.causes import MISSING_DOCUMENT, NOT_IN_CORP
 from pytest_rageval.analysis.account.changes import Change, changes_of
 from pytest_rageval.analysis.account.errors import error_findings
 from pytest_rageval.analysis.account.finding import Finding
-from pytest_rageval.analysis.account.losses import JudgedGate, Loss, Names, findings_of, loss_of_gate, losses_of_drop
+from pytest_rageval.analysis.account.losses import JudgedGate, Names, findings_of, loss_of_gate, losses_of_drop
 from pytest_rageval.analysis.account.sentences import change_sentence
 from pytest_rageval.analysis.baseline.comparison import Comparison
 from pytest_rageval.analysis.metric_info import MetricInfo
@@ -65,13 +65,13 @@ def _changes(evidence: Evidence, *, worse: bool) -> list[Change]:
     return changes_of(evidence.comparison, evidence.looked_at, evidence.alpha, worse=worse)
 
 
-def _drops(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Loss]:
+def _drops(evidence: Evidence, drops: Sequence[Change]) -> Iterator[Finding]:
     by_node = {outcome.nodeid: outcome for outcome in evidence.outcomes}
     for drop in drops:
         yield from losses_of_drop(drop, by_node, evidence.names, evidence.alpha)
 
 
-def _gates(evidence: Evidence, drops: Sequence[Change], losses: Sequence[Loss]) -> Iterator[Loss]:
+def _gates(evidence: Evidence, drops: Sequence[Change], losses: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the losses of failed gates that neither a drop nor an error nor a missing document explains."""
     without_document = {loss.testbed for loss in losses if loss.cause == MISSING_DOCUMENT}
     dropped = {(drop.testbed, drop.metric) for drop in drops}
@@ -84,7 +84,7 @@ def _gates(evidence: Evidence, drops: Sequence[Change], losses: Sequence[Loss]) 
         undecided = loss.kind == "undecidable" and not judged.result.not_comparable
         if (undecided or metric == "error_rate") and in_error.intersection(judged.testbeds):
             continue
-        if undecided and NOT_IN_CORPUS in loss.text and without_document.intersection(judged.testbeds):
+        if undecided and NOT_IN_CORPUS in loss.sentence and without_document.intersection(judged.testbeds):
             continue
         if loss.kind == "undecidable" or not any((testbed, metric) in dropped for testbed in judged.testbeds):
             yield loss

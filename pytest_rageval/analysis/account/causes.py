@@ -29,11 +29,13 @@ LOST = ("retrieval", "both", MISSING_DOCUMENT)
 """The causes with evidence that the system no longer had."""
 
 
-def split_by_cause(drop: Change, outcomes: Mapping[str, Outcome], alpha: float) -> list[tuple[str, Change]]:
+def split_by_cause(
+    drop: Change, outcomes: Mapping[str, Outcome], alpha: float
+) -> list[tuple[str, Change, dict[str, int]]]:
     """Return the causes of a drop, each with its own part of the drop, the cause of the most cases first.
 
     A cause stands alone if the drop is significant without the cases that broke by others; its part is where these
-    cases are. The cases of any other cause are counted with the most frequent one.
+    cases are. The cases of any other cause are part of the drop of the most frequent one, and counted by their causes.
 
     Args:
         drop: the drop.
@@ -44,15 +46,21 @@ def split_by_cause(drop: Change, outcomes: Mapping[str, Outcome], alpha: float) 
     for pair in drop.moved:
         groups.setdefault(_cause(pair, drop.info, outcomes), []).append(pair)
     ordered = sorted(groups, key=lambda cause: -len(groups[cause]))
-    parts: list[tuple[str, Change]] = []
+    parts: list[tuple[str, Change, dict[str, int]]] = []
     for cause in ordered[1:]:
         own = set(map(id, groups[cause]))
         part = without(drop, {id(pair) for pair in drop.moved} - own, alpha)
         if part is not None:
-            parts.append((cause, part))
-    apart = {id(pair) for _, part in parts for pair in part.moved}
-    rest = without(drop, apart, alpha) if apart else drop
-    return [(ordered[0], drop if rest is None else rest), *parts]
+            parts.append((cause, part, {}))
+    apart = {id(pair) for _, part, _ in parts for pair in part.moved}
+    rest = (without(drop, apart, alpha) if apart else drop) or drop
+    there, alone = set(map(id, rest.moved)), {cause for cause, _, _ in parts}
+    others = {
+        cause: n
+        for cause in ordered[1:]
+        if cause not in alone and (n := len({pair.after.case for pair in groups[cause] if id(pair) in there}))
+    }
+    return [(ordered[0], rest, others), *parts]
 
 
 def symptom_of(cause: str, broken: Sequence[Pair]) -> str:

@@ -1,25 +1,29 @@
-"""The losses of a run, one for each cause of a drop or of a missed bound, before those of one cause are joined."""
+"""The losses of a run, one for each cause of a drop or of a missed bound, and how those of one cause are joined.
+
+A loss is a `Finding` whose sentence does not name its cause yet.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.account.causes import cause_of_miss, split_by_cause, symptom_of, symptom_of_misses
 from pytest_rageval.analysis.account.changes import Change
 from pytest_rageval.analysis.account.finding import Finding, Kind
-from pytest_rageval.analysis.account.sentences import change_sentence, miss_sentence, where_text
-from pytest_rageval.analysis.baseline.failure_cause import causes_of
+from pytest_rageval.analysis.account.sentences import by_others, change_sentence, miss_sentence, where_text
+from pytest_rageval.analysis.baseline.failure_cause import cause_of
+from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.baseline.regression import Regression
 from pytest_rageval.analysis.cells import value_of
 from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.analysis.gates import LOWER, PSEUDO_METRICS
 from pytest_rageval.analysis.metric_info import MetricInfo
-from pytest_rageval.model.facets import SYSTEM, in_slice
+from pytest_rageval.model.facets import SYSTEM, in_slice, place_text
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["JudgedGate", "Loss", "Names", "findings_of", "loss_of_gate", "losses_of_drop"]
+__all__ = ["JudgedGate", "Names", "findings_of", "loss_of_gate", "losses_of_drop"]
 
 ALSO = 5
 """Further losses of a cause that its finding names."""
@@ -52,35 +56,16 @@ class Names:
         return where_text(name, system if self.several_systems else "", own)
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A drop or a missed bound by one cause; the fields are those of `Finding`."""
-
-    kind: Kind
-    cause: str
-    text: str
-    testbed: str = ""
-    system: str = ""
-    metric: str = ""
-    slice: Mapping[str, str] = field(default_factory=dict)
-    was: float | None = None
-    now: float | None = None
-    n: int = 0
-    cases: tuple[str, ...] = ()
-    p_value: float | None = None
-    symptom: str = ""
-
-
-def losses_of_drop(drop: Change, outcomes: Mapping[str, Outcome], names: Names, alpha: float) -> Iterator[Loss]:
+def losses_of_drop(drop: Change, outcomes: Mapping[str, Outcome], names: Names, alpha: float) -> Iterator[Finding]:
     """Yield a drop once for each of its causes."""
-    for cause, part in split_by_cause(drop, outcomes, alpha):
+    for cause, part, others in split_by_cause(drop, outcomes, alpha):
         was, now, n = part.found.baseline or 0.0, part.found.value or 0.0, part.found.n_pairs
         symptom = symptom_of(cause, part.moved)
-        counts = f"{_n_cases(pair.after.case for pair in part.moved)} of {n} broke"
+        counts = f"{_n_cases(part.moved)} of {n} broke{by_others(others)}"
         where = names.where(drop.testbed, drop.system, part.slice)
         text = change_sentence(where, drop.metric, was, now, counts, part.p_value, symptom)
         nodes = tuple(pair.after.name for pair in part.moved)
-        yield Loss(
+        yield Finding(
             "drop", cause, text, drop.testbed, drop.system, drop.metric, part.slice, was, now, n, nodes, part.p_value,
             symptom,
         )  # fmt: skip
@@ -88,7 +73,7 @@ def losses_of_drop(drop: Change, outcomes: Mapping[str, Outcome], names: Names, 
 
 def loss_of_gate(
     judged: JudgedGate, outcomes: Sequence[Outcome], metrics: Mapping[str, MetricInfo], names: Names, *, texts: bool
-) -> Loss:
+) -> Finding:
     """Return what a failed gate lost that no drop explains."""
     result, gate = judged.result, judged.result.gate
     testbed = judged.testbeds[0] if len(judged.testbeds) == 1 else ""
@@ -97,27 +82,27 @@ def loss_of_gate(
         return _dropped(result, result.regression, where, testbed)
     if gate.baseline or result.value is None or gate.holds(result.value):
         reason = (result.reason or "") if texts else result.bare_reason
-        return Loss("undecidable", f"gate {gate}", reason, testbed, metric=gate.metric, slice=result.slice or {})
+        return Finding("undecidable", f"gate {gate}", reason, testbed, metric=gate.metric, slice=result.own_slice)
     if gate.metric in PSEUDO_METRICS:
         text = miss_sentence(where, gate, result.value, f"n {result.n}")
-        return Loss("missed", gate.metric, text, testbed, "", gate.metric, result.slice or {}, now=result.value)
+        return Finding("missed", gate.metric, text, testbed, "", gate.metric, result.slice or {}, now=result.value)
     return _missed(judged, where, testbed, outcomes, metrics.get(gate.metric, MetricInfo()).of)
 
 
-def _dropped(result: GateResult, regression: Regression, where: str, testbed: str) -> Loss:
+def _dropped(result: GateResult, regression: Regression, where: str, testbed: str) -> Finding:
     """Return the drop that a baseline gate found."""
     metric, found, broken = result.gate.metric, regression.found, regression.broken
-    causes = causes_of(broken, regression.of)
-    cause = max(causes, key=lambda each: causes[each])
+    of_cases = {(pair.after.case, cause_of(pair, regression.of)) for pair in broken}
+    (cause, _), *others = Counter(cause for _, cause in sorted(of_cases)).most_common()
     symptom = symptom_of(cause, broken)
     was, now, p_value = found.baseline or 0.0, found.value or 0.0, regression.p_value or 0.0
-    counts = f"{_n_cases(pair.after.case for pair in broken)} of {found.n_pairs} broke"
+    counts = f"{_n_cases(broken)} of {found.n_pairs} broke{by_others(dict(others))}"
     text = change_sentence(where, metric, was, now, counts, p_value, symptom)
     nodes, place = tuple(pair.after.name for pair in broken), result.slice or {}
-    return Loss("drop", cause, text, testbed, "", metric, place, was, now, found.n_pairs, nodes, p_value, symptom)
+    return Finding("drop", cause, text, testbed, "", metric, place, was, now, found.n_pairs, nodes, p_value, symptom)
 
 
-def _missed(judged: JudgedGate, where: str, testbed: str, outcomes: Sequence[Outcome], of: str) -> Loss:
+def _missed(judged: JudgedGate, where: str, testbed: str, outcomes: Sequence[Outcome], of: str) -> Finding:
     """Return the cases that miss a fixed bound, with the commonest cause."""
     result, gate, where_in = judged.result, judged.result.gate, judged.result.slice or {}
     covered = (each for each in outcomes if each.testbed in judged.testbeds and in_slice(each.facets, where_in))
@@ -125,37 +110,44 @@ def _missed(judged: JudgedGate, where: str, testbed: str, outcomes: Sequence[Out
     missed = [row for row in values if not gate.holds(row[0])]
     missed.sort(key=lambda row: row[0], reverse=gate.op not in LOWER)
     worst = [each for _, each in missed]
-    causes = Counter(cause_of_miss(each, of) for each in worst)
-    cause = causes.most_common(1)[0][0] if causes else "unknown"
+    causes = Counter(cause_of_miss(each, of) for each in worst).most_common()
+    cause = causes[0][0] if causes else "unknown"
     symptom = symptom_of_misses(cause, worst)
-    text = miss_sentence(where, gate, result.value or 0.0, f"{len(worst)} of {len(values)} missed", symptom)
+    counts = f"{len(worst)} of {len(values)} missed{by_others(dict(causes[1:]))}"
+    text = miss_sentence(where, gate, result.value or 0.0, counts, symptom)
     nodes = tuple(each.nodeid for each in worst)
-    return Loss(
+    return Finding(
         "missed", cause, text, testbed, "", gate.metric, where_in, now=result.value, n=len(values), cases=nodes,
         symptom=symptom,
     )  # fmt: skip
 
 
-def findings_of(losses: Iterable[Loss]) -> list[Finding]:
+def findings_of(losses: Iterable[Finding]) -> list[Finding]:
     """Join the losses of one kind and cause, and gates with one reason; sort by cases lost, the most first."""
-    groups: dict[tuple[Kind, str], list[Loss]] = {}
+    groups: dict[tuple[Kind, str], list[Finding]] = {}
     for loss in losses:
-        groups.setdefault((loss.kind, loss.text if loss.kind == "undecidable" else loss.cause), []).append(loss)
+        groups.setdefault((loss.kind, _reason(loss) if loss.kind == "undecidable" else loss.cause), []).append(loss)
     findings = [_joined(group) for group in groups.values()]
     order: list[Kind] = ["drop", "missed", "undecidable"]
     return sorted(findings, key=lambda each: (order.index(each.kind), -len(each.cases)))
 
 
-def _joined(losses: Sequence[Loss]) -> Finding:
+def _reason(loss: Finding) -> str:
+    """Return why a gate cannot be decided, without the place."""
+    return loss.sentence.replace(f" at {place_text(loss.slice)}", "", 1) if loss.slice else loss.sentence
+
+
+def _joined(losses: Sequence[Finding]) -> Finding:
     ordered = sorted(losses, key=lambda loss: -len(loss.cases))
     lead, others = ordered[0], ordered[1 : ALSO + 1]
-    cases = dict.fromkeys(case for loss in ordered for case in loss.cases)
-    return Finding(
-        lead.kind, lead.cause, f"{lead.cause}: {lead.text}", lead.testbed, lead.system, lead.metric, lead.slice,
-        lead.was, lead.now, lead.n, tuple(cases), lead.p_value, lead.symptom,
-        also=tuple(dict.fromkeys(loss.cause if lead.kind == "undecidable" else loss.text for loss in others)),
-    )  # fmt: skip
+    is_gate, places = lead.kind == "undecidable", {loss.sentence for loss in losses}
+    return replace(
+        lead,
+        sentence=f"{lead.cause}: {_reason(lead) if is_gate and len(places) > 1 else lead.sentence}",
+        cases=tuple(dict.fromkeys(case for loss in ordered for case in loss.cases)),
+        also=tuple(dict.fromkeys(loss.cause if is_gate else loss.sentence for loss in others)),
+    )
 
 
-def _n_cases(names: Iterable[str]) -> int:
-    return len(set(names))
+def _n_cases(broken: Iterable[Pair]) -> int:
+    return len({pair.after.case for pair in broken})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.model.facets import place_text
 
-__all__ = ["OPPOSITE", "change_sentence", "miss_sentence", "p_text", "two_values", "where_text"]
+__all__ = ["OPPOSITE", "by_others", "change_sentence", "miss_sentence", "p_text", "two_values", "where_text"]
 
 OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 
@@ -29,6 +29,11 @@ def miss_sentence(where: str, gate: Gate, value: float, counts: str, symptom: st
     found, bound = two_values(value, gate.bound)
     tail = f", {symptom}" if symptom else ""
     return f"{where}{gate.metric} {found} {OPPOSITE[gate.op]} {bound} ({counts}){tail}"
+
+
+def by_others(causes: Mapping[str, int]) -> str:
+    """Return ``, 2 by generation, 1 unknown``: cases that are counted with those of another cause; "" for none."""
+    return "".join(f", {n} {'' if cause == 'unknown' else 'by '}{cause}" for cause, n in causes.items() if n)
 
 
 def where_text(testbed: str, system: str, where: Mapping[str, str]) -> str:

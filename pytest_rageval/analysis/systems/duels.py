@@ -17,7 +17,7 @@ from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired import ROUNDING, paired
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.systems.board import Board
-from pytest_rageval.analysis.systems.separable import Contrast
+from pytest_rageval.analysis.systems.separable import Contrast, contrast_of
 from pytest_rageval.metrics.shared.proportion import LEVEL
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _contrast(duels: Sequence[Duel], one: str, other: str, alpha: float, n: int)
     values = [value for value, _ in mine]
     found = paired([1 - value for value in values], values, alpha=alpha, cells=n, units=[unit for _, unit in mine])
     least = found.at_level(alpha / 2 / n).least_drop if mine else None  # the test is two-sided
-    return Contrast(one, other, len(mine), found.n_better, found.n_worse, found.delta, found.p_value, None, least)
+    return contrast_of(one, other, found, least)
 
 
 def _rated(system: str, duels: Iterable[Duel], points: float, drawn: Numbers | None, index: int) -> Rated:

@@ -8,10 +8,11 @@ from itertools import combinations
 from statistics import fmean
 
 from pytest_rageval.analysis.baseline.multiplicity import holm
-from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.baseline.paired import Paired, paired
+from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.analysis.systems.board import Board, Key
 
-__all__ = ["Best", "Contrast", "best_of_scope", "contrasts"]
+__all__ = ["Best", "Contrast", "best_of_scope", "contrast_of", "contrasts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Contrast:
         p_adjusted: the same after Holm's correction over the contrasts decided together.
         least: the smallest difference that the test finds four times in five; None if it finds none.
         separable: whether ``p_adjusted`` is at most alpha.
+        ci95: the 95 % interval of ``difference``; None if there are too few units.
     """
 
     system: str
@@ -39,6 +41,7 @@ class Contrast:
     p_adjusted: float | None = None
     least: float | None = None
     separable: bool = False
+    ci95: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,12 @@ def contrasts(
     )
 
 
+def contrast_of(one: str, other: str, found: Paired, least: float | None) -> Contrast:
+    """Return the contrast of two systems from the paired test, in which ``one`` is the new run."""
+    won, lost = found.n_better, found.n_worse
+    return Contrast(one, other, found.n_pairs, won, lost, found.delta, found.p_value, None, least, ci95=found.ci95)
+
+
 def _contrast(board: Board, one: str, other: str, cases: Sequence[Key], alpha: float, n: int) -> Contrast:
     mine, theirs = board.scores[one], board.scores[other]
     common = [key for key in cases if key in mine and key in theirs]
@@ -109,4 +118,4 @@ def _contrast(board: Board, one: str, other: str, cases: Sequence[Key], alpha: f
         units=[board.units[key] for key in common],
     )
     least = found.at_level(alpha / 2 / n).least_drop if common else None  # the test is two-sided
-    return Contrast(one, other, len(common), found.n_better, found.n_worse, found.delta, found.p_value, None, least)
+    return contrast_of(one, other, found, least)

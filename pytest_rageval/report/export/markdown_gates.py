@@ -9,10 +9,10 @@ from pytest_rageval.analysis.decisions.verdicts import GateResult
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.export.markdown_text import Part, Row, code, plain
 from pytest_rageval.report.run.gate_results import reason_of
+from pytest_rageval.report.run.gate_values import reason_beyond_values, values_of
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.sections.gates import cells_text, n_text
-from pytest_rageval.report.text.lines import interval, number, signed
+from pytest_rageval.report.text.lines import interval, number
 
 __all__ = ["gate_parts", "worst_parts"]
 
@@ -54,11 +54,10 @@ def worst_parts(run: Run) -> Iterator[Part]:
 def _rows(gates: Sequence[GateResult], *, compares: bool, texts: bool) -> Iterator[Row]:
     yield ["", "gate", "of", *(["was", "now"] if compares else ["value"]), "n", "95 %", "why"]
     for gate in gates:
-        n = n_text(gate).removeprefix("n ")
-        facts = [number(gate.value), n, interval(gate.ci95)]
-        if compares:
-            earlier = None if gate.regression is None else gate.regression.found.baseline
-            facts = [number(earlier), *facts]
+        values, n_cases = values_of(gate)
+        is_part = n_cases != gate.n  # the interval is over all
+        n = str(n_cases) if is_part else n_text(gate).removeprefix("n ")
+        facts = [*([values.was] if compares else ()), values.now, n, "" if is_part else interval(gate.ci95)]
         sign = "⚠️" if gate.undecided else _SIGNS[gate.status]
         why = "; ".join(_why(gate, texts=texts))
         yield [sign, code(str(gate.gate)), code(gate.scope), *map(plain, facts), plain(why)]
@@ -68,13 +67,14 @@ def _against(gate: GateResult) -> Iterator[str]:
     """Yield how a gate that holds differs from the baseline."""
     found = None if gate.regression is None else gate.regression.found
     if gate.regression is not None and found is not None and found.delta is not None and not gate.not_comparable:
-        yield f"{signed(found.delta)} {interval(found.ci95)}, {p_text(gate.regression.p_value)}"
+        yield f"{round(found.delta, 2) + 0.0:+.2f} {interval(found.ci95)}"
 
 
 def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
     """Yield why a gate did not pass, and which of its cells fail or are lowest."""
     if gate.status != "passed":
-        yield reason_of(gate, texts=texts)
+        if reason := reason_beyond_values(reason_of(gate, texts=texts), gate.gate, place_text(gate.own_slice)):
+            yield reason
         if gate.status == "failed" and len(gate.cells) > 1:
             yield cells_text(gate)
         return

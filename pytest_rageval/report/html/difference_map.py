@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from pytest_rageval.report.html.comparison import alpha_of, is_beyond_noise
+from pytest_rageval.report.html.links import view_query
 
 __all__ = ["difference_map_of"]
 
@@ -41,7 +41,7 @@ def difference_map_of(results: Row) -> dict[str, Any] | None:
         "cols": cols,
         "rows": [(name, [_cell(cells.get((name, col)), alpha, higher=higher) for col in cols]) for name in names],
         "hidden": (len({row for row, _ in cells}) - len(names), len({col for _, col in cells}) - len(cols)),
-        "to": f"matrix&{_query(view)}",
+        "to": f"matrix&{view_query(view)}",
     }
 
 
@@ -88,7 +88,7 @@ def _cell(each: Row | None, alpha: float, *, higher: bool) -> dict[str, Any] | N
         "sign": ("▼" if gain < 0 else "▲") if shade else "",
         "word": ("worse" if gain < 0 else "better") if shade else "as before",
         "sure": is_beyond_noise(each, alpha),
-        "to": f"cases&{_query({**_view(each), **_facets(each), 'state': 'asked', 'sort': 'change'})}",
+        "to": f"cases&{view_query({**_view(each), **_facets(each), 'state': 'asked', 'sort': 'change'})}",
     }
 
 
@@ -98,9 +98,3 @@ def _view(each: Row) -> dict[str, str]:
 
 def _facets(each: Row) -> dict[str, str]:
     return {f"facet.{name}": "-" if value == "-" else f"={value}" for name, value in each["slice"].items()}
-
-
-def _query(values: Mapping[str, str]) -> str:
-    return "&".join(
-        f"{quote(name, safe='')}={quote(value.encode('utf-8', 'replace'), safe='')}" for name, value in values.items()
-    )

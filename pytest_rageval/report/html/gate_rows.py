@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.model.facets import place_text
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.model.facets import ANY, place_text
 from pytest_rageval.report.html.comparison import delta_text, p_shown
 from pytest_rageval.report.html.gate_bars import bar_of
 from pytest_rageval.report.html.gate_trends import trend_of
+from pytest_rageval.report.run.gate_values import compared_value, gate_values, reason_beyond_values
 from pytest_rageval.report.text.lines import counted, in_units, interval, number
+from pytest_rageval.report.text.tables import ABSENT
 
 __all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
 
@@ -38,7 +41,11 @@ def gates_of(results: Mapping[str, Any], earlier: Mapping[str, Sequence[float]] 
 
 
 def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
+    parsed = parse_gate(gate["expr"])
     where = place_text(gate["slice"])
+    now = compared_value(gate["value"], gate["baseline"], gate.get("delta")) if gate.get("n_pairs") else None
+    shown = gate_values(parsed, gate["value"] if now is None else now, gate["baseline"])
+    own = {name: each for name, each in gate["slice"].items() if parsed.slice.get(name, ANY) == ANY}
     n = f"{gate['n']:,}" + (f" of {counted(gate['n_cases'], 'case')}" if "n_cases" in gate else "")
     n += in_units(gate.get("n_units"), gate.get("unit", ""))
     return {
@@ -47,21 +54,23 @@ def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
         "trend": trend_of(gate, earlier),
         "scope": gate["scope"],
         "status": _state(gate),
-        "value": number(gate["value"]),
+        "value": _value(gate["value"]),
         "interval": interval(gate["ci95"]),
         "n": n,
         "errors": gate["n_errors"],
         "where": f"worst at {where}" if gate["status"] == "passed" and gate["cells"] and where else "",
         "cells": [_cell(cell) for cell in gate["cells"]],
-        "baseline": "" if gate["baseline"] is None else number(gate["baseline"]),
-        "now": _now(gate),
+        "was": "" if gate["baseline"] is None else shown.was,
+        "now": shown.now,
+        "n_now": n if now is None else f"{gate['n_pairs']:,}",
+        "is_part": now is not None,
         "delta": delta_text(gate.get("delta"), gate.get("delta_ci95")) if gate.get("n_pairs") else "",
         "n_pairs": gate.get("n_pairs"),
         "p_value": "" if gate["p_value"] is None else p_shown(gate["p_value"]),
         "least_drop": "" if gate.get("least_drop") is None else number(gate["least_drop"]),
         "verdict": (gate["verdict"] or "").replace("_", " "),
-        "reason": gate["reason"] or "",
-        "worst": [(each["nodeid"], number(each["value"])) for each in gate["worst"]],
+        "reason": reason_beyond_values(gate["reason"] or "", parsed, place_text(own)),
+        "worst": [(each["nodeid"], _value(each["value"])) for each in gate["worst"]],
     }
 
 
@@ -69,19 +78,15 @@ def _state(gate: Mapping[str, Any]) -> str:
     return "inconclusive" if is_undecided(gate) else str(gate["status"])
 
 
-def _now(gate: Mapping[str, Any]) -> str:
-    """Return the value over the pairs with the baseline, "" if it equals the gate's value."""
-    if not gate.get("n_pairs") or gate["delta"] is None:
-        return ""
-    now = number(gate["baseline"] + gate["delta"])
-    return "" if now == number(gate["value"]) else now
+def _value(value: float | None) -> str:
+    return ABSENT if value is None else f"{value:.2f}"
 
 
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "where": place_text(cell["slice"]),
         "status": _state(cell),
-        "value": number(cell["value"]),
+        "value": _value(cell["value"]),
         "interval": interval(cell["ci95"]),
         "n": cell["n"],
         "reason": cell.get("reason", ""),

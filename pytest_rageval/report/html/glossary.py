@@ -8,6 +8,8 @@ TERMS = {
     "baseline": "the mean in the committed baseline, over the same cases",
     "was": "the mean in the committed baseline, over the same cases",
     "now": "the mean of this run",
+    "mean": "the mean of the metric over all cases of the system",
+    "from the best": "its mean minus that of the best system, over the cases that both scored, with the 95 % interval",
     "difference": "now minus baseline, over the same cases",
     "95 % interval": "where the true value lies with 95 % confidence; few cases make it wide",
     "n": "number of values that the mean is over",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from pytest_rageval.report.html.visible_text import in_address
 
-__all__ = ["Cases", "Piece", "Sentence", "case_list"]
+__all__ = ["Cases", "Piece", "Sentence", "case_list", "view_query"]
 
 NAMED = 200  # cases of each kind that are listed
 
@@ -76,3 +77,10 @@ def case_list(pairs: Sequence[tuple[str, str]], others: int = 0) -> dict[str, An
     """
     n = len(pairs)
     return {"n": n, "cases": pairs[:NAMED], "more": max(0, n - NAMED), "listed": n - others}
+
+
+def view_query(values: Mapping[str, str]) -> str:
+    """Return the choices of a view as they stand in an address of the page: ``metric=accuracy&system=react``."""
+    return "&".join(
+        f"{quote(name, safe='')}={quote(value.encode('utf-8', 'replace'), safe='')}" for name, value in values.items()
+    )

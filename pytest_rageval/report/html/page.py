@@ -23,11 +23,12 @@ from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.gate_trends import earlier_values
 from pytest_rageval.report.html.glossary import TERMS
 from pytest_rageval.report.html.kept_cases import HtmlCases, KeptCases, kept_cases
+from pytest_rageval.report.html.leaderboards import leaderboards_of
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.sentences import sentences_of
-from pytest_rageval.report.html.visible_text import UNSEEN, in_address, shown
+from pytest_rageval.report.html.visible_text import UNSEEN, breakable, in_address, shown
 from pytest_rageval.report.run.json_text import from_json, to_json
 from pytest_rageval.report.text.lines import counted
 
@@ -89,6 +90,7 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
         findings=findings_of(results, cases),
         terms=TERMS,
         map=difference_map_of(results),
+        boards=leaderboards_of(results),
         tiles=headline.tiles_of(results, statuses, len(columns["system"]["values"])),
         sentences=[] if "account" in results else sentences_of(results, columns, cases),
         failed=headline.failed_tests_of(results, cases),
@@ -148,6 +150,7 @@ def _template() -> Template:
         loader=FunctionLoader(_text), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters["shown"] = shown
+    environment.filters["breakable"] = breakable
     environment.filters["in_address"] = in_address
     return environment.get_template("page.html")
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["INVISIBLE", "UNSEEN", "in_address", "shown"]
+__all__ = ["INVISIBLE", "UNSEEN", "breakable", "in_address", "shown"]
 
 UNSEEN = (
     r"\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -33,6 +33,13 @@ def shown(text: object) -> Markup:
         parts += [escape(whole[end : match.start()]), Markup('<span class="unseen">{}</span>').format(name)]
         end = match.end()
     return Markup("").join([*parts, escape(whole[end:]), Markup("</bdi>")])
+
+
+def breakable(text: object) -> Markup:
+    """Return what `shown` returns, with places to break a line behind underscores."""
+    from markupsafe import Markup
+
+    return Markup(str(shown(text)).replace("_", "_<wbr>"))  # noqa: S704  # `shown` has escaped it
 
 
 def in_address(nodeid: str) -> str:

@@ -81,4 +81,4 @@ def _failed(gates: int, total: int, tests: int, errors: int, lacking: str, *, ju
         return f"{gates} of {counted(total, 'gate')} failed{lacking}" + (f", and {others}" if others else "")
     if not others:
         return ""
-    return f"{others} failed" + (", and no gate" if total and judged else "")
+    return f"{others} failed" + (", no gate failed" if total and judged else "")

@@ -1,4 +1,4 @@
-"""Three systems or more side by side in the summary: quality, rank, time, calls and cost."""
+"""Several systems side by side in the summary: quality, rank, time, calls and cost."""
 
 from __future__ import annotations
 
@@ -18,13 +18,10 @@ from pytest_rageval.report.text.tables import ABSENT
 if TYPE_CHECKING:
     from pytest_rageval.analysis.systems.board import Board
 
-__all__ = ["AXES", "LEAST", "SYSTEMS", "SystemRow", "boards_of"]
+__all__ = ["AXES", "SYSTEMS", "SystemRow", "boards_of"]
 
 AXES = ("domain", "level")
 """The facets of the axes: R-Eval's."""
-
-LEAST = 3
-"""Two systems have their matrices and the difference between them; more have a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,8 @@ def _boards(run: Run) -> list[Board]:
 
 
 def _compute(run: Run) -> list[SystemRow]:
-    return [row for board in boards_of(run) if len(board.candidates) >= LEAST for row in _rows(board)]
+    scored = (board for board in boards_of(run) if any(board.scores.values()))
+    return [row for board in scored for row in _rows(board)]
 
 
 def _rows(board: Board) -> Iterator[SystemRow]:

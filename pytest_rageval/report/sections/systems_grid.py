@@ -14,13 +14,16 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
-from pytest_rageval.report.sections.systems import AXES, LEAST, boards_of
+from pytest_rageval.report.sections.systems import AXES, boards_of
 from pytest_rageval.report.text.tables import ABSENT, cell_text
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.systems.board import Board
 
 __all__ = ["GRID", "GridCell"]
+
+LEAST = 3
+"""Two systems have their matrices and the difference between them; more have a grid."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE, Account, Finding
-from pytest_rageval.analysis.account.sentences import two_values
 from pytest_rageval.analysis.clusters import repeated
 from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import GateResult
@@ -15,7 +14,9 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.facets import place_text
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.examples import Example, examples_of
+from pytest_rageval.report.run.gate_values import values_of
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.terminal.example_lines import example_lines
 from pytest_rageval.report.text.fit_text import cut
 from pytest_rageval.report.text.lines import Line, Mark, Style, counted, dollars, interval, wrap
 from pytest_rageval.report.text.tables import ABSENT, plain_table
@@ -29,9 +30,6 @@ ALSO = 2
 
 MOST_GATES = 10
 """Failed gates that are shown; -v shows all."""
-
-WIDE = 160
-"""Columns from which an example takes one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,48 +120,9 @@ def _details(finding: Finding, examples: Sequence[Example], width: int, verbosit
     for text in finding.also[: None if verbosity > 0 else ALSO]:
         yield Line(ascii_safe(f"      also: {text}"))
     for example in examples:
-        yield from _example(example, width)
+        yield from example_lines(example, width)
     if finding.command:
         yield Line(f"      to fix it: {finding.command}")
-
-
-def _example(example: Example, width: int) -> Iterator[Line]:
-    """Yield a case in one line, or in two if the terminal is narrow."""
-    before, after = [example.case, _quoted(example.question), f"wanted {_quoted(example.wanted)}"], []
-    if example.was is not None:
-        after.append(f"was {_quoted(example.was)}")
-    after.append(f"now {_quoted(example.now)}")
-    if example.evidence:
-        after.append(f"evidence {example.evidence}")
-    if width >= WIDE:
-        yield Line(_fit([*before, *after], width, 6))
-        return
-    yield Line(_fit(before, width, 6))
-    yield Line(_fit(after, width, 8))
-
-
-def _quoted(text: str) -> str:
-    return f'"{" ".join(text.split())}"'
-
-
-def _fit(parts: Sequence[str], width: int, indent: int) -> str:
-    """Return parts in one line; the longest ones are shortened until it fits."""
-    from wcwidth import wcswidth
-
-    safe = [ascii_safe(part) for part in parts]
-    room = width - indent - 2 * (len(safe) - 1)
-    wide = [wcswidth(part) for part in safe]
-    allowed = max(8, room // len(safe))
-    while sum(min(columns, allowed + 1) for columns in wide) <= room and allowed < max(wide):
-        allowed += 1
-    shown = [
-        part if columns <= allowed else _shortened(part, allowed) for part, columns in zip(safe, wide, strict=True)
-    ]
-    return cut(" " * indent + "  ".join(shown), width)
-
-
-def _shortened(text: str, columns: int) -> str:
-    return f'{cut(text, columns - 4).rstrip()}..."' if text.endswith('"') else f"{cut(text, columns - 3)}..."
 
 
 def _gates(results: Sequence[GateResult], width: int, verbosity: int) -> Iterator[Line]:
@@ -194,17 +153,19 @@ def _gate_table(results: Sequence[GateResult], width: int) -> Iterator[Line]:
     labels = [
         f"  {_state(result):{widest}}  {f'{result.scope}: ' if several else ''}{result.gate}" for result in results
     ]
-    values = [_was_and_now(result) for result in results]
+    values = [values_of(result) for result in results]
     columns = {
-        "was": [was for was, _ in values],
-        "now": [now for _, now in values],
-        "n": [str(result.n) for result in results],
+        "was": [each.was for each, _ in values],
+        "now": [each.now for each, _ in values],
+        "n": [str(n) for _, n in values],
         "95 %": [interval(result.ci95) for result in results],
         "at": [place_text(result.own_slice) for result in results],
     }
     filled = {name: column for name, column in columns.items() if set(column) - {ABSENT, ""}}
     for least in ("95 %", "at", "was", ""):
-        lines = plain_table([["gates", *labels], *([name, *column] for name, column in filled.items())])
+        lines = plain_table(
+            [["gates", *labels], *([name, *column] for name, column in filled.items())], last_left="at" in filled
+        )
         excess = max(map(wcswidth, lines)) - width
         if excess <= 0 or not least:
             break
@@ -231,20 +192,6 @@ def _without_middle(text: str, columns: int) -> str:
         return text
     end = cut(text[::-1], columns // 2)[::-1]
     return f"{cut(text, columns - wcswidth(end) - 3)}...{end}"
-
-
-def _was_and_now(result: GateResult) -> tuple[str, str]:
-    """Return both values; the one that fails has the decimals that tell it from its bound."""
-    was = None if result.regression is None else result.regression.found.baseline
-    bound = was if result.gate.baseline else result.gate.bound
-    if result.value is None or bound is None:
-        return _two(was), _two(result.value)
-    now, limit = two_values(result.value, bound)
-    return limit if result.gate.baseline else _two(was), now
-
-
-def _two(value: float | None) -> str:
-    return ABSENT if value is None else f"{value:.2f}"
 
 
 def _where_to_look(

@@ -72,15 +72,18 @@ def table(head: Sequence[str], columns: Sequence[Sequence[str]], width: int) -> 
         yield from map(Line, block)
 
 
-def plain_table(columns: Sequence[Sequence[str]]) -> list[str]:
+def plain_table(columns: Sequence[Sequence[str]], *, last_left: bool = False) -> list[str]:
     """Return columns, each with its head first, as aligned lines without rules; spaces before a label stay."""
     indented = [INDENT * (len(text) - len(text.lstrip(" "))) + text.lstrip(" ") for text in columns[0]]
-    return table_lines(list(zip(indented, *columns[1:], strict=True)), style="plain")
+    return table_lines(list(zip(indented, *columns[1:], strict=True)), style="plain", last_left=last_left)
 
 
-def table_lines(rows: Sequence[Sequence[str]], left: int = 1, style: str = "simple") -> list[str]:
+def table_lines(
+    rows: Sequence[Sequence[str]], left: int = 1, style: str = "simple", *, last_left: bool = False
+) -> list[str]:
     """Return rows (the first is the head) as aligned lines; the first ``left`` columns are aligned left.
 
+    ``last_left`` aligns the last column left, too.
     ``style`` is one of tabulate's table formats.
     """
     from tabulate import tabulate
@@ -90,6 +93,7 @@ def table_lines(rows: Sequence[Sequence[str]], left: int = 1, style: str = "simp
         for row in rows
     ]
     align = ["left" if at < left else "right" for at in range(len(safe[0]))]
+    align[-1] = "left" if last_left else align[-1]
     text = tabulate(safe[1:], headers=safe[0], tablefmt=style, disable_numparse=True, colalign=align)
     return [line.replace(INDENT, " ").rstrip() for line in text.splitlines()]
 

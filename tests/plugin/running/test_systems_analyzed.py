@@ -78,10 +78,13 @@ def test_the_summary_names_the_best_system_and_what_each_costs(recorded: Project
     assert "all: good is better than bad (p 3.7e-09)" in shown
 
 
-def test_two_systems_have_one_line_and_one_has_none(recorded: Project) -> None:
+def test_two_systems_have_a_table_and_a_line_and_one_has_none(recorded: Project) -> None:
     recorded.data([*rows("good", GOOD), *rows("bad", BAD)], "answers.jsonl")
     run = recorded.run("-v", "--rag-answers=answers.jsonl")
-    assert set(run.results["sections"]) == {"matching"}
+    assert set(run.results["sections"]) == {"matching", "systems"}
+    assert [(each["system"], each["rank"]) for each in run.results["sections"]["systems"]] == [("good", 1), ("bad", 2)]
+    (against,) = run.results["sections"]["matching"][0]["best"]["others"]
+    assert against["ci95"][0] < against["difference"] < against["ci95"][1]
     run.said("all: good is better than bad (p 1.9e-09)")
     recorded.data(rows("good", GOOD), "answers.jsonl")
     assert "sections" not in recorded.run("--rag-answers=answers.jsonl").results

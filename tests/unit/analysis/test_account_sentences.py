@@ -9,11 +9,20 @@ from support.samples.measured_samples import measured
 
 from pytest_rageval.analysis.account.causes import cause_of_miss, symptom_of, symptom_of_misses
 from pytest_rageval.analysis.account.errors import error_findings
-from pytest_rageval.analysis.account.losses import Loss, findings_of
-from pytest_rageval.analysis.account.sentences import change_sentence, miss_sentence, p_text, two_values, where_text
+from pytest_rageval.analysis.account.finding import Finding
+from pytest_rageval.analysis.account.losses import findings_of
+from pytest_rageval.analysis.account.sentences import (
+    by_others,
+    change_sentence,
+    miss_sentence,
+    p_text,
+    two_values,
+    where_text,
+)
 from pytest_rageval.analysis.baseline.multiplicity import holm_attainable
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.model.facets import place_text
 from pytest_rageval.model.outcome import Outcome
 
 
@@ -112,7 +121,26 @@ def test_a_missed_case_without_a_baseline_has_a_cause_too() -> None:
 
 def test_gates_that_cannot_be_decided_for_one_reason_are_one_finding() -> None:
     gates = ("R@5 >= baseline", "RR >= baseline")
-    losses = [Loss("undecidable", f"gate {gate}", "nothing was scored", "t.py::t") for gate in gates]
+    losses = [Finding("undecidable", f"gate {gate}", "nothing was scored", "t.py::t") for gate in gates]
     (finding,) = findings_of([*losses])
     assert finding.sentence == "gate R@5 >= baseline: nothing was scored"
     assert finding.also == ("gate RR >= baseline",)
+
+
+def test_gates_that_lack_the_same_in_the_baseline_are_one_finding_without_their_places() -> None:
+    gates = {"accuracy >= baseline": {"system": "new"}, "accuracy[topic=*] >= baseline": {"topic": "Fares"}}
+    why = "not comparable, the baseline does not hold the system new of town{}: add it with --rag-update-baseline"
+    losses = [
+        Finding("undecidable", f"gate {gate}", why.format(f" at {place_text(place)}"), "t.py::t", slice=place)
+        for gate, place in gates.items()
+    ]
+    (finding,) = findings_of(losses)
+    assert finding.sentence == f"gate accuracy >= baseline: {why.format('')}"
+    assert finding.also == ("gate accuracy[topic=*] >= baseline",)
+    (alone,) = findings_of(losses[1:])
+    assert alone.sentence.count(" at topic=Fares: ") == 1
+
+
+def test_cases_counted_with_those_of_another_cause_are_said() -> None:
+    assert by_others({}) == ""
+    assert by_others({"generation": 2, "unknown": 1, "judge": 0}) == ", 2 by generation, 1 unknown"

@@ -102,7 +102,7 @@ def test_it_writes_a_run_and_prints_the_summary(project: Path, capsys: pytest.Ca
     assert results["run"]["duration_s"] == 29
     (gate,) = results["gates"]
     assert (gate["status"], gate["n"], gate["value"]) == ("passed", 6, 4 / 6)
-    head, verdict, *lines = capsys.readouterr().out.splitlines()
+    head, *lines, verdict = capsys.readouterr().out.splitlines()
     assert head == f"run {results['run']['id']} of 3 shards, started 2026-01-02T03:04:06+00:00"
     assert verdict.split("  ")[0] == "rag: the gate holds"
     assert verdict.endswith(" 6 cases, 0 errors, cost unknown")

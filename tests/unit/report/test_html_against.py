@@ -83,18 +83,19 @@ def test_each_case_has_the_cause_from_the_comparison(museum: Results) -> None:
     assert {result.causes[nodeid] for nodeid in accuracy["broken"]} == {"retrieval"}
 
 
-@pytest.mark.parametrize(("value", "expected"), [(0.9333, "0.9206"), (0.9206, ""), (None, "0.9206")])
+@pytest.mark.parametrize(("value", "is_part"), [(0.9333, True), (0.9206, False), (None, True)])
 def test_a_gate_shows_its_value_over_the_pairs_if_it_differs(
-    museum: Results, value: float | None, expected: str
+    museum: Results, value: float | None, is_part: bool
 ) -> None:
     regression = next(gate for gate in museum["gates"] if gate["verdict"])
     museum["gates"] = [regression | {"value": value, "baseline": 0.9286, "delta": -0.008}]
     (row,) = gates_of(museum)
-    assert row["now"] == expected
+    assert (row["was"], row["now"]) == ("0.93", "0.92")
+    assert (row["n_now"] == str(regression["n_pairs"])) == is_part or regression["n_pairs"] == regression["n"]
     page = "".join(html_of(museum))
-    assert (", over all cases " in page) == bool(expected)
+    assert (", over all cases " in page) == is_part
     (bare,) = gates_of({"gates": [regression | {"delta": None, "n_pairs": 0}]})
-    assert bare["now"] == ""
+    assert bare["now"] == bare["value"]
 
 
 def test_a_passed_gate_with_an_inconclusive_cell_is_shown_as_inconclusive(museum: Results) -> None:

@@ -179,7 +179,7 @@ def test_failed_gates_are_unfolded_and_leave_room_for_other_tables(n: int) -> No
     two_answers, opened, others = tables(text)[:2], tables(text)[2], tables(text)[3:]
     assert [table[0][0] for table in two_answers] == ["case", "case"]
     assert [table[0][0] for table in others][-2:] == ["gate", "topic \\ task"]
-    assert opened[1][1:4] == ["accuracy >= 0.6000", "plain", "0.5"]
+    assert opened[1][1:4] == ["accuracy >= 0.6000", "plain", "0.50"]
     titles = TITLE.findall(text)[2:]
     assert titles[0] == ("", f"Gates: {n - 1} failed")
     if n == 12:
@@ -304,7 +304,7 @@ def test_the_verdict_comes_first() -> None:
     held = many(4)
     assert first_line(held) == "## ✅ RAG tests: the gate holds"
     held.failed = ("t.py::test",)
-    assert first_line(held) == "## ❌ RAG tests: 1 test failed, and no gate"
+    assert first_line(held) == "## ❌ RAG tests: 1 test failed, no gate failed"
     held.failed, held.plan.shard = (), Shard(1, 3, 4, "", (0, 1, 2, 3))
     held.evaluate_gates()
     assert first_line(held) == "## ⚠️ RAG tests: shard 1 of 3 ended, rageval merge decides the gates"
@@ -317,8 +317,8 @@ def test_failed_gates_come_first_and_name_their_worst_cases() -> None:
     assert [row[0] for row in answer] == ["case", "question", "wanted", "now"]
     assert [row[0] for row in failed] == ["", "❌"]
     assert [row[0] for row in passed] == ["", "✅", "✅"]
-    assert failed[1][1:5] == ["accuracy[topic=*] >= 0.9", "test_noise", "0", "1"]
-    assert failed[1][6] == "accuracy is 0 at topic=A"
+    assert failed[1][1:5] == ["accuracy[topic=*] >= 0.9", "test_noise", "0.00", "1"]
+    assert failed[1][6] == "at topic=A"
     assert worst[0] == ["gate", "case", "value"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.snapshots import check
 from wcwidth import wcswidth
 
 from pytest_rageval.report.export.markdown import markdown_of
@@ -23,9 +23,6 @@ from pytest_rageval.report.text.colours import paint
 from pytest_rageval.report.text.lines import Line
 
 Results = dict[str, Any]
-
-ESCAPE = "␛"
-"""Replaces the control character in the files."""
 
 
 def museum(fixtures_dir: Path) -> Results:
@@ -100,12 +97,6 @@ def lines_of(results: Results, width: int = 80) -> list[Line]:
     return list(summary_lines(run, choice, width, 1))
 
 
-def check(path: Path, text: str) -> None:
-    if os.environ.get("RAGEVAL_RENEW"):
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_is_shown_as_before(name: str, fixtures_dir: Path) -> None:
     results = RUNS[name](museum(fixtures_dir))
@@ -123,7 +114,7 @@ def test_colours_are_shown_as_before_and_values_always_as_text(fixtures_dir: Pat
     lines = lines_of(museum(fixtures_dir))
     for colours in (16, 256):
         text = "".join(f"{paint(line, colours, None)}\n" for line in lines)
-        check(fixtures_dir / "reports" / f"two-systems-{colours}.txt", text.replace("\x1b", ESCAPE))
+        check(fixtures_dir / "reports" / f"two-systems-{colours}.txt", text)
     assert any(line.marks for line in lines)
     for line in lines:
         assert all(line.text[mark.start : mark.end].strip("?–") for mark in line.marks)

@@ -42,22 +42,44 @@ function answerPart(row, outcome, was, gold, fake) {
   if (!before.length && !was) return part("Answer", now);
   const runs = runsOf(row);
   const scores = before.map((metric) => [metric, sinceText(store.before[metric][row], runs.map((run) => valueAt(run, metric)), metric)]);
-  const [old, fresh] = [was?.text ?? null, outcome.answer?.text ?? null];
-  const isOther = old && fresh && old !== fresh;
   return part("Answer",
     el("div", { class: "beside" }, el("div", {}, el("h5", {}, "Baseline"), earlierText(was, gold, fake), abstains(was), facts(scores)), el("div", {}, el("h5", {}, "This run"), now)),
-    isOther ? el("div", { class: "words" }, el("h5", {}, "Difference by words"), differenceOf(old, fresh)) : null,
-    old !== null && old === fresh ? el("p", { class: "quiet" }, "Both answers are the same.") : null);
+    wordsBetween(was?.text ?? null, outcome.answer?.text ?? null));
 }
 
-/** Passages that only one of both runs retrieved; nothing if the old ones are not known. */
-function movedPart(outcome, instance, was) {
-  const old = was?.passages ?? null;
+/** Two answers as a difference by words. */
+function wordsBetween(old, fresh) {
+  if (old !== null && old === fresh) return el("p", { class: "quiet" }, "Both answers are the same.");
+  return old && fresh ? el("div", { class: "words" }, el("h5", {}, "Difference by words"), differenceOf(old, fresh)) : null;
+}
+
+/** The row of the same case under the system that the list is compared with; -1 if there is none. */
+function rivalOf(row) {
+  const name = isAgainstSystem(browser.filters) ? browser.filters.minus.slice(7) : null;
+  if (name === null || systemAt(row) === name) return -1;
+  const repeat = facetAt(row, "repeat");
+  for (let other = 0; other < store.rows; other += 1) {
+    if (systemAt(other) === name && store.case.codes[other] === store.case.codes[row] && facetAt(other, "repeat") === repeat && unitOf(other, true) === unitOf(row, true)) return other;
+  }
+  return -1;
+}
+
+/** The answer beside that of the compared system, as a difference by words, with the scores of both. */
+function duelPart(row, outcome, rival, theirs, gold, fake) {
+  const scores = (at) => facts(metricsAt(at).map((metric) => [metric, valueAt(at, metric)]).filter(([, value]) => value !== null).map(([metric, value]) => [metric, valueText(value, metric)]));
+  const side = (at, of) => el("div", {}, el("h5", {}, data(systemAt(at))), of ? answerText(of.answer, gold, fake) : el("p", {}, "Its texts are not in this page."), scores(at));
+  return part("Answer", el("div", { class: "beside" }, side(rival, theirs), side(row, outcome)), wordsBetween(theirs?.answer?.text ?? null, outcome.answer?.text ?? null));
+}
+
+const passagesOf = (outcome) => outcome.answer?.ranking?.map((each) => each.doc_id) ?? outcome.supplied;
+
+/** Passages that only one of two answers had; nothing if the other's are not known. */
+function movedPart(outcome, instance, old, than) {
   if (!Array.isArray(old)) return null;
-  const mine = outcome.answer?.ranking?.map((each) => each.doc_id) ?? outcome.supplied;
+  const mine = passagesOf(outcome);
   const [lost, gained] = [old.filter((id) => !mine.includes(id)), mine.filter((id) => !old.includes(id))];
-  if (!lost.length && !gained.length) return part("Passages", el("p", { class: "quiet" }, "The same as in the baseline."));
+  if (!lost.length && !gained.length) return part("Passages", el("p", { class: "quiet" }, "The same as ", than === null ? "in the baseline" : ["those of ", than], "."));
   const needed = (id) => (instance.passages?.[id]?.role === "positive" ? el("b", {}, " with evidence") : null);
   const list = (ids, sign, kind) => ids.map((id) => el("li", { class: kind }, el("b", {}, sign), " ", data(id), needed(id)));
-  return part("Passages since the baseline", el("ul", { class: "slots" }, list(lost, "− lost", "unmet"), list(gained, "+ gained", "met")));
+  return part(than === null ? "Passages since the baseline" : ["Passages, against those of ", than], el("ul", { class: "slots" }, list(lost, "− lost", "unmet"), list(gained, "+ gained", "met")));
 }

@@ -29,10 +29,11 @@ function aboutOf(row, metric) {
 
 const TURNS = { worse: ["fall", "▼ worse"], better: ["rise", "▲ better"], missed: ["missed", "✗ missed"] };
 
-/** How a value stands against the baseline, else against the gate: what its chip is coloured by. */
+/** How a value stands against the baseline or the system it is compared with, else against the gate: what its chip is coloured by. */
 function turnOf(row, value, metric) {
   const before = store.before[metric]?.[row] ?? null;
-  const change = value === null || before === null ? 0 : (asKept(value) - before) * (isLower(metric) ? -1 : 1);
+  const since = value === null || before === null ? 0 : asKept(value) - before;
+  const change = (isAgainstSystem(browser.filters) ? browser.change?.(row) ?? 0 : since) * (isLower(metric) ? -1 : 1);
   if (Math.abs(change) > 1e-6) return change < 0 ? "worse" : "better";
   return isMissed(row, browser.filters) ? "missed" : "";
 }
@@ -97,7 +98,7 @@ function chosen(how = "jump") {
 
 function refresh() {
   const { filters } = browser;
-  browser.change = ["change", "worst"].includes(filters.sort) ? changes(filters) : null;
+  browser.change = ["change", "worst"].includes(filters.sort) || isAgainstSystem(filters) ? changes(filters) : null;
   browser.hits = findCases(filters, browser.change);
   browser.list.scrollTop = 0;
   browser.count.textContent = `${counted(browser.hits.length, "case")} of ${store.rows.toLocaleString("en")}`;

@@ -12,10 +12,11 @@ async function showCase(row, linked) {
   showing += 1;
   const mine = showing;
   try {
-    const [outcome, instance, earlier] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row)]);
+    const rival = rivalOf(row);
+    const [outcome, instance, earlier, theirs] = await Promise.all([outcomeAt(row), instanceAt(row), earlierAt(row), rival < 0 ? null : outcomeAt(rival)]);
     if (mine !== showing) return;
     if (outcome === null) replaced(browser.shown, notKept(row));
-    else replaced(browser.shown, caseOf(row, outcome, instance ?? { passages: {} }, earlier));
+    else replaced(browser.shown, caseOf(row, outcome, instance ?? { passages: {} }, earlier, rival, theirs));
     if (linked) toCase();
   } catch (error) {
     if (mine === showing) replaced(browser.shown, el("p", { role: "alert" }, "This case could not be read: ", data(error)));
@@ -29,7 +30,7 @@ const notKept = (row) => [
   el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(store.nodeid[row]))),
 ];
 
-function caseOf(row, outcome, instance, earlier) {
+function caseOf(row, outcome, instance, earlier, rival, theirs) {
   const gold = (instance.gold ?? []).flat();
   const fake = (instance.fake ?? []).flat();
   const was = outcome.was ?? earlier;
@@ -37,9 +38,9 @@ function caseOf(row, outcome, instance, earlier) {
     el("h3", { id: "case-title", tabindex: "-1" }, data(outcome.case_id), " ", el("span", { class: `state ${outcome.status}` }, outcome.status), badgesOf(row)),
     outcome.error === null && outcome.error_type === null ? null : part(outcome.status === "skipped" ? "Skipped" : "Error", el("p", {}, data(outcome.error_type ?? "")), outcome.error === null ? el("p", {}, LEFT_OUT) : scrolling("Error", el("pre", {}, data(outcome.error)))),
     questionPart(outcome, instance),
-    answerPart(row, outcome, was, gold, fake),
+    rival < 0 ? answerPart(row, outcome, was, gold, fake) : duelPart(row, outcome, rival, theirs, gold, fake),
     goldPart(outcome, instance),
-    movedPart(outcome, instance, was),
+    rival < 0 ? movedPart(outcome, instance, was?.passages ?? null, null) : movedPart(outcome, instance, theirs && passagesOf(theirs), data(systemAt(rival))),
     takePart(row, outcome, instance, was),
     el("p", { class: "nodeid" }, el("a", { href: caseAddress(row) }, data(outcome.nodeid))),
     el("ul", { class: "facets", "aria-label": "Facets" }, Object.entries(outcome.facets).map(([name, value]) => el("li", {}, data(name), " ", el("b", {}, data(value))))),

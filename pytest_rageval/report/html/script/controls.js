@@ -5,7 +5,10 @@ const MOST_VALUES = 500; // a facet with more values has a text input
 /** Create the controls; `browser.resets` updates each from the filters. */
 function controlsOf() {
   const { primaries, others } = metricNames();
-  const states = STATES.filter(([state]) => (state === "broken" || state === "fixed" ? store.comparisons.length > 0 : state !== "failed" || store.failed?.includes(1)));
+  const several = store.system.values.length > 1;
+  const needs = { broken: store.comparisons.length > 0, fixed: store.comparisons.length > 0, failed: store.failed?.includes(1), better: several, alike: several, worse: several };
+  const states = STATES.filter(([state]) => needs[state] ?? true);
+  const against = [...(store.comparisons.length ? [["baseline", "the baseline"]] : [[ANY, "nothing"]]), ...store.system.values.map((name) => [`system:${name}`, name])];
   const testbeds = [["any", "all"], ["primary", "where the metric decides"], ["all", "that have the metric"], ...store.testbeds.map((each) => [`testbed:${each.nodeid}`, each.name])];
   const errors = store.error_type.values.map((name) => [`=${name}`, name]).sort(([one], [other]) => inOrder(one, other));
   const facets = store.facetNames.filter((name) => name !== "system");
@@ -17,6 +20,7 @@ function controlsOf() {
     store.found.length ? listed("Cause", "cause", [[ANY, "any"], ...store.found.map((each, at) => [String(at), each.sentence])]) : null,
     errors.length ? listed("Error type", "error", [[ANY, "any"], ...errors]) : null,
     listed("System", "system", [[ANY, "all"], ...store.system.values.map((name) => [name, name])]),
+    several ? listed("Compared with", "minus", against) : null,
     listed("Testbed", "of", testbeds),
     listed("Value of", "metric", [[ANY, "what decides each"], ...[...primaries, ...others].map((name) => [name, name])]),
     sortControl(),

@@ -4,7 +4,8 @@ const ANY = "";
 const NONE = "none"; // cases without a value of a facet; values are "=value"
 const DASH = "dash"; // cases without a value or with "-": a matrix cell holds both
 const LOOK = "look"; // what a reader should look at
-const STATES = [[ANY, "any state"], [LOOK, "broken, missed or in error"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "fixed since the baseline"]];
+const STATES = [[ANY, "any state"], [LOOK, "broken, missed or in error"], ["scored", "scored"], ["error", "error"], ["skipped", "skipped"], ["asked", "all but skipped"], ["missed", "missed"], ["unscored", "scored, without a value"], ["failed", "its test failed"], ["broken", "broken since the baseline"], ["fixed", "fixed since the baseline"], ["better", "better than what it is compared with"], ["alike", "as good as what it is compared with"], ["worse", "worse than what it is compared with"]];
+const BY_SIGN = { better: 1, alike: 0, worse: -1 }; // states by the sign of the difference
 const SORTS = [["worst", "worst first"], ["order", "order of the data"], ["case", "name"], ["low", "value, lowest first"], ["high", "value, highest first"], ["change", "difference, worst first"], ["errors", "errors first"], ["slow", "slowest first"], ["dear", "dearest first"]];
 const WORST = { error_rate: "errors", n: "errors", latency_p50: "slow", latency_p95: "slow", cost_usd: "dear", tokens: "dear", model_calls: "dear", tool_calls: "slow" }; // for pseudo-metrics
 const FALLING = ["high", "errors", "slow", "dear"];
@@ -13,6 +14,7 @@ const firstMinus = () => (store.comparisons.length ? "baseline" : "");
 const noFilters = () => ({ search: "", of: "any", metric: ANY, system: ANY, state: ANY, error: ANY, cause: ANY, facets: Object.create(null), sort: "order", minus: firstMinus() });
 
 const metricAt = (row, filters) => filters.metric || primaryAt(row);
+const isAgainstSystem = (filters) => filters.minus.startsWith("system:");
 const hasFailed = (row) => Boolean(store.failed?.[row]);
 
 /** The filters of the first view: what broke, missed or ended in an error, if anything did. */
@@ -45,7 +47,17 @@ function stateTest(filters) {
     const ids = new Set(store.comparisons.filter((each) => !Object.keys(each.slice).length && isMeant(each)).flatMap((each) => each[state]));
     return (row) => ids.has(store.nodeid[row]);
   }
+  if (Object.hasOwn(BY_SIGN, state)) return sideTest(filters);
   return (row) => statusAt(row) === state;
+}
+
+/** Whether a case, over all its repeats, is better, as good or worse than what it is compared with. */
+function sideTest(filters) {
+  const change = changes(filters, true);
+  return (row) => {
+    const difference = change(row);
+    return difference !== null && Math.sign(isLower(metricAt(row, filters)) ? -difference : difference) === BY_SIGN[filters.state];
+  };
 }
 
 function ofTest(filters) {
@@ -79,23 +91,32 @@ function wantedOf(facet, value) {
   return codes.includes(-1) ? DASH : "=-";
 }
 
-/** The difference of each row's value from the baseline or another system; null if unknown. */
-function changes(filters) {
+/** The difference of each row's value, or with `ofCases` of its case's mean, from the baseline or another system; null if unknown. */
+function changes(filters, ofCases = false) {
   const { minus } = filters;
-  const theirs = new Map();
   const unit = (row) => `${metricAt(row, filters)} ${unitOf(row, true)}`;
-  if (minus.startsWith("system:")) {
-    for (let row = 0; row < store.rows; row += 1) {
-      const value = systemAt(row) === minus.slice(7) && metricAt(row, filters) !== null ? valueAt(row, metricAt(row, filters)) : null;
-      if (value !== null) theirs.set(unit(row), [...(theirs.get(unit(row)) ?? []), value]);
-    }
-  }
+  const own = (row) => `${metricAt(row, filters)} ${unitOf(row)}`;
+  const theirs = isAgainstSystem(filters) ? meansBy(unit, (row) => systemAt(row) === minus.slice(7), filters) : new Map();
+  const ours = ofCases && store.facets.repeat ? meansBy(own, () => true, filters) : null;
   return (row) => {
     const metric = metricAt(row, filters);
-    const value = metric === null || isPseudo(metric) ? null : valueAt(row, metric);
-    const before = minus === "baseline" ? store.before[metric]?.[row] ?? null : theirs.has(unit(row)) ? average(theirs.get(unit(row))) : null;
+    const value = metric === null || isPseudo(metric) ? null : ours ? ours.get(own(row)) ?? null : valueAt(row, metric);
+    const before = minus === "baseline" ? store.before[metric]?.[row] ?? null : theirs.get(unit(row)) ?? null;
     return value === null || before === null ? null : Math.round((value - before) * 1e6) / 1e6; // a baseline keeps six digits
   };
+}
+
+/** The mean of the values of some rows by a key. */
+function meansBy(key, isMeant, filters) {
+  const values = new Map();
+  for (let row = 0; row < store.rows; row += 1) {
+    const value = isMeant(row) && metricAt(row, filters) !== null ? valueAt(row, metricAt(row, filters)) : null;
+    if (value === null) continue;
+    const name = key(row);
+    if (values.has(name)) values.get(name).push(value);
+    else values.set(name, [value]);
+  }
+  return new Map([...values].map(([name, each]) => [name, average(each)]));
 }
 
 /** Key by badness: broken by their difference, then missed by their value, errors, the rest. */

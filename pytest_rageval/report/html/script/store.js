@@ -58,11 +58,13 @@ const metricsAt = (row) => testbedAt(row)?.metrics ?? [];
 const primaryAt = (row) => metricsAt(row)[0] ?? null;
 const scoreAt = (row, metric) => store.scores[metric]?.[row] ?? null;
 
+const OF_SYSTEMS = ["system", "workflow", "model"]; // facets of a system, not of a case
+
 /** Key of a row's case, the same for its repeats and, with `acrossSystems`, for every system. */
 function unitOf(row, acrossSystems = false) {
   const parts = [store.testbed.codes[row], acrossSystems ? "" : store.system.codes[row], store.case.codes[row]];
   for (const facet of store.facetNames) {
-    if (facet === "repeat" || facet === "knew" || (acrossSystems && facet === "system")) continue;
+    if (facet === "repeat" || facet === "knew" || (acrossSystems && OF_SYSTEMS.includes(facet))) continue;
     parts.push(store.facets[facet].codes[row]);
   }
   return parts.join("|");

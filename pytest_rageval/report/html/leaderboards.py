@@ -1,0 +1,75 @@
+"""The leaderboards of the page: several systems by a metric, with links to the cases that each won and lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_rageval.analysis.systems.matching import ALL
+from pytest_rageval.analysis.systems.ranks import ordinal
+from pytest_rageval.analysis.systems.separable import Best, Contrast
+from pytest_rageval.report.html.gate_bars import interval_bar
+from pytest_rageval.report.html.links import view_query
+from pytest_rageval.report.sections.matching import MATCHING
+from pytest_rageval.report.sections.systems import SYSTEMS, SystemRow
+from pytest_rageval.report.text.lines import interval
+
+__all__ = ["leaderboards_of"]
+
+
+def leaderboards_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a leaderboard for each primary metric of several systems, that of the most cases first."""
+    bests = {row.metric: row.best for row in MATCHING.stored(results) if row.best.scope == ALL}
+    by_metric: dict[str, list[SystemRow]] = {}
+    for row in SYSTEMS.stored(results):
+        by_metric.setdefault(row.metric, []).append(row)
+    known = results["plan"]["metrics"]
+    boards = [
+        {
+            "metric": metric,
+            "best": best.system,
+            "lower": not known.get(metric, {}).get("higher_is_better", True),
+            "rows": list(_rows(rows, best)),
+            "n": sum(row.n for row in rows),
+        }
+        for metric, rows in by_metric.items()
+        if (best := bests.get(metric)) is not None
+    ]
+    return sorted(boards, key=lambda board: -board["n"])
+
+
+def _rows(rows: Sequence[SystemRow], best: Best) -> Iterator[dict[str, Any]]:
+    others = {each.other: each for each in best.others}
+    values = [value for row in rows for value in (row.mean, *(row.ci95 or ())) if value is not None]
+    low, high = min(0.0, *values), max(1.0, *values)
+    for row in rows:
+        yield {
+            "system": row.system,
+            "rank": ordinal(row.rank),
+            "mean": "" if row.mean is None else f"{row.mean:.2f}",
+            "interval": interval(row.ci95),
+            "n": row.n,
+            "bar": None if row.mean is None else interval_bar(row.mean, row.ci95, low, high),
+            "to": f"cases&{_query(row, {'state': 'asked'})}",
+            **_against(row, others.get(row.system), best.system),
+        }
+
+
+def _against(row: SystemRow, found: Contrast | None, best: str) -> dict[str, Any]:
+    """Return the difference from the best system, and how often the system won, tied and lost against it."""
+    if found is None or found.difference is None:
+        return {"difference": "", "between": "", "sure": False, "duels": []}
+    between = None if found.ci95 is None else (-found.ci95[1], -found.ci95[0])
+    tied = found.n - found.won - found.lost
+    counts = (("won", "better", found.lost), ("tied", "alike", tied), ("lost", "worse", found.won))
+    compared = {"minus": f"system:{best}", "sort": "change"}
+    return {
+        "difference": f"{-found.difference:+.2f}".replace("-", "−") if abs(found.difference) >= 0.005 else "0.00",
+        "between": interval(between).replace("-", "−"),
+        "sure": found.separable,
+        "duels": [(word, n, f"cases&{_query(row, {**compared, 'state': state})}") for word, state, n in counts],
+    }
+
+
+def _query(row: SystemRow, view: Mapping[str, str]) -> str:
+    return view_query({"of": "primary", "metric": row.metric, "system": row.system, **view})

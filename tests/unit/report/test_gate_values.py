@@ -1,0 +1,48 @@
+"""The values of a gate have one style in every report, and are those that decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_rageval.analysis.baseline.paired import paired
+from pytest_rageval.analysis.baseline.regression import Regression
+from pytest_rageval.analysis.decisions.verdicts import GateResult
+from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.report.run.gate_values import gate_values, reason_beyond_values, values_of
+
+
+@pytest.mark.parametrize(
+    ("expr", "value", "was", "texts"),
+    [
+        ("accuracy >= 0.5", 0.25, None, ("–", "0.25")),
+        ("accuracy >= 0.8", 0.796875, None, ("–", "0.797")),
+        ("accuracy >= baseline - 0.02", 0.9286, 0.9333, ("0.933", "0.929")),
+        ("accuracy >= 0.5", None, None, ("–", "–")),
+        ("error_rate <= 1%", 0.07, None, ("–", "0.07")),
+        ("n >= 900", 907, None, ("–", "907")),
+        ("cost_usd <= 1", 0.00012, None, ("–", "0.00012")),
+    ],
+)
+def test_values_have_two_decimals_or_those_that_tell_them_apart(
+    expr: str, value: float | None, was: float | None, texts: tuple[str, str]
+) -> None:
+    assert gate_values(parse_gate(expr), value, was) == texts
+
+
+def test_a_baseline_gate_shows_the_cases_that_both_runs_have() -> None:
+    gate = parse_gate("accuracy >= baseline")
+    found = paired([1.0] * 8, [0.5] * 8)
+    result = GateResult(gate, "town", "failed", 0.25, 20, regression=Regression(found, 0.01, "worse"))
+    assert values_of(result) == (("1.00", "0.50"), 8)
+    assert values_of(replace(result, value=0.5)) == (("1.00", "0.50"), 20)
+    assert values_of(replace(result, regression=None)) == (("–", "0.25"), 20)
+
+
+def test_a_reason_that_repeats_the_values_is_only_its_place() -> None:
+    gate = parse_gate("accuracy[topic=*] >= baseline")
+    changed = "accuracy changed by -0.2 against the baseline, one-sided p 0.01 over 8 cases at topic=A"
+    assert reason_beyond_values(changed, gate, "topic=A") == "at topic=A"
+    assert reason_beyond_values("accuracy is 0.2", gate, "") == ""
+    assert reason_beyond_values("nothing was scored", gate, "topic=A") == "nothing was scored"
