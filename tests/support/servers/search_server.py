@@ -1,4 +1,4 @@
-"""Search servers on the loopback: osmem, which answers as OpenSearch, and one that passes on, counts and fails on plan."""
+"""Search servers on the loopback: osmem, which answers as OpenSearch, and one that passes on or fails on plan."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def osmem(**indexes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             stored = ask(f"{server.url}/_bulk?refresh=true", "".join(json.dumps(line) + "\n" for line in lines))
             assert stored["errors"] is False
         yield server.url
+    if server.process.stdout is not None:  # which the launcher leaves open
+        server.process.stdout.close()
 
 
 def ask(url: str, body: str) -> Any:
