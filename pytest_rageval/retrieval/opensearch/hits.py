@@ -37,9 +37,9 @@ def hits_of(content: bytes, label: str) -> list[Hit]:
     if reply.get("timed_out"):
         raise search_fault("timeout", label, "timed_out: it returned a part of the hits")
     shards = reply.get("_shards")
-    failed = shards.get("failed") if isinstance(shards, dict) else 0
-    if failed:
-        raise search_fault("server_error", label, f"{failed} of {shards.get('total')} shards failed{_why(shards)}")
+    if isinstance(shards, dict) and shards.get("failed"):
+        problem = f"{shards['failed']} of {shards.get('total')} shards failed{_why(shards)}"
+        raise search_fault("server_error", label, problem)
     outer = reply.get("hits")
     hits = outer.get("hits") if isinstance(outer, dict) else None
     if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get(ID), str) for hit in hits):

@@ -113,7 +113,7 @@ def test_quotes_and_braces_of_a_question_stay_text(upstream: str) -> None:
     ],
 )
 def test_a_refusal_says_what_the_server_says(
-    upstream: str, tmp_path: Path, params: dict[str, str], kind: str, sentence: str
+    upstream: str, tmp_path: Path, params: dict[str, Any], kind: str, sentence: str
 ) -> None:
     body = {"query": {"bool": {"must": [{"knn": {"v": {"vector": [1.0], "k": 5}}}, {"match": {"text": "{question}"}}]}}}
     (tmp_path / "knn.json").write_text(json.dumps(body))
@@ -138,7 +138,7 @@ def test_faults_are_retried_and_then_one_sentence(
     upstream: str, server: SearchServer, fault: Fault, kind: str, sentence: str
 ) -> None:
     server.upstream, server.plan = upstream, lambda number, body: fault if number < 3 else None
-    params = {"timeout": 0.2} if fault.kind == "hang" else {}
+    params: dict[str, Any] = {"timeout": 0.2} if fault.kind == "hang" else {}
     (found,) = searched(retriever(server.url, **params), "word1")
     assert (len(found), len(server.requests)) == (5, 3)
     server.plan = lambda number, body: fault
