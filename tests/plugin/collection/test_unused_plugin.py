@@ -28,7 +28,19 @@ ALLOWED = {
 }  # fmt: skip
 """What the plugin itself may load before a rag case is met."""
 
-HEAVY = ("bm25s", "numpy", "litellm", "mlflow", "pyarrow", "torch", "jinja2", "tabulate", "starlette", "uvicorn")
+HEAVY = (
+    "bm25s",
+    "numpy",
+    "litellm",
+    "mlflow",
+    "pyarrow",
+    "torch",
+    "jinja2",
+    "tabulate",
+    "starlette",
+    "uvicorn",
+    "httpx",
+)
 
 SCRIPT = """
 import json, sys

@@ -74,6 +74,9 @@ def test_a_session_searches_records_and_replays_without_the_server(
         "page": "guide",
     }  # fmt: skip
     assert live.outcomes["q1"]["calls"]["calls"] == 0  # a search is no call of a model
+    found, again = (run.outcomes["q1"]["answer"]["trace"][0] for run in (live, replayed))
+    assert found["detail"].pop("seconds") > 0
+    assert found == again == {"kind": "retrieve", "detail": {"retriever": "opensearch/passages"}}
     project.data([{**ROWS[0], "question": "Which museum opens?"}])
     missing = project.run("--rag-record-mode=none").outcomes["q1"]
     assert missing["error_type"] == "not_recorded"
