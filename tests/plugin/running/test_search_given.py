@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from support.projects.rag_project import Project, cases, mode  # noqa: F401
+from support.projects.rag_project import Project, Row, cases, mode  # noqa: F401
 from support.servers.openai_server import Fault, OpenAIServer
 from support.servers.search_server import SearchServer, osmem
 
@@ -29,7 +29,7 @@ from pytest_rageval import rag_case
 def test_it(rag):
     assert rag.answer.ranking.doc_ids[0] == "visit"
 """
-ROWS = [{"id": "q1", "question": "What opens at 9:00?", "answers": ["the museum"]}]
+ROWS: list[Row] = [{"id": "q1", "question": "What opens at 9:00?", "answers": ["the museum"]}]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
         yield server
 
 
-def made(project: Project, *lines: str, rows: list[dict[str, object]] = ROWS) -> None:
+def made(project: Project, *lines: str, rows: list[Row] = ROWS) -> None:
     params = [line for line in lines if not line.startswith("rag_")]
     settings = [line for line in lines if line.startswith("rag_")]
     project.file("pytest.ini", INI.rstrip() + "".join(f"\n    {line}" for line in params) + "\n" + "\n".join(settings))
