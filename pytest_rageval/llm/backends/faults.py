@@ -56,7 +56,7 @@ _SIGNS = {
 _NAMES: tuple[tuple[str, frozenset[str]], ...] = (
     ("too_large", frozenset({"ReplyTooLargeError"})),
     ("bad_address", frozenset({"NonHttpUrlClientError", "InvalidURL", "UnsupportedProtocol", "TooManyRedirects"})),
-    ("bad_address", frozenset({"UnusableClientError"})),
+    ("bad_address", frozenset({"RedirectError", "UnusableClientError"})),
     ("bad_protocol", frozenset({"BadStatusLine", "LineTooLong", "ContentEncodingError", "DecodingError"})),
     ("timeout", frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"})),
     ("truncated", frozenset({"ClientPayloadError", "ContentLengthError", "IncompleteRead", "IncompleteReadError"})),

@@ -14,7 +14,15 @@ from typing import Any
 
 from pytest_rageval.errors import MissingDependencyError
 
-__all__ = ["MAX_REPLY_BYTES", "HttpPosts", "ReplyTooLargeError", "UnusableClientError", "load", "status_error"]
+__all__ = [
+    "MAX_REPLY_BYTES",
+    "HttpPosts",
+    "RedirectError",
+    "ReplyTooLargeError",
+    "UnusableClientError",
+    "load",
+    "status_error",
+]
 
 MAX_REPLY_BYTES = 64 * 2**20
 """Default limit: decompressed bytes of a reply."""
@@ -25,6 +33,10 @@ MAX_REDIRECTS = 10
 
 class ReplyTooLargeError(Exception):
     """A reply is larger than the limit."""
+
+
+class RedirectError(Exception):
+    """A redirect turns the request into another, which a server may answer with something else."""
 
 
 class UnusableClientError(Exception):
@@ -62,6 +74,7 @@ class HttpPosts:
         Raises:
             MissingDependencyError: httpx is not installed.
             UnusableClientError: httpx cannot be set up.
+            RedirectError: a redirect drops the body, as 301 and 302 do.
             ReplyTooLargeError: the reply has more than ``limit`` bytes.
             httpx.HTTPStatusError: the status is an error; see `status_error`.
             Exception: any other error of httpx; a TimeoutError after ``timeout`` seconds.
@@ -144,6 +157,9 @@ async def _exchange(client: Any, request: Any, limit: int) -> bytes:
                     raise status_error(response.status_code, response.headers, content)
                 return content
             request = response.next_request
+            if request.method != "POST":
+                new = request.url.copy_with(query=None, userinfo=b"")
+                raise RedirectError(f"status {response.status_code} leads to {new} without the request's body")
         finally:
             await response.aclose()
     raise _httpx().TooManyRedirects(f"more than {MAX_REDIRECTS} redirects", request=request)

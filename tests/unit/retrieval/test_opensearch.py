@@ -168,6 +168,17 @@ def test_a_slow_server_passes_the_deadline(server: SearchServer) -> None:
     assert "there was no reply within the deadline of 0.2 s" in str(error)
 
 
+def test_a_redirect_that_drops_the_body_is_not_followed(server: SearchServer) -> None:
+    moved = b"HTTP/1.1 301 Moved\r\nlocation: /elsewhere?key=hidden\r\ncontent-length: 0\r\n\r\n"
+    server.plan = lambda number, body: Fault("raw", raw=moved)
+    error = fails(retriever(server.url))
+    assert (error.kind, error.attempts) == ("bad_address", 1)
+    assert f"status 301 leads to {server.url}/elsewhere without the request's body); correct url or url_env" in str(
+        error
+    )
+    assert len(server.requests) == 1
+
+
 def test_sixteen_searches_are_in_flight(upstream: str, server: SearchServer) -> None:
     server.upstream, server.delay_s = upstream, 0.05
     searched(retriever(server.url), *(f"word{number}" for number in range(40)))
