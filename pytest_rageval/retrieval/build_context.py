@@ -50,9 +50,13 @@ class SearchClient(Protocol):
 
     Attributes:
         refused: the refusal of its first request (``auth``, ``not_found``); every later search fails with it.
+        warning: what its searches show about its settings; None if nothing.
     """
 
     refused: ModelError | None
+
+    @property
+    def warning(self) -> str | None: ...
 
     async def close(self) -> None:
         """Close the connections."""

@@ -213,9 +213,9 @@ class Models:
             await client.close()
 
     def settle(self) -> list[str]:
-        """Sort the recordings; return warnings about failed writes, stale recordings and calls of no case."""
+        """Sort the recordings; return warnings about them, searches without hits and calls of no case."""
         http, cassettes = (self.__dict__.get(name) for name in ("http", "cassettes"))
-        warnings = [] if http is None else list(http.warnings)
+        warnings = [*([] if http is None else http.warnings), *filter(None, (each.warning for each in self._searches))]
         if cassettes is not None:
             cassettes.close()
             warnings += [*([] if cassettes.fault is None else [cassettes.fault]), *cassettes.warnings]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from pytest_rageval.errors import MissingDependencyError, ModelError, SystemContractError
 from pytest_rageval.llm.backends.http_posts import HttpPosts
@@ -25,6 +25,9 @@ __all__ = ["EXTRA", "KIND", "PURPOSE", "IndexClient"]
 KIND = "search"
 """The kind of these requests in recordings."""
 
+SEVERAL = 3
+"""Fewer searches without a hit are no reason for a warning."""
+
 PURPOSE, EXTRA = "the retriever 'opensearch'", "search"
 """For the message about a missing httpx."""
 
@@ -43,6 +46,8 @@ class IndexClient:
     ) -> None:
         self.refused: ModelError | None = None
         self._succeeded = False
+        self._searches = 0
+        self._has_found = False
         self._index = index
         self._headers = {
             "Content-Type": "application/json", "Accept-Encoding": "gzip", **credentials.headers
@@ -63,7 +68,7 @@ class IndexClient:
             SystemContractError: httpx is not installed.
         """
         if self._network.cassettes is None:
-            return cast("list[Hit]", await self._network.home(partial(self._sent, body)))
+            return self._counted(await self._network.home(partial(self._sent, body)))
         scope = current()
         request = Request(KIND, self._index.label, {}, body, scope.repeat)
         response = self._found(request, scope.meter)
@@ -73,6 +78,19 @@ class IndexClient:
         if not isinstance(hits, list):
             problem = f"the recording {request.key} of {request.model} has no hits; delete it and record it again"
             raise ModelError("malformed_response", problem, attempts=0)
+        return self._counted(hits)
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence if no search found anything: a server finds nothing in a field that no document has."""
+        if self._has_found or self._searches < SEVERAL:
+            return None
+        problem = f"none of {self._searches:,} searches of {self._index.label} found anything"
+        return f"{problem}; check text_field, filter and query in rag_retriever_params"
+
+    def _counted(self, hits: list[Hit]) -> list[Hit]:
+        self._searches += 1
+        self._has_found = self._has_found or bool(hits)
         return hits
 
     async def close(self) -> None:

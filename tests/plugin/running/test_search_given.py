@@ -118,6 +118,15 @@ def test_credentials_that_a_document_holds_are_masked(
     assert "museum:opens" not in (project.path / "results.json").read_text()
 
 
+def test_a_field_that_no_document_has_is_a_warning(project: Project, served: SearchServer) -> None:
+    made(project, rows=cases(*[f"What opens at {hour}:00?" for hour in range(3)]))
+    ini = project.path / "pytest.ini"
+    ini.write_text(ini.read_text() + "    text_field = txt\n")
+    run = project.run()
+    assert "warning: none of 3 searches of 127.0.0.1:" in run.prose
+    assert "found anything; check text_field, filter and query" in run.prose
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
