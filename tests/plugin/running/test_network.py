@@ -62,9 +62,14 @@ CASES = 16
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of the run: its exit status, seconds since the link was deleted, output, results.json, JUnit, and the question that hung.
+    """The end of the run.
 
-    ``is_freed`` is whether the lost machine listens again.
+    Attributes:
+        status: its exit status.
+        seconds: from the deletion of the link on.
+        text, results, junit: its output, results.json and JUnit file.
+        hung: the question in flight on the lost machine.
+        is_freed: whether the lost machine listens again.
     """
 
     status: int
