@@ -38,7 +38,7 @@ def stages_of(outcomes: Iterable[Outcome]) -> list[Stage]:
     """Return the stages of each system, in the order of its answers' traces.
 
     A stage is a step of an answer's trace with ``seconds``. The times of replayed answers are not measured, except
-    their retrieval, which always runs.
+    their retrieval, whose step has no seconds if it was replayed itself.
     """
     return _stages(
         ((outcome.system, kind), seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.collect.workflows import check_needs, setup_of
 from pytest_rageval.hooks.config.system_names import SystemName, named_system
 from pytest_rageval.hooks.prepare.environments import check_tools, fixture_environments
-from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over
+from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, retriever_over, with_embedder
 from pytest_rageval.model.chat import EMBEDDED
 from pytest_rageval.sandbox import open_sandbox
 from pytest_rageval.systems.parts import SystemParts
@@ -79,7 +79,7 @@ class ChainProject:
             environments=self.environments(facet) if any(each.do == "tool" for each in actions) else None,
             sandbox=self.sandbox,
             models=partial(collected.models.named, "rag_llm"),
-            retrievers=lambda kind, params: retriever_of_kind(kind, params, collected.corpus.passages, collected),
+            retrievers=self._named_retriever,
             setup=self.setup,
         )
 
@@ -112,7 +112,12 @@ class ChainProject:
         return models.named("rag_llm", self.model) if self.model else None
 
     def _retriever(self) -> Retriever | None:
-        return retriever_over(self.collected.corpus.passages, self.collected)
+        retriever = retriever_over(self.collected.corpus.passages, self.collected)
+        return with_embedder(retriever, self.collected.models.own_embedder)
+
+    def _named_retriever(self, kind: str, params: Mapping[str, object]) -> Retriever | None:
+        retriever = retriever_of_kind(kind, params, self.collected.corpus.passages, self.collected)
+        return with_embedder(retriever, self.collected.models.own_embedder)
 
 
 @contextmanager

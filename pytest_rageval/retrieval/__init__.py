@@ -10,6 +10,7 @@ BUILTIN: dict[str, str] = {
     "bm25": "pytest_rageval.retrieval.bm25:build",
     "dense": "pytest_rageval.retrieval.dense:build",
     "hybrid": "pytest_rageval.retrieval.hybrid:build",
+    "opensearch": "pytest_rageval.retrieval.opensearch.retriever:build",
     "pgvector": "pytest_rageval.retrieval.pgvector:build",
 }
 """Retriever name -> ``"module:attribute"`` of its `RetrieverFactory`, for a `Registry`."""

@@ -1,21 +1,33 @@
-"""The inputs of a retriever factory: corpus, settings, index store."""
+"""The inputs of a retriever factory: corpus, settings, index store, network."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_rageval.model.case import Passage
 from pytest_rageval.model.protocols import Retriever
 
 if TYPE_CHECKING:
+    from pytest_rageval.errors import ModelError
+    from pytest_rageval.llm.client.asker import Home
+    from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.retrieval.index_store import IndexStore
 
-__all__ = ["RetrieverFactory", "RetrieverParts", "Watch", "digest_of", "unwatched"]
+__all__ = [
+    "UNSHARED",
+    "Network",
+    "RetrieverFactory",
+    "RetrieverParts",
+    "SearchClient",
+    "Watch",
+    "digest_of",
+    "unwatched",
+]
 
 T = TypeVar("T")
 
@@ -33,6 +45,49 @@ def unwatched(items: Iterable[T], doing: str, /) -> Iterable[T]:
     return items
 
 
+class SearchClient(Protocol):
+    """The client of a search server.
+
+    Attributes:
+        refused: the refusal of its first request (``auth``, ``not_found``); every later search fails with it.
+        warning: what its searches show about its settings; None if nothing.
+    """
+
+    refused: ModelError | None
+
+    @property
+    def warning(self) -> str | None: ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+async def _here(make: Callable[[], Awaitable[Any]]) -> Any:
+    return await make()
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """What a retriever over the network shares with the models of a session.
+
+    Attributes:
+        most: maximum requests in flight, 1 or more.
+        cassettes: the recordings; None records nothing.
+        home: runs a coroutine function on the event loop that connections belong to.
+        keep: takes each client, to close it at the end of the session.
+    """
+
+    most: int = 16
+    cassettes: Cassettes | None = None
+    home: Home = _here
+    keep: Callable[[SearchClient], object] = lambda client: None
+
+
+UNSHARED = Network()
+"""The network of a retriever outside of a session."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetrieverParts:
     """The inputs of a retriever factory.
@@ -45,6 +100,7 @@ class RetrieverParts:
         folder: the base of relative paths in the settings.
         get: name -> factory of another retriever, for a retriever that combines several.
         watch: wraps a loop over many passages to show its progress.
+        network: what a retriever over the network uses.
     """
 
     passages: tuple[Passage, ...]
@@ -54,6 +110,7 @@ class RetrieverParts:
     folder: Path = Path()
     get: Callable[[str], RetrieverFactory] | None = None
     watch: Watch = unwatched
+    network: Network = UNSHARED
 
     @property
     def corpus_digest(self) -> str:

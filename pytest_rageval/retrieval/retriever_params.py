@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
 
 from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 
@@ -69,6 +70,14 @@ class Params:
         if len(set(value)) < len(value):
             raise _wrong(name, value, "each name once")
         return tuple(value)
+
+    def clauses(self, name: str) -> Mapping[str, Any] | list[Any] | None:
+        """Return a JSON object, or a list of them; None without the setting."""
+        value = self._value(name, None)
+        listed = value if isinstance(value, list) else [value]
+        if value is not None and not (listed and all(isinstance(each, dict) for each in listed)):
+            raise _wrong(name, value, 'a JSON object like {"term": {"lang": "en"}}, or a list of them')
+        return cast("Mapping[str, Any] | list[Any] | None", value)
 
     def finish(self) -> None:
         """Raise a `SettingError` for a setting that was never read."""

@@ -109,9 +109,9 @@ def _answer(value: object, generator: str, found: Found, generation_step: Step) 
 
 
 def _retrieval_step(found: Found) -> Step:
-    """Return the step of a search, with the retriever's name if its facts have one."""
-    detail = {"seconds": found.seconds}
-    return Step(RETRIEVE, {**detail, "retriever": found.retriever} if found.retriever else detail)
+    """Return the step of a search, with its seconds and the retriever's name, if known."""
+    detail = {"seconds": found.seconds, "retriever": found.retriever}
+    return Step(RETRIEVE, {name: value for name, value in detail.items() if value not in (None, "")})
 
 
 def _step(kind: str, start: float) -> Step:

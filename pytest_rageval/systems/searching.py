@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from pytest_rageval.errors import RagEvalError, RetrieverError, SystemContractError
+from pytest_rageval.llm.client.usage_meter import current
 from pytest_rageval.model.facts import facts_of, retriever_of
 from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.model.ranking import Ranking
@@ -28,12 +29,12 @@ class Found:
 
     Attributes:
         ranking: the passages, best first.
-        seconds: the time of the search, without waiting for a thread.
+        seconds: the time of the search, without waiting for a thread; None if it was replayed.
         retriever: the retriever's name in its facts; "" if it has none.
     """
 
     ranking: Ranking
-    seconds: float
+    seconds: float | None
     retriever: str = ""
 
 
@@ -55,10 +56,12 @@ class AsyncSearch:
         """Return at most ``k`` passages."""
         method: Any = getattr(self.retriever, "search", None)
         if is_async(method):
-            start = time.perf_counter()
+            start, meter = time.perf_counter(), current().meter
+            replays = meter.replays
             with _wrap_errors(self.retriever):
                 ranking = await method(question, k)
-            return _found(self.retriever, ranking, start)
+            found = _found(self.retriever, ranking, start)
+            return found if meter.replays == replays else replace(found, seconds=None)
         call = partial(search, self.retriever, question, k)
         if self.retriever is None or getattr(self.retriever, "in_place", False):
             return call()

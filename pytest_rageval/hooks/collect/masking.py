@@ -12,16 +12,20 @@ from pytest_rageval.hooks.config.options import Options
 
 __all__ = ["Masking"]
 
+CREDENTIALS = ("auth_env", "headers_env")
+"""Parameters of retrievers that name a variable with credentials."""
+
 
 class Masking:
     """Plugin: mask secrets in the reports of rag cases.
 
     Args:
-        config: pytest's; its ini setting ``rag_secrets`` adds variables until the session ends.
+        config: pytest's; its ini settings ``rag_secrets`` and ``rag_retriever_params`` add variables until the session
+            ends.
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        patterns = Options.secrets.read(config)
+        patterns = (*Options.secrets.read(config), *_credentials(config))
         if patterns:
             from pytest_rageval.llm.secrets import name_secrets
 
@@ -35,6 +39,12 @@ class Masking:
         if (report.sections or report.longrepr is not None) and ENTRY in item.stash:
             _mask_report(report)
         return report
+
+
+def _credentials(config: pytest.Config) -> list[str]:
+    """Return the variables that the retriever reads credentials from, also from settings that are refused later."""
+    lines = [line.partition("=") for line in config.getini(Options.retriever_params.ini)]
+    return [value.strip(' "') for name, _, value in lines if name.strip() in CREDENTIALS]
 
 
 def _mask_report(report: pytest.TestReport) -> None:

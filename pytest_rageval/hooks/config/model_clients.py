@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.model_scripts import Scripts, is_offline
 from pytest_rageval.hooks.config.options import Options
-from pytest_rageval.llm.client.usage_meter import Meter, renews
+from pytest_rageval.hooks.config.recordings import cassettes_of
+from pytest_rageval.llm.client.usage_meter import Meter
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.clients import Client, Embedder
     from pytest_rageval.llm.client.rate_limiter import Limiter
     from pytest_rageval.llm.recordings.cassettes import Cassettes
+    from pytest_rageval.retrieval.build_context import Network, SearchClient
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["ASYNC_DEFAULT", "KINDS", "Models"]
@@ -70,6 +72,7 @@ class Models:
         self.others: dict[str, None] = {}
         self._clients: dict[object, Asker[Any, Any]] = {}
         self._limiters: list[Limiter] = []
+        self._searches: list[SearchClient] = []
 
     @property
     def window(self) -> int:
@@ -78,8 +81,9 @@ class Models:
 
     @property
     def refusal(self) -> ModelError | None:
-        """The error that makes a model unusable (an invalid key, an unknown model); None if none occurred."""
-        return next((client.refused for client in self._clients.values() if client.refused is not None), None)
+        """The error that makes a model or search server unusable (an invalid key, an unknown name); None if none is."""
+        clients = (*self._clients.values(), *self._searches)
+        return next((client.refused for client in clients if client.refused is not None), None)
 
     @property
     def in_flight(self) -> int:
@@ -89,18 +93,14 @@ class Models:
     @cached_property
     def cassettes(self) -> Cassettes | None:
         """The recordings; None without a record mode."""
-        if self._options.record_mode is None:
-            return None
-        from pytest_rageval.llm.recordings.cassettes import Cassettes
+        return cassettes_of(self._options, self._recordings)
 
-        return Cassettes(
-            self._options.cassettes,
-            self._options.record_mode,
-            self._recordings,
-            root=self._options.folders[0],  # the rootdir
-            stale=self._options.stale_recordings,
-            renews=renews if self._options.record_cases else None,
-        )
+    @cached_property
+    def network(self) -> Network:
+        """What retrievers over the network share with the models: limit, recordings and event loop."""
+        from pytest_rageval.retrieval.build_context import Network
+
+        return Network(self._options.concurrency or ASYNC_DEFAULT, self.cassettes, self._on_loop, self._searches.append)
 
     @cached_property
     def http(self) -> HttpRecording | None:
@@ -209,13 +209,13 @@ class Models:
 
     async def close(self) -> None:
         """Close the clients' connections."""
-        for client in self._clients.values():
+        for client in (*self._clients.values(), *self._searches):
             await client.close()
 
     def settle(self) -> list[str]:
-        """Sort the recordings; return warnings about failed writes, stale recordings and calls of no case."""
+        """Sort the recordings; return warnings about them, searches without hits and calls of no case."""
         http, cassettes = (self.__dict__.get(name) for name in ("http", "cassettes"))
-        warnings = [] if http is None else list(http.warnings)
+        warnings = [*([] if http is None else http.warnings), *filter(None, (each.warning for each in self._searches))]
         if cassettes is not None:
             cassettes.close()
             warnings += [*([] if cassettes.fault is None else [cassettes.fault]), *cassettes.warnings]

@@ -114,13 +114,14 @@ class Options(Settings):
         help="the corpus to search: paths, globs or format:path, one per line",
         more="how-to/retrieval.md#search-your-documents")
     retriever = Setting("rag_retriever", parse=parsing.text, default="bm25",
-        help="retriever over rag_corpus: bm25, a registered name, or run:FILE", needs="rag_corpus",
+        help="retriever over rag_corpus (bm25, dense, hybrid, a registered name) or elsewhere (pgvector, opensearch, "
+        "run:FILE)", needs="rag_retriever",
         decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
     retriever_params = Setting("rag_retriever_params", parse=components.retriever_params, kind="linelist",
-        help="parameters of rag_retriever: 'name = value', one per line", needs="rag_corpus",
+        help="parameters of rag_retriever: 'name = value', one per line", needs="rag_retriever",
         decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
     top_k = Setting("rag_top_k", parse=parsing.passages,
-        help="number of passages to retrieve (default 5)", needs="rag_corpus",
+        help="number of passages to retrieve (default 5)", needs="rag_retriever",
         decides="systems", reported=True, more="how-to/retrieval.md#choose-a-retriever")
     chunking = Setting("rag_chunking", parse=parsing.text, default="none", needs="rag_corpus", reported=True,
         help="chunking of rag_corpus: none, tokens SIZE [OVERLAP], sentences SIZE [OVERLAP] or sections",

@@ -80,16 +80,25 @@ def _use(corpus: Corpus, collected: Collected | None, items: Sequence[pytest.Ite
     if users and passages is not None:
         check_judged(collected, users, passages)
     if users:
-        _make_retriever(collected, passages)
+        _make_retriever(collected, passages, items)
     _make_named(collected, items, passages)
 
 
-def _make_retriever(collected: Collected, passages: tuple[Passage, ...] | None) -> None:
+def _make_retriever(collected: Collected, passages: tuple[Passage, ...] | None, items: Sequence[pytest.Item]) -> None:
     """Build the session's retriever; raise `RagEvalError` for an invalid setting or index."""
     from pytest_rageval.hooks.prepare.retriever import retriever_over
 
     with _reported_later():
-        retriever_over(passages, collected)
+        retriever = retriever_over(passages, collected)
+        if getattr(retriever, "lacks_embedder", False) and collected.models.setting(EMBEDDER).name is None:
+            _check_embedder(items)
+
+
+def _check_embedder(items: Sequence[pytest.Item]) -> None:
+    """Raise `SettingError` if no fixture embeds questions either."""
+    if all(overridden(EMBEDDER, item) is None for item in items):
+        problem = 'rag_retriever_params has a query with "{vector}", and no model embeds the questions'
+        raise SettingError(f"{problem}; set rag_embedder_model, or override the fixture {EMBEDDER}")
 
 
 def _make_named(collected: Collected, items: Sequence[pytest.Item], passages: tuple[Passage, ...] | None) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.options import Options
@@ -14,15 +14,15 @@ from pytest_rageval.model.protocols import Retriever
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import RetrieverFactory
 from pytest_rageval.retrieval.adapt_retriever import adapted
-from pytest_rageval.retrieval.build_context import RetrieverParts, Watch
+from pytest_rageval.retrieval.build_context import UNSHARED, Network, RetrieverParts, Watch
 from pytest_rageval.retrieval.index_store import IndexStore
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
-    from pytest_rageval.model.protocols import Retriever
+    from pytest_rageval.model.chat import EmbeddingModel
 
 
-__all__ = ["built_retriever", "retriever_of_kind", "retriever_over", "store_in"]
+__all__ = ["built_retriever", "retriever_of_kind", "retriever_over", "store_in", "with_embedder"]
 
 
 def retriever_over(corpus: Iterable[object] | None, collected: Collected) -> Retriever | None:
@@ -60,7 +60,9 @@ def _of_kind(
 ) -> Retriever:
     retrievers, folder = collected.catalog.retrievers, collected.options.beside
     store, watch = store_in(collected.rootdir), collected.corpus.watch
-    return adapted(retrievers.get(kind)(RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch)))
+    network = collected.models.network
+    parts = RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch, network)
+    return adapted(retrievers.get(kind)(parts))
 
 
 def _checked(corpus: Iterable[object] | None) -> tuple[Passage, ...]:
@@ -75,7 +77,16 @@ def _checked(corpus: Iterable[object] | None) -> tuple[Passage, ...]:
 
 def _built(collected: Collected, passages: tuple[Passage, ...], digest: str) -> Retriever:
     retrievers, store = collected.catalog.retrievers, store_in(collected.rootdir)
-    return built_retriever(collected.options, retrievers, passages, digest, store, collected.corpus.watch)
+    watch, network = collected.corpus.watch, collected.models.network
+    return built_retriever(collected.options, retrievers, passages, digest, store, watch, network)
+
+
+def with_embedder(retriever: Retriever | None, embedder: Callable[[], EmbeddingModel | None]) -> Retriever | None:
+    """Return a retriever with the embedding model of its test, if it lacks one; any other unchanged."""
+    if not getattr(retriever, "lacks_embedder", False):
+        return retriever
+    whole: Retriever = cast("Any", retriever).with_embedder(embedder())
+    return whole
 
 
 def store_in(rootdir: Path) -> IndexStore:
@@ -90,7 +101,9 @@ def built_retriever(
     digest: str,
     store: IndexStore,
     watch: Watch,
+    network: Network = UNSHARED,
 ) -> Retriever:
     """Return the retriever of the ini over passages."""
-    parts = RetrieverParts(passages, options.retriever_params, digest, store, options.beside, retrievers.get, watch)
+    params, folder = options.retriever_params, options.beside
+    parts = RetrieverParts(passages, params, digest, store, folder, retrievers.get, watch, network)
     return adapted(retrievers.get(options.retriever)(parts))

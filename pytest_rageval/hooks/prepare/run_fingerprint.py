@@ -121,6 +121,9 @@ def _systems(collected: Collected) -> dict[str, str]:
     kind, _, path = options.retriever.partition(":")
     if kind == "run" and path:
         values["the file of rag_retriever"] = _content(options.beside / path)
+    query = options.retriever_params.get("query")
+    if kind == "opensearch" and isinstance(query, str):
+        values["the query of rag_retriever"] = _content(options.beside / Path(query).expanduser())
     scripts = {name: collected.models.scripts.path(name) for _, name in collected.models.names if is_script(name)}
     values |= {f"the file of {name}": _content(file) for name, file in scripts.items()}
     for responder in dict.fromkeys(entry.responder for entry in collected.entries):

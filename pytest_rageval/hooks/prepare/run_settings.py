@@ -39,6 +39,8 @@ def settings_of(options: Options) -> dict[str, str]:
     environment. results.json has systems and data in their own fields.
     """
     by_ini = {setting.ini: value for setting, value in options.items()}
+    # the default searches rag_corpus; others may need none
+    by_ini["rag_retriever"] = options.corpus or options.retriever != Options.retriever.default
     values = {
         setting.key: _reported(value)
         for setting, value in options.items()

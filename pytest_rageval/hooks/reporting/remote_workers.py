@@ -1,8 +1,9 @@
-"""Workers on other machines (xdist's ``--tx``): pass them settings, replace lost ones."""
+"""Workers on other machines (xdist's ``--tx``): pass them settings, notice and replace lost ones."""
 
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -13,10 +14,13 @@ import pytest
 from pytest_rageval.errors import RagEvalError, SettingError, ascii_safe, coded
 from pytest_rageval.hooks.config.options import Options
 
-__all__ = ["hold", "is_scattered", "join", "replace_here", "reporting_unreachable"]
+__all__ = ["hold", "is_scattered", "join", "keep_alive", "replace_here", "reporting_unreachable"]
 
 TOGETHER = ("loadfile", "loadscope")
 """Distribution modes that run all cases of a test function on one worker."""
+
+QUIET_S, PROBE_S, PROBES = 5, 5, 3
+"""Seconds of silence before the first probe, seconds between probes, and probes without a reply before a loss."""
 
 
 def is_scattered(node: Any) -> bool:
@@ -51,6 +55,29 @@ def join(node: Any) -> None:
         )
 
 
+def keep_alive(io: Any) -> None:
+    """Let the connection of a socket worker fail in 20 s if its other end can no longer be reached.
+
+    The system's TCP sends and answers the probes, so a busy worker is not lost. Otherwise a link that breaks without a
+    last packet would keep both ends waiting for ever.
+    """
+    connection = getattr(io, "sock", None)
+    if connection is None:
+        return
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    seconds = QUIET_S + PROBE_S * PROBES
+    for name, value in (
+        ("TCP_KEEPIDLE", QUIET_S),
+        ("TCP_KEEPALIVE", QUIET_S),  # its name on macOS
+        ("TCP_KEEPINTVL", PROBE_S),
+        ("TCP_KEEPCNT", PROBES),
+        ("TCP_USER_TIMEOUT", seconds * 1000),  # for data that was sent and not confirmed
+    ):
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    io.read = partial(_read_noting_errors, io, io.read)
+
+
 def hold(node: Any) -> None:
     """Ignore errors of commands to a lost worker: xdist is about to notice the loss."""
     node.sendcommand = partial(_send_or_ignore, node.sendcommand)
@@ -58,6 +85,8 @@ def hold(node: Any) -> None:
 
 def replace_here(node: Any, warn: Callable[[str], None]) -> None:
     """Replace a lost worker by one on this machine if its own machine cannot be reached.
+
+    A machine that stopped answering is not asked again: connecting to it could take minutes.
 
     Args:
         node: the lost worker, before xdist creates another.
@@ -70,6 +99,8 @@ def replace_here(node: Any, warn: Callable[[str], None]) -> None:
 
     def setup_node(spec: Any, putevent: Any) -> Any:
         try:
+            if spec.socket and (silent := getattr(node.gateway._io, "error", None)) is not None:
+                raise silent
             return make(manager, spec, putevent)
         except (OSError, EOFError, HostNotFound) as error:
             warn(f"{_name(spec)} was lost, and {_reason(error)}: a worker on this machine took its place")
@@ -98,6 +129,17 @@ def reporting_unreachable(config: pytest.Config) -> Generator[None]:
         problem = f"workers on other machines would not find what is given: {ascii_safe(str(error))}"
         wish = "give absolute paths below --rsyncdir, and options as --name=VALUE"
         raise pytest.UsageError(coded(SettingError(f"{problem}; {wish}", code="RAG504"))) from None
+
+
+def _read_noting_errors(io: Any, read: Callable[[int], bytes], count: int) -> bytes:
+    """Read from a connection; its ``error`` is why it failed, which execnet does not pass on."""
+    try:
+        return read(count)
+    except ConnectionError:  # the machine answers, and the worker is gone
+        raise
+    except OSError as error:
+        io.error = error
+        raise
 
 
 def _send_or_ignore(send: Callable[..., None], name: str, **arguments: object) -> None:

@@ -1,4 +1,4 @@
-"""Hooks of an xdist worker: send the plan, and leave out the tests of dead workers."""
+"""Hooks of an xdist worker: send the plan, leave out the tests of dead workers, and end if the link is cut."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ __all__ = ["WorkerReporting"]
 
 class WorkerReporting:
     """Plugin of xdist workers only."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """On another machine, notice a lost link: execnet then ends this worker, and its server listens again."""
+        config = session.config
+        if "rag_from" not in config.workerinput:  # type: ignore[attr-defined]
+            return
+        from pytest_rageval.hooks.reporting.remote_workers import keep_alive
+
+        for plugin in config.pluginmanager.get_plugins():
+            gateway = getattr(getattr(plugin, "channel", None), "gateway", None)  # of xdist's own plugin
+            if gateway is not None:
+                keep_alive(gateway._io)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:

@@ -74,10 +74,12 @@ def rag_corpus(pytestconfig: pytest.Config) -> tuple[Passage, ...] | None:
 
 
 @pytest.fixture(scope="session")
-def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.Config) -> Retriever | None:
+def rag_retriever(
+    rag_corpus: tuple[Passage, ...] | None, request: pytest.FixtureRequest, pytestconfig: pytest.Config
+) -> Retriever | None:
     """The retriever of the default system: the ini's, BM25 by default, over ``rag_corpus``; None without a corpus.
 
-    Run files and databases need no corpus.
+    Run files, databases and search servers need no corpus.
 
     Override it with your own: an object with ``search``, a retriever of LangChain or LlamaIndex, or any callable (see
     `adapted`). If the session has a model, an async retriever is awaited. A sync one runs in one separate thread, the
@@ -85,9 +87,10 @@ def rag_retriever(rag_corpus: tuple[Passage, ...] | None, pytestconfig: pytest.C
     there, or with ``check_same_thread=False``.
     """
     from pytest_rageval.hooks.collect.start import collected_of
-    from pytest_rageval.hooks.prepare.retriever import retriever_over
+    from pytest_rageval.hooks.prepare.retriever import retriever_over, with_embedder
 
-    return retriever_over(rag_corpus, collected_of(pytestconfig))
+    retriever = retriever_over(rag_corpus, collected_of(pytestconfig))
+    return with_embedder(retriever, lambda: request.getfixturevalue("rag_embedder"))
 
 
 @pytest.fixture(scope="session")

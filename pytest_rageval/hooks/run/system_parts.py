@@ -53,12 +53,13 @@ class PartsOfTests:
             responder: the system, if an option names it.
         """
         from pytest_rageval.hooks.prepare.environments import environments_for
+        from pytest_rageval.hooks.prepare.retriever import with_embedder
 
         collected = self._collected
         workflow = None if responder is None else workflow_of(collected, responder)
         needs = None if responder is None else needs_of(collected, responder)
         uses = (workflow is None or workflow.retrieves) and (needs is None or needs.retrieves)
-        retriever = self._known(self._retriever(request)) if uses else None
+        retriever = with_embedder(self._known(self._retriever(request)), lambda: embedder) if uses else None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
@@ -73,7 +74,7 @@ class PartsOfTests:
             environments_for(collected, request),
             self._open_sandbox,
             partial(collected.models.named, "rag_llm"),
-            partial(self._named_retriever, request),
+            partial(self._named_retriever, request, embedder),
             SystemSetup() if responder is None else setup_of(collected, responder),
         )
 
@@ -90,14 +91,15 @@ class PartsOfTests:
         return None
 
     def _named_retriever(
-        self, request: pytest.FixtureRequest, kind: str, params: Mapping[str, object]
+        self, request: pytest.FixtureRequest, embedder: Embedder | None, kind: str, params: Mapping[str, object]
     ) -> Retriever | None:
         """Return the retriever of a kind over the test's corpus."""
-        from pytest_rageval.hooks.prepare.retriever import retriever_of_kind
+        from pytest_rageval.hooks.prepare.retriever import retriever_of_kind, with_embedder
 
         has_own = overridden("rag_corpus", request.node) is not None
         corpus = request.getfixturevalue("rag_corpus") if has_own or self._collected.corpus.needed else None
-        return self._known(retriever_of_kind(kind, params, corpus, self._collected))
+        retriever = self._known(retriever_of_kind(kind, params, corpus, self._collected))
+        return with_embedder(retriever, lambda: embedder)
 
     def _known(self, retriever: Retriever | None) -> Retriever | None:
         """Return a retriever whose facts the session reports."""

@@ -6,12 +6,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_rageval.errors import ModelError, ascii_safe
 from pytest_rageval.llm.secrets import mask
 
-__all__ = ["fault", "is_of_http", "malformed", "model_error", "no_longest", "no_price", "retry_after"]
+__all__ = [
+    "HttpFault",
+    "fault",
+    "http_fault",
+    "is_of_http",
+    "malformed",
+    "model_error",
+    "no_longest",
+    "no_price",
+    "retry_after",
+]
 
 _LONGEST = 200
 _MASK = "[masked]"
@@ -46,6 +56,7 @@ _SIGNS = {
 _NAMES: tuple[tuple[str, frozenset[str]], ...] = (
     ("too_large", frozenset({"ReplyTooLargeError"})),
     ("bad_address", frozenset({"NonHttpUrlClientError", "InvalidURL", "UnsupportedProtocol", "TooManyRedirects"})),
+    ("bad_address", frozenset({"RedirectError", "UnusableClientError"})),
     ("bad_protocol", frozenset({"BadStatusLine", "LineTooLong", "ContentEncodingError", "DecodingError"})),
     ("timeout", frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"})),
     ("truncated", frozenset({"ClientPayloadError", "ContentLengthError", "IncompleteRead", "IncompleteReadError"})),
@@ -66,6 +77,20 @@ _TEXTS = {
 }
 
 
+class HttpFault(NamedTuple):
+    """Why a request failed.
+
+    Attributes:
+        kind: the kind of its `ModelError`.
+        detail: the server's message, in brackets after a space; "" without one.
+        retry_after: seconds to wait; None if the server does not say.
+    """
+
+    kind: str
+    detail: str
+    retry_after: float | None
+
+
 def model_error(error: BaseException, model: str, secrets: Iterable[str] = ()) -> ModelError:
     """Return the `ModelError` of an exception: its kind, the provider's message, and the requested wait.
 
@@ -74,12 +99,17 @@ def model_error(error: BaseException, model: str, secrets: Iterable[str] = ()) -
     """
     if isinstance(error, ModelError):
         return error
+    found = http_fault(error, secrets)
+    cause, advice = _MESSAGES[found.kind]
+    return ModelError(found.kind, f"the model {model} {cause}{found.detail}; {advice}", retry_after=found.retry_after)
+
+
+def http_fault(error: BaseException, secrets: Iterable[str] = ()) -> HttpFault:
+    """Return the kind of an exception, the server's message and the wait that it asks for; see `model_error`."""
     chain = tuple(_chain(error))
     kind = _kind(chain)
-    cause, advice = _MESSAGES[kind]
-    detail = "" if kind == "auth" else _provider_text(chain, kind, secrets)
     wait = next((seconds for each in chain if (seconds := retry_after(_headers(each))) is not None), None)
-    return ModelError(kind, f"the model {model} {cause}{detail}; {advice}", retry_after=wait)
+    return HttpFault(kind, "" if kind == "auth" else _provider_text(chain, kind, secrets), wait)
 
 
 def is_of_http(error: BaseException) -> bool:
@@ -199,7 +229,7 @@ def _message(error: BaseException) -> str:
     try:
         body = error.response.json()  # type: ignore[attr-defined]
         found = body["error"]
-        return str(found["message"] if isinstance(found, Mapping) else found)
+        return str((found.get("message") or found["reason"]) if isinstance(found, Mapping) else found)
     except Exception:  # a provider's reply may have any shape
         return ""
 

@@ -140,7 +140,7 @@ def _import_all(ways: Iterable[bool]) -> None:
     for plain in ways:
         with suppress(Exception):  # the first call imports it again and raises the error
             if plain:
-                from pytest_rageval.llm.backends.openai_http import load
+                from pytest_rageval.llm.backends.http_posts import load
 
                 load()
             else:

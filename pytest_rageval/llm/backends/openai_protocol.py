@@ -21,10 +21,12 @@ __all__ = [
     "CONNECTION",
     "EMBEDDING",
     "Endpoint",
+    "address_problem",
     "body_of",
     "completion_of",
     "embeddings_of",
     "error_in",
+    "fits_a_header",
     "parsed",
 ]
 
@@ -76,28 +78,29 @@ class Endpoint:
         """
         base = params.get("api_base") or params.get("base_url") or _variable("OPENAI_BASE_URL", "OPENAI_API_BASE")
         base = str(base or _DEFAULT_BASE).rstrip("/")
-        if problem := _address_problem(base):
+        if problem := address_problem(base):
             raise fault("bad_address", model, problem)
         key = str(params.get("api_key") or _variable("OPENAI_API_KEY") or "")
-        if not key or not _fits_a_header(key):
+        if not key or not fits_a_header(key):
             raise fault("auth", model)
         optional = {
             "OpenAI-Organization": params.get("organization") or _variable("OPENAI_ORGANIZATION", "OPENAI_ORG_ID"),
             "OpenAI-Project": _variable("OPENAI_PROJECT_ID"),
         }
         extra = {str(name): str(value) for name, value in (params.get("extra_headers") or {}).items()}
-        if invalid := next((name for name, value in extra.items() if not _fits_a_header(name + value)), None):
+        if invalid := next((name for name, value in extra.items() if not fits_a_header(name + value)), None):
             raise fault("bad_request", model, f"the header {invalid!a} has characters that HTTP does not allow")
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json", "Accept-Encoding": "gzip"}
         headers.update((name, str(value)) for name, value in optional.items() if value)
         return cls(base, {**headers, **extra}, params.get("extra_query") or {}, (key, *filter(None, extra.values())))
 
 
-def _fits_a_header(text: str) -> bool:
+def fits_a_header(text: str) -> bool:
+    """Return whether HTTP allows the characters of a text in a header."""
     return text.isascii() and text.isprintable()
 
 
-def _address_problem(base: str) -> str:
+def address_problem(base: str) -> str:
     """Return the problem of an address, "" for none."""
     try:
         parts = urlsplit(base)

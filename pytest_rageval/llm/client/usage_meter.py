@@ -39,6 +39,7 @@ class Meter:
         closed: whether it has been read for the last time; later calls are charged elsewhere.
         asked_model: whether a chat model was called, not only an embedding model.
         refused: why a request of the case was first refused; None if none was.
+        replays: the number of recordings that were replayed.
     """
 
     def __init__(self) -> None:
@@ -46,6 +47,7 @@ class Meter:
         self._calls = Calls()
         self._keys: dict[str, None] = {}
         self._replayed = False
+        self.replays = 0
         self.closed = False
         self.asked_model = False
         self.refused: RagEvalError | None = None
@@ -66,6 +68,7 @@ class Meter:
         with self._lock:
             self._keys[key] = None
             self._replayed = self._replayed or replayed
+            self.replays += replayed
 
     def take_over(self, calls: Calls) -> None:
         """Charge ``calls`` of an earlier run, without latency."""

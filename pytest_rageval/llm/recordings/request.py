@@ -57,8 +57,8 @@ class Request:
     are equal.
 
     Attributes:
-        kind: "model", "judge", "embedding", "system", "http" or "tool".
-        model: the name of the model, the system, the host or the environment.
+        kind: "model", "judge", "embedding", "system", "http", "tool" or "search".
+        model: the name of the model, the system, the host, the environment or the index with its server.
         params: other parameters that the reply depends on.
         messages: the conversation, the texts to embed or the arguments, as JSON.
         repeat: number of the case's repetition, from 1.

@@ -187,6 +187,8 @@ class ChainRun:
                 detail["retriever"] = found.retriever or action.retriever
         if step.is_recorded:
             detail["seconds"] = found.seconds  # without waiting for a thread
+            if found.seconds is None:
+                del detail["seconds"]
         return output
 
     async def _generate(self, action: Generate, prepared: Prepared) -> Output:

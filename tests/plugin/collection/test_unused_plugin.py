@@ -28,7 +28,19 @@ ALLOWED = {
 }  # fmt: skip
 """What the plugin itself may load before a rag case is met."""
 
-HEAVY = ("bm25s", "numpy", "litellm", "mlflow", "pyarrow", "torch", "jinja2", "tabulate", "starlette", "uvicorn")
+HEAVY = (
+    "bm25s",
+    "numpy",
+    "litellm",
+    "mlflow",
+    "pyarrow",
+    "torch",
+    "jinja2",
+    "tabulate",
+    "starlette",
+    "uvicorn",
+    "httpx",
+)
 
 SCRIPT = """
 import json, sys
@@ -104,6 +116,22 @@ def test_collecting_a_rag_case_loads_no_model_and_no_table(folder: Path) -> None
     assert "pytest_rageval.hooks.collect.session" in used
     for heavy in HEAVY:
         assert heavy not in used
+
+
+def test_a_run_over_a_corpus_loads_no_library_of_an_extra(folder: Path) -> None:
+    (folder / "pytest.ini").write_text("[pytest]\nrag_corpus = visit.md\n", encoding="utf-8")
+    (folder / "visit.md").write_text("The museum opens at 9:00.\n", encoding="utf-8")
+    (folder / "cases.jsonl").write_text(
+        '{"id": 1, "question": "What opens?", "answers": ["museum"]}\n', encoding="utf-8"
+    )
+    (folder / "test_rag.py").write_text(
+        "from pytest_rageval import rag_case\n@rag_case('jsonl:cases.jsonl')\ndef test_it(rag):\n"
+        "    assert rag.answer.ranking\n",
+        encoding="utf-8",
+    )
+    used = loaded(folder, "-p", "pytest_rageval.plugin")
+    assert "pytest_rageval.retrieval.bm25" in used
+    assert used.isdisjoint({"httpx", "litellm", "pyarrow", "ray", "torch"})
 
 
 def test_pytest_loads_the_installed_plugin(folder: Path) -> None:

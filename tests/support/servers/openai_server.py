@@ -148,6 +148,10 @@ class OpenAIServer(LoopbackServer):
             connection.transport.abort()
         await asyncio.sleep(0)  # lets the connections be lost
 
+    def accepts(self, path: str) -> bool:
+        """Return whether there is something to ask at ``path``."""
+        return path in PATHS
+
     def answer(self, path: str, body: Body) -> Mapping[str, Any]:
         """Return the JSON that answers ``body``."""
         if path.endswith("/embeddings"):
@@ -191,7 +195,7 @@ class _Connection(asyncio.Protocol):
     def requested(self, method: str, path: str, headers: Mapping[str, str], content: bytes) -> None:
         if method == "GET" and path == "/stats":
             self.write(200, self.server.stats)
-        elif method != "POST" or path not in PATHS:
+        elif method != "POST" or not self.server.accepts(path):
             self.write(404, error(f"no such path: {method} {path}", None))
         else:
             self.asked(Seen(path, headers, json.loads(content)))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import socket
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from execnet import HostNotFound, XSpec
+from execnet.gateway_base import get_execmodel
+from execnet.gateway_socket import SocketIO
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.reporting.remote_workers import hold, is_scattered, replace_here, reporting_unreachable
+from pytest_rageval.hooks.reporting.remote_workers import (
+    hold,
+    is_scattered,
+    keep_alive,
+    replace_here,
+    reporting_unreachable,
+)
 
 
 class Manager:
@@ -36,11 +45,34 @@ def test_a_lost_machine_is_replaced_by_this_one(error: Exception, told: str) -> 
     said: list[str] = []
     manager = Manager(error)
     for _ in range(2):  # a second one may be lost
-        replace_here(SimpleNamespace(nodemanager=manager), said.append)
+        replace_here(SimpleNamespace(nodemanager=manager, gateway=SimpleNamespace(_io=None)), said.append)
     assert manager.setup_node(XSpec("popen"), None) == "a worker of popen"
     assert said == []
     assert manager.setup_node(XSpec("socket=far:1"), None) == "a worker of popen"
     assert said == [f"{told}a worker on this machine took its place"]
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_KEEPIDLE"), reason="this system has no such option")
+def test_a_machine_that_stopped_answering_is_not_asked_again() -> None:
+    said: list[str] = []
+    listening = socket.create_server(("127.0.0.1", 0))
+    with listening, socket.create_connection(listening.getsockname()) as connected:
+        io = SocketIO(connected, get_execmodel("thread"))
+        keep_alive(io)
+        idle, between, probes = (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+        assert connected.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        options = [connected.getsockopt(socket.IPPROTO_TCP, option) for option in (idle, between, probes)]
+        assert options[0] + options[1] * options[2] == 20
+        connected.settimeout(0.01)
+        with pytest.raises(TimeoutError):  # as the probes of the system raise it
+            io.read(9)
+    manager = Manager(AssertionError("asked"))
+    node = SimpleNamespace(nodemanager=manager, gateway=SimpleNamespace(_io=io))
+    replace_here(node, said.append)
+    assert manager.setup_node(XSpec("socket=far:1"), None) == "a worker of popen"
+    assert said == ["socket=far:1 was lost, and TimeoutError timed out: a worker on this machine took its place"]
+    assert manager.setup_node(XSpec("popen"), None) == "a worker of popen"
+    assert len(said) == 1
 
 
 def test_a_command_to_a_worker_that_was_lost_ends_nothing() -> None:

@@ -42,6 +42,13 @@ def test_settings_in_reports_have_no_keys_and_addresses(
     assert "s3cret" not in str(settings)
 
 
+def test_a_retriever_without_a_corpus_is_reported(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".ini", pytest="[pytest]\nrag_retriever = opensearch\nrag_retriever_params =\n    index = docs\n")
+    settings = report_settings(pytester)
+    assert (settings["rag_retriever"], settings["rag_retriever_params"]) == ("opensearch", '{"index": "docs"}')
+    assert "rag_chunking" not in settings
+
+
 def test_reports_have_a_digest_of_each_prompt_file(pytester: pytest.Pytester) -> None:
     pytester.makefile(".ini", pytest=MODEL)
     pytester.makefile(".toml", prompts='system = "Answer."')

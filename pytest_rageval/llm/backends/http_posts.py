@@ -1,0 +1,204 @@
+"""Send POST requests with httpx, and read their replies up to a limit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from importlib import import_module
+from threading import Thread
+from time import perf_counter
+from typing import Any
+
+from pytest_rageval.errors import MissingDependencyError
+
+__all__ = [
+    "MAX_REPLY_BYTES",
+    "HttpPosts",
+    "RedirectError",
+    "ReplyTooLargeError",
+    "UnusableClientError",
+    "load",
+    "status_error",
+]
+
+MAX_REPLY_BYTES = 64 * 2**20
+"""Default limit: decompressed bytes of a reply."""
+
+MAX_REDIRECTS = 10
+"""Maximum redirects of one request."""
+
+
+class ReplyTooLargeError(Exception):
+    """A reply is larger than the limit."""
+
+
+class RedirectError(Exception):
+    """A redirect turns the request into another, which a server may answer with something else."""
+
+
+class UnusableClientError(Exception):
+    """httpx cannot be set up: proxies or certificates of the environment are invalid."""
+
+
+class HttpPosts:
+    """The connections of one backend. httpx reads proxies and certificates from the environment.
+
+    Use and close them on one event loop.
+
+    Args:
+        purpose: what needs httpx, for the message if it is missing.
+        extra: the extra that brings it.
+    """
+
+    def __init__(self, purpose: str = "asking a model", extra: str = "llm") -> None:
+        self._load = partial(load, purpose, extra)
+        self._clients: list[Any] = []
+        self._idle: list[Any] = []  # idle clients; each has one connection, because httpx's pool is slow with more
+        self._loaded = False
+
+    async def post(
+        self,
+        address: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        query: Mapping[str, Any] | None = None,
+        *,
+        timeout: float,
+        limit: int = MAX_REPLY_BYTES,
+    ) -> tuple[bytes, float]:
+        """Send one request; return the decompressed body of its reply and its seconds.
+
+        Raises:
+            MissingDependencyError: httpx is not installed.
+            UnusableClientError: httpx cannot be set up.
+            RedirectError: a redirect drops the body, as 301 and 302 do.
+            ReplyTooLargeError: the reply has more than ``limit`` bytes.
+            httpx.HTTPStatusError: the status is an error; see `status_error`.
+            Exception: any other error of httpx; a TimeoutError after ``timeout`` seconds.
+        """
+        client = await self._free_client()
+        start = perf_counter()
+        try:
+            request = client.build_request("POST", address, content=body, headers=headers, params=query or None)
+            content = await asyncio.wait_for(_exchange(client, request, limit), timeout)
+        finally:
+            if client in self._clients:
+                self._idle.append(client)
+        return content, perf_counter() - start
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        clients, self._clients, self._idle = self._clients, [], []
+        for client in clients:
+            await client.aclose()
+
+    async def _free_client(self) -> Any:
+        """Return an idle client or a new one."""
+        try:
+            if not self._loaded:
+                await asyncio.to_thread(self._load)  # do not block the loop while importing
+                self._loaded = True
+            if not self._idle:
+                self._clients.append(_client())
+                return self._clients[-1]
+            return self._idle.pop()
+        except MissingDependencyError:
+            raise
+        except Exception as error:  # httpx, ssl and the file system have errors of their own
+            raise UnusableClientError(str(error)) from error
+
+
+def status_error(status: int, headers: Mapping[str, str], content: bytes) -> Exception:
+    """Return the exception of an error status, with the decompressed body."""
+    httpx = _httpx()
+    kept_headers = [
+        (name, value) for name, value in headers.items() if name.lower() not in ("content-encoding", "content-length")
+    ]
+    response = httpx.Response(status, headers=kept_headers, content=content)
+    text = content[:2000].decode("utf-8", "replace")
+    error: Exception = httpx.HTTPStatusError(f"status {status}: {text}", request=None, response=response)
+    return error
+
+
+def load(purpose: str = "asking a model", extra: str = "llm") -> None:
+    """Import the first request's modules, and read the certificates.
+
+    Raises:
+        MissingDependencyError: httpx is not installed.
+    """
+    try:
+        _httpx()
+    except ModuleNotFoundError as error:
+        if error.name != "httpx":
+            raise
+        raise MissingDependencyError(purpose, extra) from None
+    _certificates(*_bundle())
+    import_module("httpcore")
+    anyio: Any = import_module("anyio")
+    warm_up = Thread(target=anyio.run, args=(anyio.sleep, 0))  # imports what connections on asyncio need
+    warm_up.start()  # anyio refuses to run in a thread whose test uses it
+    warm_up.join()
+
+
+async def _exchange(client: Any, request: Any, limit: int) -> bytes:
+    """Send one request; return the decompressed body of its reply, or raise for an error status.
+
+    Redirects are followed here because httpx would read and decompress each of them completely.
+    """
+    for _ in range(1 + MAX_REDIRECTS):
+        response = await client.send(request, stream=True)
+        try:
+            if response.next_request is None:
+                content = await _read(response, limit)
+                if response.status_code >= 400:
+                    raise status_error(response.status_code, response.headers, content)
+                return content
+            request = response.next_request
+            if request.method != "POST":
+                new = request.url.copy_with(query=None, userinfo=b"")
+                raise RedirectError(f"status {response.status_code} leads to {new} without the request's body")
+        finally:
+            await response.aclose()
+    raise _httpx().TooManyRedirects(f"more than {MAX_REDIRECTS} redirects", request=request)
+
+
+async def _read(response: Any, limit: int) -> bytes:
+    """Return the decompressed body of a reply; raise `ReplyTooLargeError` above ``limit`` bytes.
+
+    httpx decompresses whole chunks, which may grow a thousandfold; this function stops at the limit.
+    """
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
+        raise _httpx().DecodingError(f"its reply is encoded as {encoding}, and only gzip was asked for")
+    unzip = None if encoding in ("identity", "") else zlib.decompressobj(32 + zlib.MAX_WBITS)
+    content = bytearray()
+    async for chunk in response.aiter_raw():
+        try:
+            content += chunk if unzip is None else unzip.decompress(chunk, limit + 1 - len(content))
+        except zlib.error as error:
+            raise _httpx().DecodingError(str(error)) from None
+        if len(content) > limit:
+            raise ReplyTooLargeError(f"its reply is larger than {limit:,} bytes")
+    return bytes(content)
+
+
+def _client() -> Any:
+    client: Any = _httpx().AsyncClient(verify=_certificates(*_bundle()), timeout=None)
+    return client
+
+
+def _httpx() -> Any:
+    return import_module("httpx")
+
+
+def _bundle() -> tuple[str | None, str | None]:
+    return os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+
+
+@lru_cache(maxsize=2)
+def _certificates(file: str | None, folder: str | None) -> Any:
+    """Return httpx's TLS settings; read again only if the certificate variables change."""
+    return _httpx().create_ssl_context()

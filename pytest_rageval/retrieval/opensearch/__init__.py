@@ -1,0 +1,1 @@
+"""Search an index of OpenSearch or Elasticsearch over HTTP."""

@@ -1,0 +1,109 @@
+"""Read the reply of a search: whole, or an error."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_rageval.errors import CaseError, short_repr
+from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.retrieval.adapt_results import ranking_of
+from pytest_rageval.retrieval.opensearch.faults import search_fault
+from pytest_rageval.retrieval.opensearch.settings import ID, Index
+
+__all__ = ["Hit", "hits_of", "ranking_of_hits"]
+
+Hit = Mapping[str, Any]
+"""A hit with its ``_id``, ``_score`` and ``_source``."""
+
+_MISSING = object()
+
+
+def hits_of(content: bytes, label: str) -> list[Hit]:
+    """Return the hits of a reply, in the server's order.
+
+    Raises:
+        ModelError: the reply is no search result ("malformed_response"), or has only a part of it: the server ran out
+            of time ("timeout") or shards failed ("server_error").
+    """
+    try:
+        reply = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise search_fault("malformed_response", label, f"{type(error).__name__}: {error}") from None
+    if not isinstance(reply, dict):
+        raise search_fault("malformed_response", label, f"a JSON {type(reply).__name__} instead of an object")
+    if reply.get("timed_out"):
+        raise search_fault("timeout", label, "timed_out: it returned a part of the hits")
+    shards = reply.get("_shards")
+    if isinstance(shards, dict) and shards.get("failed"):
+        problem = f"{shards['failed']} of {shards.get('total')} shards failed{_why(shards)}"
+        raise search_fault("server_error", label, problem)
+    outer = reply.get("hits")
+    hits = outer.get("hits") if isinstance(outer, dict) else None
+    if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get(ID), str) for hit in hits):
+        raise search_fault("malformed_response", label, "no list of hits with ids")
+    return [{ID: hit[ID], "_score": hit.get("_score"), "_source": hit.get("_source") or {}} for hit in hits]
+
+
+def ranking_of_hits(hits: Sequence[Hit], index: Index, k: int) -> Ranking:
+    """Return the first ``k`` hits in the server's order; a hit without a text is a passage with an id alone.
+
+    Raises:
+        CaseError: a hit lacks ``id_field``, or its text or score has another type ("bad_ranking").
+    """
+    return ranking_of([_passage(hit, index) for hit in hits], k, "opensearch")
+
+
+def _passage(hit: Hit, index: Index) -> ScoredPassage:
+    name = hit[ID] if index.id_field == ID else _plain_text(hit, index, "id_field")
+    if not name:
+        raise _wrong(hit, index, f"has no {index.id_field}; set id_field to a field of every document")
+    text = _field(hit, index.text_field)
+    if text is _MISSING or text is None:
+        text = ""
+    if not isinstance(text, str):
+        raise _wrong(
+            hit, index, f"has a {type(text).__name__} in {index.text_field}; set text_field to a field of texts"
+        )
+    score = hit.get("_score")
+    if score is not None and (
+        isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score)
+    ):
+        raise _wrong(hit, index, f"has the score {short_repr(score)}, which is no number")
+    title, page = (_plain_text(hit, index, setting) for setting in ("title_field", "page_field"))
+    return ScoredPassage(name, None if score is None else float(score), text, title, page)
+
+
+def _plain_text(hit: Hit, index: Index, setting: str) -> str:
+    """Return a text or number of a hit as text; "" if it is missing."""
+    field = getattr(index, setting)
+    value = _field(hit, field) if field else None
+    if value is _MISSING or value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _wrong(hit, index, f"has a {type(value).__name__} in {field}; set {setting} to a field of texts")
+    return str(value)
+
+
+def _field(hit: Hit, name: str) -> Any:
+    """Return a field of a document: of its whole name, or else along its dots."""
+    value: Any = hit["_source"]
+    if isinstance(value, Mapping) and name in value:
+        return value[name]
+    for part in name.split("."):
+        value = value.get(part, _MISSING) if isinstance(value, Mapping) else _MISSING
+    return value
+
+
+def _why(shards: Mapping[str, Any]) -> str:
+    """Return the reason of the first failed shard, after a colon; "" without one."""
+    try:
+        return f": {shards['failures'][0]['reason']['reason']}"
+    except (KeyError, IndexError, TypeError):
+        return ""
+
+
+def _wrong(hit: Hit, index: Index, what: str) -> CaseError:
+    return CaseError("bad_ranking", f"the hit {short_repr(hit[ID])} of {index.label} {what}")

@@ -1,0 +1,115 @@
+"""The body of a search: a match on one field, or a user's JSON file with placeholders."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.errors import SettingError, did_you_mean, short_repr
+from pytest_rageval.folders import regular
+from pytest_rageval.retrieval.opensearch.settings import Index
+from pytest_rageval.retrieval.retriever_params import WHERE, Params
+
+__all__ = ["MATCH", "QueryTemplate", "template_of"]
+
+MATCH = "match"
+"""The default of ``query``."""
+
+QUESTION, COUNT, VECTOR = "{question}", "{k}", "{vector}"
+PLACEHOLDERS = (QUESTION, COUNT, VECTOR)
+
+_PLACEHOLDER = re.compile(r"\{\w+\}")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTemplate:
+    """The body of every search.
+
+    A value that is exactly ``"{question}"``, ``"{k}"`` or ``"{vector}"`` is replaced by the question, the number of
+    passages and the question's vector, as JSON values.
+
+    Attributes:
+        body: the body before the replacement.
+        needs_vector: whether it has the vector.
+    """
+
+    body: Mapping[str, Any]
+    needs_vector: bool
+
+    def filled(self, question: str, k: int, vector: Sequence[float] | None = None) -> dict[str, Any]:
+        """Return the body of one search."""
+        values: dict[str, Any] = {QUESTION: question, COUNT: k, VECTOR: None if vector is None else list(vector)}
+        filled: dict[str, Any] = _replaced(self.body, values)
+        return filled
+
+
+def template_of(params: Params, index: Index, folder: Path) -> QueryTemplate:
+    """Return the template of ``query`` and ``filter``, with ``size`` and ``_source`` if it has none.
+
+    Raises:
+        SettingError: the file is missing, is no JSON object, or has an unknown placeholder or none; or ``filter`` goes
+            with a file.
+    """
+    query, clauses = params.text("query", MATCH), params.clauses("filter")
+    if query == MATCH:
+        match: dict[str, Any] = {"match": {index.text_field: QUESTION}}
+        body = {"query": match if clauses is None else {"bool": {"must": [match], "filter": clauses}}}
+    elif clauses is not None:
+        raise SettingError(f"{WHERE} has both filter and the query {short_repr(query)}; write the filter into the file")
+    else:
+        body = _read(folder / Path(query).expanduser(), query)
+    used = {text for text in _texts(body) if text in PLACEHOLDERS}
+    return QueryTemplate({"size": COUNT, "_source": index.fields, **body}, VECTOR in used)
+
+
+def _read(path: Path, name: str) -> dict[str, Any]:
+    """Return the body in a file, with valid placeholders."""
+    try:
+        body = json.loads(regular(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise SettingError(f"{name}:{error.lineno}: the query is not JSON ({error.msg}); correct it") from None
+    except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        problem = f"{WHERE} has query = {short_repr(name)}, and that file cannot be read ({reason})"
+        raise SettingError(f"{problem}; write match, or a JSON file relative to the ini file") from None
+    if not isinstance(body, dict):
+        raise SettingError(f"{name}: the query is not a JSON object; write what a search of the server takes")
+    texts = [*_texts(body)]
+    for text in texts:
+        if text in PLACEHOLDERS:
+            continue
+        if _PLACEHOLDER.fullmatch(text):
+            raise SettingError(f"{name}: unknown placeholder {short_repr(text)}; {did_you_mean(text, PLACEHOLDERS)}")
+        part = next((each for each in PLACEHOLDERS if each in text), None)
+        if part is not None:
+            problem = f"{short_repr(text)} holds {part} inside a longer text"
+            raise SettingError(f"{name}: {problem}; only a whole value is replaced")
+    if not {QUESTION, VECTOR}.intersection(texts):
+        raise SettingError(
+            f'{name}: the query has neither "{QUESTION}" nor "{VECTOR}", so it would ignore the question'
+        )
+    return body
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text that is a value of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def _replaced(value: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(value, str):
+        return values.get(value, value)
+    if isinstance(value, Mapping):
+        return {key: _replaced(item, values) for key, item in value.items()}
+    return [_replaced(item, values) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,227 @@
+"""Workers on other machines over a network that breaks: network namespaces stand for the machines.
+
+One run serves all tests: the link to the machine "one" is deleted while it answers, and the clock of "two" is an hour
+behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
+from threading import Timer
+from typing import Any
+from xml.etree import ElementTree
+
+import execnet
+import pytest
+from support.processes.network_namespaces import Network, network
+
+SERVER = str(Path(execnet.__file__).parent / "script" / "socketserver.py")
+BEHIND = f"""
+import runpy, sys, time
+now = time.time
+time.time = lambda: now() - 3600
+sys.argv[0] = {SERVER!r}
+runpy.run_path({SERVER!r}, run_name="__main__")
+"""
+CONFTEST = """
+import os, pathlib, time
+import pytest
+
+asked = []
+
+def answer(query):
+    asked.append(query.question)
+    if os.environ["MACHINE"] == "one" and len(asked) == 2:
+        pathlib.Path("hanging").write_text(query.question)
+        time.sleep(600)
+    return os.environ["MACHINE"] + f" answers at {time.time()}"
+
+@pytest.fixture(scope="session")
+def rag_system():
+    return answer
+"""
+TEST = """
+from pytest_rageval import rag_case
+
+@rag_case("jsonl:cases.jsonl", metrics=["accuracy"], gates=["accuracy >= 0.5", "error_rate <= 0.5"])
+def test_it(rag):
+    ...
+"""
+CASES = 16
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The end of the run.
+
+    Attributes:
+        status: its exit status.
+        seconds: from the deletion of the link on.
+        text, results, junit: its output, results.json and JUnit file.
+        hung: the question in flight on the lost machine.
+        is_freed: whether the lost machine listens again.
+    """
+
+    status: int
+    seconds: float
+    text: str
+    results: dict[str, Any]
+    junit: str
+    hung: str
+    is_freed: bool
+
+    def answered_by(self, machine: str) -> list[dict[str, Any]]:
+        outcomes = self.results["outcomes"]
+        return [each for each in outcomes if each["status"] == "scored" and each["answer"]["text"].startswith(machine)]
+
+
+@contextmanager
+def machine(net: Network, name: str, address: str, folder: Path, *script: str) -> Iterator[tuple[str, Popen[str]]]:
+    """Serve workers in a namespace; yield their address and the process."""
+    folder.mkdir()
+    command = net.command(name, sys.executable, "-u", *(script or (SERVER,)), f"{address}:0")
+    with Popen(command, cwd=folder, stdout=PIPE, text=True, env={**os.environ, "MACHINE": name}) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(rf"\('{address}', (\d+)\)", process.stdout.readline())
+            assert found is not None
+            yield f"{address}:{found[1]}", process
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    """Run a session on three machines, and delete a link while it runs."""
+    folder = tmp_path_factory.mktemp("network")
+    project = folder / "project"
+    project.mkdir()
+    (project / "pytest.ini").write_text("[pytest]\n")
+    (project / "conftest.py").write_text(CONFTEST)
+    (project / "test_it.py").write_text(TEST)
+    rows = [{"id": f"q{number}", "question": f"Who? {number}", "answers": ["two", "one"]} for number in range(CASES)]
+    (project / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with network("desk", "one", "two") as net:
+        here, there = net.link("desk", "one")[1], net.link("desk", "two")[1]
+        with (
+            machine(net, "one", here, folder / "one") as (first, lost),
+            machine(net, "two", there, folder / "two", "-c", BEHIND) as (second, _),
+            (project / "output.txt").open("w") as output,
+        ):
+            words = (
+                "-m", "pytest", "--dist=load", f"--tx=socket={first}", f"--tx=socket={second}",
+                f"--rsyncdir={project}", str(project), "-Wignore::DeprecationWarning",
+                f"--rag-json={project}/results.json", f"--junitxml={project}/junit.xml",
+            )  # fmt: skip
+            command = net.command("desk", sys.executable, *words)
+            environment = {**os.environ, "MACHINE": "desk"}
+            with Popen(command, cwd=project, stdout=output, stderr=STDOUT, env=environment) as run:
+                try:
+                    hung = _hanging(folder / "one", run)
+                    net.cut("desk", "one")
+                    start = time.monotonic()
+                    status = run.wait(120)
+                finally:
+                    run.kill()
+            seconds = time.monotonic() - start
+            is_freed = _listens(lost)
+    results = json.loads((project / "results.json").read_text())
+    return Ended(
+        status,
+        seconds,
+        (project / "output.txt").read_text(),
+        results,
+        (project / "junit.xml").read_text(),
+        hung,
+        is_freed,
+    )
+
+
+def _hanging(folder: Path, run: Popen[bytes]) -> str:
+    """Wait until a case hangs on a machine; return its question."""
+    for _ in range(1_200):
+        for path in folder.rglob("hanging"):
+            with suppress(OSError):
+                if question := path.read_text():
+                    return question
+        assert run.poll() is None
+        time.sleep(0.05)
+    pytest.fail("no case has hung")
+
+
+def _listens(server: Popen[str]) -> bool:
+    """Return whether a server that has executed its worker listens again; wait for it."""
+    timer = Timer(20, server.kill)
+    timer.start()
+    try:
+        return server.stdout is not None and any("Entering Accept loop" in line for line in server.stdout)
+    finally:
+        timer.cancel()
+
+
+def test_a_machine_that_can_no_longer_be_reached_costs_the_case_in_flight_alone(ended: Ended) -> None:
+    assert ended.status == 1, ended.text
+    errors = [each for each in ended.results["outcomes"] if each["status"] == "error"]
+    assert [each["question"] if "question" in each else f"Who? {each['case_id'][1:]}" for each in errors] == [
+        ended.hung
+    ]
+    assert "crashed while running" in errors[0]["error"]
+    assert sum(each["status"] == "scored" for each in ended.results["outcomes"]) == CASES - 1
+    assert [gate["status"] for gate in ended.results["gates"]] == ["passed", "passed"]
+    assert ended.text.count("a worker on this machine took its place") == 1
+    assert "INTERNALERROR" not in ended.text
+
+
+def test_the_loss_is_noticed_in_time(ended: Ended) -> None:
+    assert ended.seconds < 60
+
+
+def test_the_lost_machine_serves_the_next_run(ended: Ended) -> None:
+    assert ended.is_freed
+
+
+def test_the_other_machine_goes_on(ended: Ended) -> None:
+    assert len(ended.answered_by("two")) > 2
+    assert len(ended.answered_by("one")) == 1
+
+
+def test_a_clock_that_is_an_hour_behind_makes_no_negative_time(ended: Ended) -> None:
+    behind, told = ended.answered_by("two")[0], ended.answered_by("one")[0]
+    times = [float(each["answer"]["text"].split()[-1]) for each in (behind, told)]
+    assert times[1] - times[0] > 3_000  # the patch works
+    assert all(seconds >= 0 for seconds in _seconds(ended.results))
+    assert sum(1 for _ in _seconds(ended.results)) >= CASES - 1
+    suite = ElementTree.fromstring(ended.junit)  # noqa: S314 - written by pytest
+    assert all(float(each.attrib["time"]) >= 0 for each in suite.iter() if "time" in each.attrib)
+
+
+def _seconds(value: Any, name: str = "") -> Iterator[float]:
+    """Yield every number of a JSON value whose name says that it is a time."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _seconds(item, key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _seconds(item, name)
+    elif isinstance(value, int | float) and (name.endswith("_s") or name in ("seconds", "duration", "time")):
+        yield value
+
+
+def test_namespaces_and_links_are_removed_also_after_a_failure() -> None:
+    with suppress(ZeroDivisionError), network("left", "right") as net:
+        net.link("left", "right")
+        raise ZeroDivisionError
+    known = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    links = subprocess.run(["ip", "link"], capture_output=True, text=True, check=True).stdout
+    assert f"rageval-{os.getpid()}-" not in known
+    assert f"rv{os.getpid()}" not in links

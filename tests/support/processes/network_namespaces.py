@@ -1,0 +1,71 @@
+"""Machines of a network of their own: Linux network namespaces, joined by links that can be cut."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+__all__ = ["Network", "network"]
+
+
+class Network:
+    """Namespaces by name; each link has addresses of its own.
+
+    Args:
+        names: the names of the namespaces; the pid of this process makes them unique.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self.full = {name: f"rageval-{os.getpid()}-{name}" for name in names}
+        self._links: dict[tuple[str, str], str] = {}
+
+    def link(self, one: str, other: str) -> tuple[str, str]:
+        """Join two namespaces; return the address of each."""
+        number = len(self._links) + 1
+        devices = f"rv{os.getpid()}a{number}", f"rv{os.getpid()}b{number}"
+        addresses = f"10.77.{number}.1", f"10.77.{number}.2"
+        _ip("link", "add", devices[0], "netns", self.full[one], "type", "veth",
+            "peer", "name", devices[1], "netns", self.full[other])  # fmt: skip
+        for name, device, address in zip((one, other), devices, addresses, strict=True):
+            _ip("-n", self.full[name], "addr", "add", f"{address}/24", "dev", device)
+            _ip("-n", self.full[name], "link", "set", device, "up")
+        self._links[one, other] = devices[0]
+        return addresses
+
+    def cut(self, one: str, other: str) -> None:
+        """Delete a link."""
+        _ip("-n", self.full[one], "link", "del", self._links.pop((one, other)))
+
+    def command(self, name: str, *words: str) -> list[str]:
+        """Return a command that runs in a namespace."""
+        return ["ip", "netns", "exec", self.full[name], *words]
+
+
+@contextmanager
+def network(*names: str) -> Iterator[Network]:
+    """Make namespaces, and remove them with their links, also after a failure; skip where that is not allowed."""
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    if shutil.which("ip") is None:
+        pytest.skip("network namespaces need the command ip (Debian: iproute2)")
+    made = Network(*names)
+    try:
+        for full in made.full.values():
+            try:
+                _ip("netns", "add", full)
+            except subprocess.CalledProcessError as error:
+                pytest.skip(f"network namespaces are not allowed here: {error.stderr.strip()}")
+            _ip("-n", full, "link", "set", "lo", "up")
+        yield made
+    finally:
+        for full in made.full.values():
+            subprocess.run(["ip", "netns", "del", full], capture_output=True, check=False)
+
+
+def _ip(*words: str) -> None:
+    subprocess.run(["ip", *words], capture_output=True, text=True, check=True)

@@ -1,0 +1,165 @@
+"""The settings of the retriever opensearch: index, query, credentials, and what is refused in one sentence."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.registry import Registry
+from pytest_rageval.retrieval import BUILTIN
+from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
+from pytest_rageval.retrieval.opensearch.query import QueryTemplate, template_of
+from pytest_rageval.retrieval.opensearch.settings import Index, credentials_of, index_of
+from pytest_rageval.retrieval.retriever_params import Params
+
+NAMED = {"url": "https://search.example:9200/os/", "index": "passages"}
+INDEX = Index("http://localhost:9200", "passages")
+
+
+def template(folder: Path, body: object = None, **params: object) -> QueryTemplate:
+    if body is not None:
+        (folder / "query.json").write_text(body if isinstance(body, str) else json.dumps(body), encoding="utf-8")
+        params["query"] = "query.json"
+    return template_of(Params(params), INDEX, folder)
+
+
+def test_an_index_has_an_address_and_a_name_without_scheme() -> None:
+    index = index_of(Params(NAMED | {"index": "docs-*,old docs", "title_field": "title", "id_field": "meta.id"}))
+    assert index.address == "https://search.example:9200/os/docs-*,old%20docs/_search"
+    assert index.label == "search.example:9200/os/docs-*,old docs"
+    assert index.fields == ["text", "title", "meta.id"]
+
+
+def test_the_address_may_come_from_a_variable() -> None:
+    index = index_of(Params({"url_env": "SEARCH_URL", "index": "passages"}), {"SEARCH_URL": "http://localhost:9200/\n"})
+    assert index.address == "http://localhost:9200/passages/_search"
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"index": "passages"}, "names no search server; write url_env = VARIABLE, or url = https://HOST:9200"),
+        ({"url_env": "GONE", "index": "i"}, "url_env = 'GONE', but the environment has no such variable; set it to "),
+        ({**NAMED, "url_env": "GONE"}, "gives both url and url_env; give one of them"),
+        ({**NAMED, "url": "localhost:9200"}, "url is not the address of a search server: it does not begin with http"),
+        ({**NAMED, "url": "ftp://host"}, "it does not begin with http:// or https:// and a host"),
+        ({**NAMED, "url": "http://host:99999"}, "url is not the address of a search server: Port out of range"),
+        ({**NAMED, "url": "https://me:hidden@host"}, "it has credentials in its URL; write https://HOST:9200, and put"),
+        ({**NAMED, "url": "https://host?key=hidden"}, "it has a query; write https://HOST:9200"),
+        ({"url": NAMED["url"]}, "names no index for opensearch to search; write index = NAME"),
+        ({**NAMED, "text_field": ""}, "names no text_field for opensearch to search"),
+        ({**NAMED, "id_feld": "key"}, "has the unknown setting 'id_feld'; did you mean 'id_field'?"),
+        ({**NAMED, "attempts": 0}, "has attempts = 0; write a whole number of 1 or more"),
+        ({**NAMED, "timeout": 0}, "has timeout = 0; write a number of 0.001 or more"),
+        ({**NAMED, "filter": "lang:en"}, "has filter = 'lang:en'; write a JSON object like"),
+        (
+            {**NAMED, "filter": {}, "query": "query.json"},
+            "has both filter and the query 'query.json'; write the filter",
+        ),
+        ({**NAMED, "query": "gone.json"}, "has query = 'gone.json', and that file cannot be read (No such file or dir"),
+        ({**NAMED, "auth_env": "GONE"}, "auth_env = 'GONE', but the environment has no such variable; set it to user:"),
+        ({**NAMED, "headers_env": "GONE"}, "headers_env = 'GONE', but the environment has no such variable; set it to"),
+    ],
+)
+def test_an_invalid_setting_is_one_sentence(tmp_path: Path, params: dict[str, Any], sentence: str) -> None:
+    factory = Registry[RetrieverFactory]("retriever", BUILTIN).get("opensearch")
+    with pytest.raises(SettingError) as caught:
+        factory(RetrieverParts((), params, folder=tmp_path))
+    assert sentence in str(caught.value)
+    assert "hidden" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_by_default_the_question_is_matched_and_only_named_fields_return(tmp_path: Path) -> None:
+    assert template(tmp_path).filled('Who said "no"?', 7) == {
+        "size": 7,
+        "_source": ["text"],
+        "query": {"match": {"text": 'Who said "no"?'}},
+    }
+
+
+def test_a_filter_goes_beside_the_match(tmp_path: Path) -> None:
+    clause = {"term": {"lang": "en"}}
+    assert template(tmp_path, filter=clause).filled("q", 1)["query"] == {
+        "bool": {"must": [{"match": {"text": "q"}}], "filter": clause}
+    }
+
+
+def test_whole_values_of_a_file_are_replaced_by_json_values(tmp_path: Path) -> None:
+    match: dict[str, Any] = {"match": {"body": {"query": "{question}"}}}
+    near: dict[str, Any] = {"knn": {"v": {"vector": "{vector}", "k": "{k}"}}}
+    made = template(tmp_path, {"query": {"hybrid": {"queries": [match, near]}}, "size": 20, "{k}": "a key stays"})
+    assert made.needs_vector
+    question = '{k} "}], {vector}'
+    match, near = {"match": {"body": {"query": question}}}, {"knn": {"v": {"vector": [0.5, 1.0], "k": 3}}}
+    assert made.filled(question, 3, [0.5, 1.0]) == {
+        "query": {"hybrid": {"queries": [match, near]}},
+        "size": 20,
+        "_source": ["text"],
+        "{k}": "a key stays",
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ('{"query":\n  {"match": }}', "query.json:2: the query is not JSON (Expecting value); correct it"),
+        ([], "query.json: the query is not a JSON object"),
+        ({"query": {"match_all": {}}}, 'has neither "{question}" nor "{vector}", so it would ignore the question'),
+        ({"query": {"match": {"text": "{qestion}"}}}, "unknown placeholder '{qestion}'; did you mean '{question}'?"),
+        (
+            {"query": {"match": {"text": "title:{question}"}}},
+            "'title:{question}' holds {question} inside a longer text",
+        ),
+    ],
+)
+def test_a_file_that_would_search_for_something_else_is_refused(tmp_path: Path, body: object, sentence: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        template(tmp_path, body)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "header"),
+    [
+        ("elastic:pass:word 1", "Basic " + base64.b64encode(b"elastic:pass:word 1").decode()),
+        ("ApiKey VnVhQ2ZHY0JDZGJrUW0tZTVhT3g6", "ApiKey VnVhQ2ZHY0JDZGJrUW0tZTVhT3g6"),
+        ("Bearer abc.def", "Bearer abc.def"),
+    ],
+)
+def test_credentials_come_from_variables(value: str, header: str) -> None:
+    environment = {"AUTH": value, "EXTRA": '{"X-Tenant": "docs"}'}
+    params = Params({"auth_env": "AUTH", "headers_env": "EXTRA"})
+    credentials = credentials_of(params, sends=True, environment=environment)
+    assert credentials.headers == {"X-Tenant": "docs", "Authorization": header}
+    assert {value, "docs", header.partition(" ")[2]} <= set(credentials.secrets)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("auth_env", "hidden", "the variable AUTH of auth_env is neither user:password nor 'ApiKey KEY'; correct it"),
+        (
+            "auth_env",
+            "ApiKey hidden\tkéy",
+            "the header 'Authorization' of opensearch has characters that HTTP does not",
+        ),
+        ("headers_env", "X-Tenant: hidden", "the variable AUTH of headers_env is no JSON object like"),
+        ("headers_env", '{"X-Tenant": 5}', "the variable AUTH of headers_env is no JSON object like"),
+    ],
+)
+def test_malformed_credentials_are_not_shown(name: str, value: str, sentence: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        credentials_of(Params({name: "AUTH"}), sends=True, environment={"AUTH": value})
+    assert str(caught.value).startswith(sentence)
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_replay_needs_no_credentials() -> None:
+    params = Params({"auth_env": "GONE", "headers_env": "GONE"})
+    assert credentials_of(params, sends=False, environment={}).headers == {}
