@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import ssl
 import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -46,16 +45,6 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
     return monkeypatch
-
-
-def test_httpx_is_imported_without_its_program() -> None:
-    code = (
-        "import sys; from pytest_rageval.llm.backends.openai_http import load; load()\n"
-        "assert not {'rich', 'click', 'httpx._main'} & sys.modules.keys(), sorted(sys.modules)\n"
-        "import httpx._main"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_proxy_of_the_environment_is_asked(openai_server: OpenAIServer, no_proxy: pytest.MonkeyPatch) -> None:
