@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.jsonl import read_instance
@@ -21,12 +22,13 @@ from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.facets import matches, own_labels
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
+from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.rows import pack, row_of
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 
-__all__ = ["FIRST", "Leftovers", "leftovers_of", "rows_of", "score_chunk"]
+__all__ = ["FIRST", "Leftovers", "chunk_scorer", "leftovers_of", "rows_of", "score_chunk"]
 
 FIRST = 20
 """Number of ids that a list of leftovers names."""
@@ -60,12 +62,30 @@ class Leftovers:
         )
 
 
-def score_chunk(job: Job, chunk: bytes) -> bytes:
+def chunk_scorer(job: Job) -> ChunkFunction:
+    """Return the function that scores a chunk, in a form that any process can be sent."""
+    return ChunkFunction(f"{__name__}:score_chunk", job.encoded())
+
+
+def score_chunk(job: bytes, chunk: bytes) -> bytes:
     """Return the result of a chunk: a line with its leftovers, then its rows, compressed.
+
+    Args:
+        job: the job, encoded.
+        chunk: the lines of the chunk.
 
     Raises:
         DataError: a line is invalid, or a duplicate.
     """
+    return _scored(_job(job), chunk)
+
+
+@lru_cache(maxsize=1)
+def _job(encoded: bytes) -> Job:
+    return Job.decoded(encoded)
+
+
+def _scored(job: Job, chunk: bytes) -> bytes:
     cases, rows = _read(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
