@@ -14,7 +14,7 @@ from pytest_rageval.model.codec import encode_calls
 from pytest_rageval.model.derived_codec import decoder
 from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 
-__all__ = ["Outcomes", "pack", "row_of", "unpack"]
+__all__ = ["Outcomes", "line_of", "pack", "row_of", "unpack"]
 
 FACET, SCORE, REASON, USAGE = "facet.", "score.", "reason.", "usage."
 
@@ -23,6 +23,9 @@ _TEXTS = ("data", "said", "declined")
 _KNOWN = ("evidence", "answer_seen", "length")
 _DIAGNOSIS = ("type", "right", "grounded", "end", "why")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s", "total_tokens")
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Made once, because `json.dumps` makes an encoder in each call."""
 
 _ANSWERED = Answer("")
 """The answer of a stored row: its text stays in the file of answers."""
@@ -60,10 +63,14 @@ def _usage(outcome: Outcome) -> dict[str, Any]:
     return row
 
 
-def pack(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return rows as compressed JSON Lines; the same rows give the same bytes."""
-    text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
-    return gzip.compress(text.encode("utf-8"), compresslevel=4, mtime=0)
+def line_of(outcome: Outcome) -> bytes:
+    """Return the row of an outcome as a line of JSON."""
+    return f"{_encode(row_of(outcome))}\n".encode()
+
+
+def pack(lines: Iterable[bytes]) -> bytes:
+    """Return lines compressed; the same lines give the same bytes."""
+    return gzip.compress(b"".join(lines), compresslevel=4, mtime=0)
 
 
 def unpack(packed: bytes) -> Iterator[dict[str, Any]]:
