@@ -55,9 +55,5 @@ def content_id(text: str) -> str:
     return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
-_ENCODER = json.JSONEncoder(default=str)
-"""Made once, because `json.dumps` makes an encoder in each call."""
-
-
 def _digest(value: object) -> str:
-    return hashlib.sha256(_ENCODER.encode(value).encode("ascii")).hexdigest()[:LENGTH]
+    return hashlib.sha256(json.dumps(value, default=str).encode("ascii")).hexdigest()[:LENGTH]

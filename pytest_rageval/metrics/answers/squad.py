@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_ARTICLES = frozenset(("a", "an", "the"))
 _ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 
 _IN_NUMBERS = ".%‰"
@@ -71,12 +70,9 @@ def normalize(text: str, *, chinese: bool = False) -> str:
     separate if other punctuation is between them (5-10% is not 510%).
     """
     bare = _chinese_numbers(text) if chinese else nfkc(text).lower().replace("\u2212", "-").translate(_PUNCTUATION)
-    tokens = bare.split()
-    if bare.isascii() and "".join(tokens).isalnum():  # then a token is a word, and no pattern is needed, which is slow
-        return " ".join([token for token in tokens if token not in _ARTICLES])
     if "a" in bare or "the" in bare:
-        tokens = _ARTICLE.sub(" ", bare).split()
-    return " ".join(tokens)
+        bare = _ARTICLE.sub(" ", bare)
+    return " ".join(bare.split())
 
 
 def _chinese_numbers(text: str) -> str:
