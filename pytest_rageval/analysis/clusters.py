@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from pytest_rageval.analysis.statistics import Mean, clustered_interval, mean_of, mean_of_cases
-from pytest_rageval.analysis.units import Units, units_of_outcomes
+from pytest_rageval.analysis.units import Units, are_separate, units_of_outcomes
 from pytest_rageval.model.facets import KNEW, OF_SYSTEMS
 from pytest_rageval.model.outcome import Outcome
 
@@ -51,11 +51,18 @@ def mean_over(outcomes: Sequence[Outcome], values: Sequence[float | None], *, bi
 
     The interval is over independent units, see `pytest_rageval.analysis.units`.
     """
-    valued = [(outcome, value) for outcome, value in zip(outcomes, values, strict=True) if value is not None]
     if not repeated(outcomes):
-        single = [value for _, value in valued]
-        units = units_of_outcomes([outcome for outcome, _ in valued])
-        return over_units(mean_of(single, binary=binary, low=low), units, single, binary=binary, low=low)
+        single = [value for value in values if value is not None]
+        known = (
+            outcomes
+            if len(single) == len(outcomes)
+            else [o for o, v in zip(outcomes, values, strict=True) if v is not None]
+        )
+        mean = mean_of(single, binary=binary, low=low)
+        if are_separate(known):
+            return mean
+        return over_units(mean, units_of_outcomes(known), single, binary=binary, low=low)
+    valued = [(outcome, value) for outcome, value in zip(outcomes, values, strict=True) if value is not None]
     cases: dict[Key, list[float]] = {}
     first: dict[Key, Outcome] = {}
     for outcome, value in valued:

@@ -103,12 +103,18 @@ def matrix_of(
     """
     answered = [outcome for outcome in outcomes if outcome.status != "skipped"]
     grouped = present(above(row_facet), answered)
-    places = [(*place_of(outcome.facets, row_facet), outcome.facets.get(col_facet, "-")) for outcome in answered]
+    known: dict[tuple[str, str, str], tuple[str, str, str]] = {}  # one tuple of each place, as there are many outcomes
+    places = [
+        known.setdefault(place, place)
+        for outcome in answered
+        for place in [(*place_of(outcome.facets, row_facet), outcome.facets.get(col_facet, "-"))]
+    ]
 
     def cells(*by: int) -> dict[tuple[str, ...], Cell]:
+        keys = {place: tuple(place[at] for at in by) for place in known}
         by_place: dict[tuple[str, ...], list[Outcome]] = {}
         for place, outcome in zip(places, answered, strict=True):
-            by_place.setdefault(tuple(place[at] for at in by), []).append(outcome)
+            by_place.setdefault(keys[place], []).append(outcome)
         return {key: cell(group) for key, group in by_place.items()}
 
     def cell(group: Sequence[Outcome]) -> Cell:

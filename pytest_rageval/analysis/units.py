@@ -15,7 +15,7 @@ from typing import TypeVar
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["Link", "Units", "links_of", "units_of", "units_of_outcomes"]
+__all__ = ["Link", "Units", "are_separate", "links_of", "units_of", "units_of_outcomes"]
 
 CASE = ""
 """The kind of the link that every case has: its id."""
@@ -112,6 +112,16 @@ def units_of_outcomes(outcomes: Sequence[Outcome]) -> Units:
         names = tuple((CASE, each.system, each.case_id) for each in outcomes)
         return Units(names, len(set(names)), "")
     return units_of([links_of(each.case_id, each.system, each.facets, each.cluster) for each in outcomes])
+
+
+def are_separate(outcomes: Sequence[Outcome]) -> bool:
+    """Return whether no two of the outcomes depend on each other, with less memory than `units_of_outcomes` needs.
+
+    False may also mean that only their units can say: the same case under two systems is two units.
+    """
+    if any(DIALOGUE in each.facets or each.cluster in each.facets for each in outcomes):
+        return False
+    return len({each.case_id for each in outcomes}) == len(outcomes)
 
 
 def _root(parents: list[int], at: int) -> int:

@@ -25,7 +25,7 @@ JsonObject = dict[str, object]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_NUL = r"\u0000"
+_ESCAPE, _NUL = r"\u", r"\u0000"
 
 
 class _RefusedError(ValueError):
@@ -222,10 +222,8 @@ def _decode(text: str, start: int, name: str, line: int, wanted: str) -> tuple[o
     """Return the JSON value that starts at ``start``, in ``line``, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)
-        if _SURROGATE.search(text, start, end):
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        if text.find(_NUL, start, end) >= 0:
-            _refuse_nul(value)
+        if text.find(_ESCAPE, start, end) >= 0:
+            _check_escapes(text, start, end, value)
     except json.JSONDecodeError as error:
         line += text.count("\n", start, error.pos)
         problem = f"invalid JSON at column {error.colno} ({error.msg}), {wanted}"
@@ -240,6 +238,14 @@ def _decode(text: str, start: int, name: str, line: int, wanted: str) -> tuple[o
     else:
         return value, end
     raise DataError(f"{name}:{line}", problem)
+
+
+def _check_escapes(text: str, start: int, end: int, value: object) -> None:
+    """Refuse half of a surrogate pair and NUL characters, which only an escape can write."""
+    if _SURROGATE.search(text, start, end):
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    if text.find(_NUL, start, end) >= 0:
+        _refuse_nul(value)
 
 
 def _refuse_nul(value: object, place: str = "") -> None:

@@ -27,6 +27,7 @@ class Catalog:
     Attributes:
         corpora: format name -> reader (``(Path, str) -> Iterable[Document]``).
         datasets: format name -> loader (``Path -> tuple[Instance, ...]``).
+        engines: name -> factory of an engine of `rageval score`, which knows the built-in ones.
         metrics: metric name -> `Metric`.
         retrievers: name -> factory (``RetrieverParts -> Retriever``).
         systems: name -> factory (``SystemParts -> System``).
@@ -38,6 +39,7 @@ class Catalog:
     def __init__(self) -> None:
         self.corpora: Registry[Reader] = Registry("corpus format", "pytest_rageval.corpora:BUILTIN", _problem)
         self.datasets: Registry[Loader] = Registry("dataset format", "pytest_rageval.datasets:BUILTIN", _problem)
+        self.engines: Registry[Any] = Registry("engine", "pytest_rageval.scoring.engines:BUILTIN", _problem)
         self.pair_judges: Registry[PromptedJudge] = Registry("judge of pairs", "pytest_rageval.judges.pairwise:BUILTIN")
         self.metrics: Registry[Metric] = _Metrics(self.pair_judges)
         self.retrievers: Registry[RetrieverFactory] = Registry(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.jsonl import read_instance
@@ -19,14 +20,14 @@ from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.facets import matches, own_labels
-from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
+from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
-from pytest_rageval.scoring.rows import pack, row_of
+from pytest_rageval.scoring.rows import line_of, pack
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 
-__all__ = ["FIRST", "Leftovers", "leftovers_of", "rows_of", "score_chunk"]
+__all__ = ["FIRST", "Leftovers", "chunk_scorer", "leftovers_of", "rows_of", "score_chunk"]
 
 FIRST = 20
 """Number of ids that a list of leftovers names."""
@@ -60,26 +61,51 @@ class Leftovers:
         )
 
 
-def score_chunk(job: Job, chunk: bytes) -> bytes:
+def chunk_scorer(job: Job) -> ChunkFunction:
+    """Return the function that scores a chunk, in a form that any process can be sent."""
+    return ChunkFunction(f"{__name__}:score_chunk", job.encoded())
+
+
+def score_chunk(job: bytes, chunk: bytes) -> bytes:
     """Return the result of a chunk: a line with its leftovers, then its rows, compressed.
+
+    Args:
+        job: the job, encoded.
+        chunk: the lines of the chunk.
 
     Raises:
         DataError: a line is invalid, or a duplicate.
     """
+    return _scored(_job(job), chunk)
+
+
+@lru_cache(maxsize=1)
+def _job(encoded: bytes) -> Job:
+    return Job.decoded(encoded)
+
+
+def _scored(job: Job, chunk: bytes) -> bytes:
     cases, rows = _read(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
-    runner = Runner(DEFAULT_MARKERS)
-    outcomes: list[Outcome] = []
+    runner, asker = Runner(DEFAULT_MARKERS), _Asker()
+    lines: list[tuple[str, str, bytes]] = []  # the outcomes themselves would take much memory
+    left = Leftovers()
     names: set[str] = set()
     for testbed in job.testbeds:
         axes = testbed.settings.multiplied
         for task, name in _tasks(job, testbed, cases.get(testbed.file, ()), answers):
             names.update((name, task.case.id))
-            outcomes.append(runner.run(task, _asked(task, RecordedAnswerer(answers, task.system, name, axes))))
-    outcomes.sort(key=lambda outcome: (outcome.testbed, outcome.nodeid))
-    head = json.dumps(asdict(_leftovers(outcomes, answers.unused(names))))
-    return head.encode() + b"\n" + pack(map(row_of, outcomes))
+            outcome = runner.run(task, asker.ask(task, RecordedAnswerer(answers, task.system, name, axes)))
+            lines.append((outcome.testbed, outcome.nodeid, line_of(outcome)))
+            if outcome.error_type == "no_recorded_answer":
+                left += Leftovers(n_unanswered=1, unanswered=((outcome.case_id, outcome.system),))
+            if (outcome.length or 0) > LONG:
+                left += Leftovers(n_long=1)
+    lines.sort()
+    unused = answers.unused(names)
+    head = json.dumps(asdict(left + Leftovers(len(unused), tuple(unused[:FIRST]))))
+    return head.encode() + b"\n" + pack(line for _, _, line in lines)
 
 
 def leftovers_of(result: bytes) -> Leftovers:
@@ -94,18 +120,27 @@ def rows_of(result: bytes) -> bytes:
     return result[result.index(b"\n") + 1 :]
 
 
-def _asked(task: Task, answerer: RecordedAnswerer) -> Asked:
-    """Return a recorded answer as `Desk.ask` does, without the models and traces of a session."""
-    meter = Meter()
-    outer = SCOPE.set(Scope(meter))
-    answer, fault = None, None
-    try:
-        answer = answerer(task.case)
-    except CaseError as error:
-        answer, fault = answer_before(error), error
-    finally:
-        SCOPE.reset(outer)
-    return Asked(answer, fault, calls=meter.calls if meter.calls.calls else None)
+class _Asker:
+    """Reads recorded answers as `Desk.ask` asks a system, without the models and traces of a session."""
+
+    def __init__(self) -> None:
+        self._meter = Meter()
+
+    def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
+        """Return the recorded answer to a task, with the calls that its usage counts."""
+        outer = SCOPE.set(Scope(self._meter))
+        answer, fault = None, None
+        try:
+            answer = answerer(task.case)
+        except CaseError as error:
+            answer, fault = answer_before(error), error
+        finally:
+            SCOPE.reset(outer)
+        calls = self._meter.calls
+        if not calls.calls:  # the next case can use the meter, which takes time to make
+            return Asked(answer, fault)
+        self._meter = Meter()
+        return Asked(answer, fault, calls=calls)
 
 
 def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recorded]]:
@@ -161,12 +196,6 @@ def _tasks(
 def _shown(name: str, case: Case) -> str:
     """Return the name of a case in reports, unique in all chunks: its id, with its setting."""
     return case.id + name.removeprefix(safe(case.id)) if name.startswith(safe(case.id)) else f"{case.id}-{name}"
-
-
-def _leftovers(outcomes: Sequence[Outcome], unused: Sequence[str]) -> Leftovers:
-    unanswered = sorted((o.case_id, o.system) for o in outcomes if o.error_type == "no_recorded_answer")
-    n_long = sum((outcome.length or 0) > LONG for outcome in outcomes)
-    return Leftovers(len(unused), tuple(unused[:FIRST]), len(unanswered), tuple(unanswered[:FIRST]), n_long)
 
 
 LONG = 2**20

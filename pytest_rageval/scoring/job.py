@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from importlib.metadata import version
+from typing import Any
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.engine.diagnosis import first_correctness
@@ -68,6 +70,19 @@ class Job:
     systems: Mapping[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
     facets: frozenset[str] = frozenset()
 
+    def encoded(self) -> bytes:
+        """Return the job as bytes, which any process can read."""
+        return json.dumps(asdict(self), default=sorted).encode()
+
+    @classmethod
+    def decoded(cls, plain: bytes) -> Job:
+        """Return the job that `encoded` encoded."""
+        values = _with_tuples(json.loads(plain))
+        testbeds = tuple(
+            ScoredTestbed(**each | {"settings": _settings(each["settings"])}) for each in values["testbeds"]
+        )
+        return cls(**values | {"testbeds": testbeds, "facets": frozenset(values["facets"])})
+
     @cached_property
     def digest(self) -> str:
         """Digest of all that decides the scores of a chunk with given bytes."""
@@ -77,6 +92,17 @@ class Job:
         ]
         parts = [version("pytest-rageval"), testbeds, sorted(self.systems.items()), sorted(self.facets)]
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _settings(plain: dict[str, Any]) -> Settings:
+    return Settings(**plain | {"explicit": frozenset(plain["explicit"])})
+
+
+def _with_tuples(plain: Any) -> Any:
+    """Return decoded JSON with tuples instead of lists."""
+    if isinstance(plain, dict):
+        return {key: _with_tuples(value) for key, value in plain.items()}
+    return tuple(map(_with_tuples, plain)) if isinstance(plain, list) else plain
 
 
 def _plain(settings: Settings) -> dict[str, object]:

@@ -86,7 +86,7 @@ def plan_of(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome]) -> P
 def outcomes_of(parts: Iterable[bytes], clusters: Mapping[str, str], *, details: bool) -> list[Outcome]:
     """Return the outcomes of packed rows, in the order of the parts."""
     outcomes = Outcomes(clusters, details=details)
-    return [outcomes.decode(row) for part in parts for row in unpack(part)]
+    return [outcomes.decode_line(line) for part in parts for line in unpack(part)]
 
 
 def figures_of(

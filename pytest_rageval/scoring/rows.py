@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_rageval.analysis.usage import answered
@@ -14,15 +14,18 @@ from pytest_rageval.model.codec import encode_calls
 from pytest_rageval.model.derived_codec import decoder
 from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 
-__all__ = ["Outcomes", "pack", "row_of", "unpack"]
+__all__ = ["Outcomes", "line_of", "pack", "row_of", "unpack"]
 
 FACET, SCORE, REASON, USAGE = "facet.", "score.", "reason.", "usage."
 
-_PLAIN = ("nodeid", "case_id", "testbed", "system", "status")
-_TEXTS = ("data", "said", "declined")
-_KNOWN = ("evidence", "answer_seen", "length")
+_OWN = ("nodeid", "case_id", "data", "said", "length")
+_PLAIN = ("testbed", "system", "status")
+_KNOWN = ("evidence", "answer_seen")
 _DIAGNOSIS = ("type", "right", "grounded", "end", "why")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s", "total_tokens")
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Made once, because `json.dumps` makes an encoder in each call."""
 
 _ANSWERED = Answer("")
 """The answer of a stored row: its text stays in the file of answers."""
@@ -30,7 +33,8 @@ _ANSWERED = Answer("")
 
 def row_of(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome as a row; a key without a value is left out."""
-    row: dict[str, Any] = {name: getattr(outcome, name) for name in _PLAIN}
+    row = {name: value for name in _OWN if (value := getattr(outcome, name)) not in (None, "")}
+    row |= {name: getattr(outcome, name) for name in _PLAIN}
     if outcome.error is not None:
         row |= {"error_type": outcome.error_type, "error": outcome.error}
     for name, value in outcome.facets.items():
@@ -40,7 +44,8 @@ def row_of(outcome: Outcome) -> dict[str, Any]:
             row[REASON + name] = score.reason
         else:
             row[SCORE + name] = score.value
-    row |= {name: value for name in _TEXTS if (value := getattr(outcome, name))}
+    if outcome.declined:
+        row["declined"] = True
     row |= {name: value for name in _KNOWN if (value := getattr(outcome, name)) is not None}
     if outcome.diagnosis is not None:
         row["diagnosis"] = [getattr(outcome.diagnosis, name) for name in _DIAGNOSIS]
@@ -60,16 +65,26 @@ def _usage(outcome: Outcome) -> dict[str, Any]:
     return row
 
 
-def pack(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return rows as compressed JSON Lines; the same rows give the same bytes."""
-    text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
-    return gzip.compress(text.encode("utf-8"), compresslevel=4, mtime=0)
+def line_of(outcome: Outcome) -> bytes:
+    """Return the row of an outcome as a line of JSON."""
+    return f"{_encode(row_of(outcome))}\n".encode()
 
 
-def unpack(packed: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the rows that `pack` packed."""
-    for line in gzip.decompress(packed).splitlines():
-        yield json.loads(line)
+def pack(lines: Iterable[bytes]) -> bytes:
+    """Return lines compressed; the same lines give the same bytes."""
+    return gzip.compress(b"".join(lines), compresslevel=4, mtime=0)
+
+
+def unpack(packed: bytes) -> list[bytes]:
+    """Return the lines that `pack` packed."""
+    return gzip.decompress(packed).splitlines()
+
+
+_SHARED = b',"testbed":'
+"""Where the part of a line begins that many lines share; a text in JSON cannot hold this, because of its quotes."""
+
+_CACHED = 10_000
+"""Number of these parts that are decoded once."""
 
 
 class Outcomes:
@@ -85,35 +100,50 @@ class Outcomes:
         self._details = details
         self._facets: dict[object, dict[str, str]] = {}
         self._scores: dict[object, dict[str, Score]] = {}
-        self._names: dict[str, str] = {}
+        self._names: dict[str, Any] = {}
+        self._shared: dict[bytes, dict[str, Any]] = {}
+
+    def decode_line(self, line: bytes) -> Outcome:
+        """Return the outcome of a line."""
+        start, _, rest = line.partition(_SHARED)
+        fields = self._shared.get(rest)
+        if fields is None:
+            fields = self._fields(json.loads(b'{"testbed":' + rest))
+            if len(self._shared) < _CACHED:
+                self._shared[rest] = fields
+        return self._outcome(json.loads(start + b"}"), fields)
 
     def decode(self, row: Mapping[str, Any]) -> Outcome:
         """Return the outcome of a row."""
+        return self._outcome(row, self._fields(row))
+
+    def _outcome(self, own: Mapping[str, Any], shared: Mapping[str, Any]) -> Outcome:
+        nodeid = own["nodeid"]
+        case_id = nodeid if own["case_id"] == nodeid else own["case_id"]
+        if not self._details:
+            return Outcome(nodeid=nodeid, case_id=case_id, **shared)
+        data, said = own.get("data", ""), own.get("said", "")
+        return Outcome(nodeid=nodeid, case_id=case_id, data=data, said=said, length=own.get("length"), **shared)
+
+    def _fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of an outcome that other rows may share."""
         facets, scores = [], []
         for name, value in row.items():
             if name.startswith(FACET):
                 facets.append((name, value))
             elif name.startswith((SCORE, REASON)):
                 scores.append((name, value))
-        one = self._names.setdefault
-        nodeid, testbed, system = row["nodeid"], row["testbed"], row["system"]
-        case_id = nodeid if row["case_id"] == nodeid else row["case_id"]
-        details: dict[str, Any] = self._detailed(row) if self._details else {}
-        return Outcome(
-            nodeid=nodeid,
-            case_id=case_id,
-            testbed=one(testbed, testbed),
-            facets=self._facets_of(tuple(facets)),
-            system=one(system, system),
-            status=row["status"],
-            answer=_answer(row) if "answered" in row else None,
-            scores=self._scores_of(tuple(scores)),
-            error=row.get("error"),
-            error_type=row.get("error_type"),
-            calls=decoder(Calls)(row["calls"]) if "calls" in row else None,
-            cluster=self._clusters[testbed],
-            **details,
-        )
+        fields = {name: self._names.setdefault(row[name], row[name]) for name in _PLAIN}
+        fields |= {
+            "facets": self._facets_of(tuple(facets)),
+            "answer": _answer(row) if "answered" in row else None,
+            "scores": self._scores_of(tuple(scores)),
+            "error": row.get("error"),
+            "error_type": row.get("error_type"),
+            "calls": decoder(Calls)(row["calls"]) if "calls" in row else None,
+            "cluster": self._clusters[row["testbed"]],
+        }
+        return fields | self._detailed(row) if self._details else fields
 
     def _facets_of(self, items: tuple[tuple[str, str], ...]) -> dict[str, str]:
         if items not in self._facets:
@@ -129,7 +159,7 @@ class Outcomes:
         return self._scores[items]
 
     def _detailed(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        details: dict[str, Any] = {name: row[name] for name in (*_TEXTS, *_KNOWN) if name in row}
+        details: dict[str, Any] = {name: row[name] for name in ("declined", *_KNOWN) if name in row}
         if "diagnosis" in row:
             details["diagnosis"] = Diagnosis(*row["diagnosis"])
         return details

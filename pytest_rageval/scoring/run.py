@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,8 @@ from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.versions import versions
 from pytest_rageval.report.text.lines import counted
-from pytest_rageval.scoring.chunk import Leftovers, leftovers_of, rows_of, score_chunk
-from pytest_rageval.scoring.engines.local import LocalEngine
+from pytest_rageval.scoring.chunk import Leftovers, chunk_scorer, leftovers_of, rows_of
+from pytest_rageval.scoring.engines import Engine
 from pytest_rageval.scoring.folder import ScoreFolder, written
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of
@@ -44,7 +43,7 @@ class Order:
         cases: the files of cases, with their names in messages.
         answers: the files of answers, with theirs.
         out: the folder to write.
-        jobs: number of processes.
+        engine: what scores the chunks.
         facets: the facets over whose values means are taken.
         matrix: the matrix; None for none.
         baseline: what baseline gates compare with.
@@ -54,7 +53,7 @@ class Order:
     cases: tuple[tuple[Path, str], ...]
     answers: tuple[tuple[Path, str], ...]
     out: Path
-    jobs: int = 1
+    engine: Engine
     facets: tuple[str, ...] = ()
     matrix: MatrixChoice | None = None
     baseline: Snapshot | None = None
@@ -85,7 +84,7 @@ def score_files(order: Order) -> Scores:
     notes = _notes(found, job, leftovers)
     clock.lap("figures")
     scores = Scores(outcomes, figures, leftovers, order.out, notes)
-    manifest = _manifest(found, job, plan, clock, len(results))
+    manifest = _manifest(found, job, plan, clock, len(results), order.engine.addresses)
     folder.finish(_parts(results), summary_of(figures, leftovers), text_of(scores), manifest)
     return scores
 
@@ -165,7 +164,7 @@ def _score(order: Order, folder: ScoreFolder, job: Job, found: Split) -> tuple[l
     """Score the chunks that have no result yet; return all results in order."""
     results = {chunk: folder.result(chunk, job.digest) for chunk in found.chunks}
     missing = [chunk for chunk, result in results.items() if not result.is_file()]
-    for chunk, result in LocalEngine(order.jobs).map(missing, partial(score_chunk, job)):
+    for chunk, result in order.engine.map(missing, chunk_scorer(job)):
         folder.store(results[chunk], result)
     leftovers = Leftovers()
     for path in results.values():
@@ -201,7 +200,7 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(map(short_repr, names))
 
 
-def _manifest(found: Split, job: Job, plan: Plan, clock: _Clock, n_parts: int) -> dict[str, Any]:
+def _manifest(found: Split, job: Job, plan: Plan, clock: _Clock, n_parts: int, nodes: Sequence[str]) -> dict[str, Any]:
     return {
         "started": clock.started.isoformat(timespec="seconds"),
         "data": found.digest,
@@ -212,6 +211,7 @@ def _manifest(found: Split, job: Job, plan: Plan, clock: _Clock, n_parts: int) -
         "chunks": n_parts,
         "cases": sum(found.n_cases.values()),
         "answers": found.n_answers,
+        "nodes": list(nodes),
         "seconds": clock.seconds,
         "testbeds": {key: encoder(TestbedPlan)(replace(each, where="")) for key, each in plan.testbeds.items()},
         "metrics": {key: encoder(MetricInfo)(each) for key, each in plan.metrics.items()},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.datasets.source import shown_path
+from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
@@ -39,6 +39,8 @@ def score(
     baseline: str | Path | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Scores:
     """Score recorded answers.
 
@@ -54,7 +56,9 @@ def score(
         cols: the facet of the matrix's columns.
         baseline: what gates with ``baseline`` compare with: a folder of scores, a results.json or a baseline file.
         out: the folder to write; None writes nothing.
-        jobs: number of processes; None for one on each core.
+        jobs: number of processes; None for one on each core of the machine, or of the cluster.
+        engine: what scores the chunks, a name of ``registry.engines``: "local" processes, or a "ray" cluster.
+        address: ``HOST:PORT`` of the head of a Ray cluster that runs; None starts Ray on this machine.
 
     Raises:
         DataError: a record is invalid or a duplicate.
@@ -62,6 +66,7 @@ def score(
     """
     if jobs is not None and jobs < 1:
         raise SettingError(f"jobs is {jobs}; write a number of processes from 1 on")
+    scorer = Catalog().engines.get(engine, "--engine")(jobs, address)
     choice = MatrixChoice(matrix, rows, cols) if matrix or rows or cols else None
     before = None if baseline is None else baseline_at(Path(baseline))
     with tempfile.TemporaryDirectory(prefix="rageval-") as temporary:
@@ -73,7 +78,7 @@ def score(
             cases=tuple((path, _shown(path, folder)) for path in paths),
             answers=tuple((path, _shown(path, folder)) for path in files),
             out=folder / "scores" if out is None else Path(out),
-            jobs=jobs or os.cpu_count() or 1,
+            engine=scorer,
             facets=tuple(by),
             matrix=choice,
             baseline=before,

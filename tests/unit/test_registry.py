@@ -99,7 +99,7 @@ def test_a_missing_builtin_is_a_bug_of_the_package(sample: str) -> None:
         registry.get("broken")
 
 
-@pytest.mark.parametrize("kind", ["datasets", "metrics", "retrievers", "systems"])
+@pytest.mark.parametrize("kind", ["datasets", "engines", "metrics", "retrievers", "systems"])
 def test_every_builtin_of_the_catalog_resolves(kind: str) -> None:
     registry: Registry[object] = getattr(Catalog(), kind)
     assert len(registry) > 0

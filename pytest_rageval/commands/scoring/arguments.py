@@ -36,6 +36,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the scores")
     parser.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one for each core)")
+    parser.add_argument("--engine", default="local", metavar="NAME", help="local (default) or ray")
+    parser.add_argument(
+        "--address", metavar="HOST:PORT", help="head of a running Ray cluster (default: Ray starts on this machine)"
+    )
     parser.add_argument(
         "--strict", action="store_true", help="exit 1 if an answer has no case, or a case has no answer"
     )

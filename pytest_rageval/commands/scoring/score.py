@@ -33,6 +33,8 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
         baseline=arguments.baseline,
         out=arguments.out,
         jobs=arguments.jobs,
+        engine=arguments.engine,
+        address=arguments.address,
     )
     yield from lines_of(scores, shutil.get_terminal_size().columns)
     for gate in scores.gates:

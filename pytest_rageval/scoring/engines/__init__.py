@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-__all__ = ["BUILTIN", "Engine"]
+from pytest_rageval.scoring.engines.function import ChunkFunction
+
+__all__ = ["BUILTIN", "Engine", "EngineFactory"]
 
 
 class Engine(Protocol):
     """Applies a function to the bytes of chunks, here or elsewhere."""
 
-    def map(self, chunks: Sequence[Path], function: Callable[[bytes], bytes]) -> Iterator[tuple[Path, bytes]]:
+    @property
+    def addresses(self) -> Sequence[str]:
+        """The addresses of the machines that took part, sorted; empty for this machine alone."""
+        ...
+
+    def map(self, chunks: Sequence[Path], function: ChunkFunction) -> Iterator[tuple[Path, bytes]]:
         """Yield each chunk with the function's result for its bytes, in any order and at least once.
 
-        An exception of the function is raised here.
+        Raises:
+            DataError: the function refuses a line of a chunk.
+            SettingError: the engine cannot be used, or lost a process.
         """
         ...
 
 
-BUILTIN: dict[str, str] = {"local": "pytest_rageval.scoring.engines.local:LocalEngine"}
-"""Name -> ``"module:attribute"`` of the class of an engine; its argument is the number of processes."""
+class EngineFactory(Protocol):
+    """Returns an engine."""
+
+    def __call__(self, jobs: int | None, address: str | None) -> Engine:
+        """Return an engine with a number of processes (None for its default) in the cluster at an address."""
+        ...
+
+
+BUILTIN: dict[str, str] = {
+    "local": "pytest_rageval.scoring.engines.local:LocalEngine",
+    "ray": "pytest_rageval.scoring.engines.ray_cluster:RayEngine",
+}
+"""Name -> ``"module:attribute"`` of an engine's factory."""

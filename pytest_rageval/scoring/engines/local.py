@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
-from typing import IO, NamedTuple, cast
+from typing import IO, cast
 
-from pytest_rageval.errors import DataError, RagEvalError, SettingError
+from pytest_rageval.errors import SettingError
+from pytest_rageval.scoring.engines.function import ChunkFunction, reply_of, result_of
 
 __all__ = ["LocalEngine"]
+
+
+_LENGTH = 8
+"""Bytes of the length in front of a message."""
 
 
 class LocalEngine:
@@ -26,13 +30,21 @@ class LocalEngine:
     copied.
 
     Args:
-        jobs: the number of processes.
+        jobs: the number of processes; None for one on each core.
+        address: no address, because it has no cluster.
+
+    Raises:
+        SettingError: there is an address.
     """
 
-    def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
+    addresses: Sequence[str] = ()
 
-    def map(self, chunks: Sequence[Path], function: Callable[[bytes], bytes]) -> Iterator[tuple[Path, bytes]]:
+    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
+        if address is not None:
+            raise SettingError("--address is the address of a Ray cluster; add --engine ray, or leave it out")
+        self._jobs = jobs or os.cpu_count() or 1
+
+    def map(self, chunks: Sequence[Path], function: ChunkFunction) -> Iterator[tuple[Path, bytes]]:
         """Yield each chunk with its result, in the order in which they end."""
         if self._jobs == 1 or len(chunks) < 2:
             yield from ((chunk, function(chunk.read_bytes())) for chunk in chunks)
@@ -57,20 +69,12 @@ class LocalEngine:
                     worker.close()
 
 
-class _Fault(NamedTuple):
-    """A `DataError`, which cannot be pickled."""
-
-    where: str
-    problem: str
-    code: str
-
-
 class _Worker:
     """A process that applies one function to chunk after chunk."""
 
     chunk: Path
 
-    def __init__(self, function: Callable[[bytes], bytes]) -> None:
+    def __init__(self, function: ChunkFunction) -> None:
         paths = [str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(  # noqa: S603 - this module
             [sys.executable, "-m", __name__],
@@ -79,26 +83,23 @@ class _Worker:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
         self._orders, self.replies = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
-        self._send(function)
+        self._send(function.name.encode(), function.argument)
 
     def start(self, chunk: Path) -> None:
         """Begin to apply the function to a chunk."""
         self.chunk = chunk
-        self._send(chunk)
+        self._send(os.fsencode(chunk))
 
     def result(self) -> bytes:
         """Return the result for the chunk, or raise the exception of the function."""
-        try:
-            result = pickle.load(self.replies)  # noqa: S301 - from our own process
-        except EOFError:
+        reply = _received(self.replies)
+        if reply is None:
             status = self._process.wait()
             raise SettingError(
                 f"a process that scored {self.chunk.name} ended with status {status}; run the command again, "
                 "perhaps with fewer --jobs if memory is short"
-            ) from None
-        if isinstance(result, _Fault):
-            raise DataError(result.where, result.problem, code=result.code)
-        return cast("bytes", result)
+            )
+        return result_of(reply)
 
     def close(self) -> None:
         """End the process."""
@@ -107,35 +108,39 @@ class _Worker:
         self._orders.close()
         self.replies.close()
 
-    def _send(self, order: object) -> None:
-        try:
-            pickle.dump(order, self._orders)
-            self._orders.flush()
-        except BrokenPipeError:  # the process died; `result` says so
-            return
+    def _send(self, *messages: bytes) -> None:
+        with suppress(BrokenPipeError):  # the process died; `result` says so
+            for message in messages:
+                _send(self._orders, message)
+
+
+def _send(stream: IO[bytes], message: bytes) -> None:
+    """Write a message with its length in front."""
+    stream.write(len(message).to_bytes(_LENGTH, "big"))
+    stream.write(message)
+    stream.flush()
+
+
+def _received(stream: IO[bytes]) -> bytes | None:
+    """Return the next message; None if the stream ends before the message does."""
+    length = stream.read(_LENGTH)
+    size = int.from_bytes(length, "big")
+    message = stream.read(size) if len(length) == _LENGTH else b""
+    return message if len(length) == _LENGTH and len(message) == size else None
 
 
 def _serve(orders: IO[bytes], replies: IO[bytes]) -> None:
-    """Apply the first order, a function, to all further ones, which are paths of chunks."""
+    """Apply a function to chunks: the first two messages are its name and argument, the others paths of chunks."""
     gc.disable()  # what a chunk takes is freed by its reference counts
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes, and the first one ends the others
-    function: Callable[[bytes], bytes] = pickle.load(orders)  # noqa: S301 - from our own process
-    with suppress(EOFError, BrokenPipeError):  # the first process ended
-        while True:
-            chunk: Path = pickle.load(orders)  # noqa: S301 - from our own process
-            reply: bytes | _Fault
-            try:
-                reply = function(chunk.read_bytes())
-            except DataError as error:
-                reply = _Fault(error.where, error.problem, error.code)
-            except RagEvalError as error:
-                reply = _Fault(chunk.name, str(error), error.code)
-            pickle.dump(reply, replies)
-            replies.flush()
+    name, argument = _received(orders), _received(orders)
+    if name is None or argument is None:
+        return
+    function = ChunkFunction(name.decode(), argument)
+    with suppress(BrokenPipeError):  # the first process ended
+        while (chunk := _received(orders)) is not None:
+            _send(replies, reply_of(function, Path(os.fsdecode(chunk)).read_bytes()))
 
 
 if __name__ == "__main__":
-    # The class that is sent has to be that of the importable module, not of `__main__`.
-    from pytest_rageval.scoring.engines.local import _serve as serve
-
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    _serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -4,13 +4,37 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 import pytest
 
-__all__ = ["Network", "network"]
+__all__ = ["Machine", "Network", "linked_machines", "network"]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A namespace, and its address on a link.
+
+    Attributes:
+        name: the full name of the namespace.
+        address: its address.
+    """
+
+    name: str
+    address: str
+
+    def command(self, *words: str) -> list[str]:
+        """Return a command that runs in this namespace."""
+        return ["ip", "netns", "exec", self.name, *words]
+
+    def kill(self) -> None:
+        """Kill all processes of the namespace, and wait until they have ended."""
+        _kill_all(self.name)
 
 
 class Network:
@@ -48,7 +72,7 @@ class Network:
 
 @contextmanager
 def network(*names: str) -> Iterator[Network]:
-    """Make namespaces, and remove them with their links, also after a failure; skip where that is not allowed."""
+    """Make namespaces; remove them with their links and processes, also after a failure. Skip where they are not allowed."""
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     if shutil.which("ip") is None:
@@ -64,7 +88,27 @@ def network(*names: str) -> Iterator[Network]:
         yield made
     finally:
         for full in made.full.values():
+            _kill_all(full)
             subprocess.run(["ip", "netns", "del", full], capture_output=True, check=False)
+
+
+@contextmanager
+def linked_machines(one: str, other: str) -> Iterator[tuple[Machine, Machine]]:
+    """Make two namespaces with a link; see `network`."""
+    with network(one, other) as both:
+        addresses = both.link(one, other)
+        yield Machine(both.full[one], addresses[0]), Machine(both.full[other], addresses[1])
+
+
+def _kill_all(full: str) -> None:
+    end = time.monotonic() + 10
+    while pids := subprocess.run(["ip", "netns", "pids", full], capture_output=True, text=True, check=False).stdout:
+        for pid in pids.split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        if time.monotonic() > end:
+            raise TimeoutError(f"processes of {full} live on")
+        time.sleep(0.02)
 
 
 def _ip(*words: str) -> None:

@@ -16,7 +16,6 @@ from support.samples.recorded_data import answer_rows, case_rows, write_rows
 
 from pytest_rageval.cli import main
 from pytest_rageval.scoring.chunk import score_chunk
-from pytest_rageval.scoring.job import Job
 
 N, CHUNK_BYTES, KILLS = 600, 8_000, 4
 
@@ -88,14 +87,14 @@ def test_finished_chunks_are_not_scored_again(tmp_path: Path, monkeypatch: pytes
     call = ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", "accuracy", "--jobs", "1", "--out", "scores"]
     scored: list[bytes] = []
 
-    def counting(job: Job, chunk: bytes, most: int) -> bytes:
+    def counting(job: bytes, chunk: bytes, most: int) -> bytes:
         if len(scored) == most:
             raise KeyboardInterrupt
         scored.append(chunk)
         return score_chunk(job, chunk)
 
-    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", partial(counting, most=3))
+    monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(counting, most=3))
     assert main(call) == 130
-    monkeypatch.setattr("pytest_rageval.scoring.run.score_chunk", partial(counting, most=1_000))
+    monkeypatch.setattr("pytest_rageval.scoring.chunk.score_chunk", partial(counting, most=1_000))
     assert main(call) == 0
     assert len(scored) == len(set(scored)) > 3

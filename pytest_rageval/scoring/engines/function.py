@@ -1,0 +1,54 @@
+"""A function of chunks in a form that any process can be sent: a name and bytes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import import_module
+
+from pytest_rageval.errors import DataError, RagEvalError
+
+__all__ = ["ChunkFunction", "reply_of", "result_of"]
+
+_RESULT, _FAULT = b"=", b"!"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFunction:
+    """A function of a chunk's bytes.
+
+    Attributes:
+        name: ``module:attribute`` of a function of two arguments of bytes, which returns bytes.
+        argument: its first argument; the second one is the chunk.
+    """
+
+    name: str
+    argument: bytes
+
+    def __call__(self, chunk: bytes) -> bytes:
+        """Return the result for a chunk."""
+        module, _, attribute = self.name.partition(":")
+        result: bytes = getattr(import_module(module), attribute)(self.argument, chunk)
+        return result
+
+
+def reply_of(function: ChunkFunction, chunk: bytes) -> bytes:
+    """Return the result for a chunk, or the error that refuses it, in a form that `result_of` reads."""
+    try:
+        return _RESULT + function(chunk)
+    except DataError as error:
+        return _FAULT + json.dumps([error.where, error.problem, error.code]).encode()
+    except RagEvalError as error:
+        return _FAULT + json.dumps(["a chunk", str(error), error.code]).encode()
+
+
+def result_of(reply: bytes) -> bytes:
+    """Return the result in a reply.
+
+    Raises:
+        DataError: the function refused the chunk.
+    """
+    if reply[:1] == _RESULT:
+        return reply[1:]
+    where, problem, code = json.loads(reply[1:])
+    raise DataError(where, problem, code=code)
