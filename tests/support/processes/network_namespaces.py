@@ -72,7 +72,7 @@ class Network:
 
 @contextmanager
 def network(*names: str) -> Iterator[Network]:
-    """Make namespaces; remove them with their links and processes, also after a failure. Skip where they are not allowed."""
+    """Make namespaces, and remove all of them at the end, also after a failure; skip where that is not allowed."""
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     if shutil.which("ip") is None:
