@@ -15,7 +15,7 @@ from pytest_rageval.report.files.comparison_json import encode_comparison, encod
 from pytest_rageval.report.files.matrix_json import encode_matrix
 from pytest_rageval.report.files.plan_json import encode_plan, encode_testbed
 from pytest_rageval.report.run.account import account_of
-from pytest_rageval.report.run.cell_json import cases_of, encode_units, pair_of
+from pytest_rageval.report.run.cell_json import cases_of, encode_labels, encode_units, pair_of
 from pytest_rageval.report.run.gate_results import NamedGate, reason_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
@@ -113,12 +113,14 @@ def encode_gate(gate: NamedGate, *, texts: bool) -> dict[str, Any]:
             {"slice": dict(c.slice or {}), "status": c.status, "value": c.value, "n": c.n, "ci95": pair_of(c.ci95)}
             | cases_of(c.n_cases)
             | encode_units(c.n_units, c.unit)
+            | encode_labels(c.labels)
             | ({"reason": c.reason} if c.status == "skipped" or c.not_comparable else {})
             | ({} if c.regression is None else encode_regression(c.regression))
             for c in result.cells
         ],
         **cases_of(result.n_cases),
         **encode_units(result.n_units, result.unit),
+        **encode_labels(result.labels),
     }
 
 
