@@ -15,7 +15,10 @@ from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.statistics import Interval, Mean, mean_of, t_quantile
 from pytest_rageval.analysis.units import Units
 
-__all__ = ["FEWEST", "Corrected", "corrected_mean", "corrected_mean_of_units", "influences", "shifted_mean_of_units"]
+__all__ = [
+    "FEWEST", "Corrected", "corrected_mean", "corrected_mean_of_units", "influences", "shifted_mean_of_units",
+    "standard_error",
+]  # fmt: skip
 
 FEWEST = 10
 """Smallest number of independent units with labels that allows a correction."""
@@ -85,11 +88,26 @@ def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Seq
 
 def _interval(errors: Sequence[float], others: Sequence[float], weight: float) -> Interval:
     """Return the 95 % interval, cut to 0..1; see `corrected_mean`."""
-    smoothed = [*errors, 0.0, 1.0 - weight, 1.0, -weight]
-    centre = weight * fmean(others) + fmean(smoothed)
-    of_others = variance(others) / len(others) if len(others) > 1 else 0.0
-    half = t_quantile(len(errors) - 1) * math.sqrt(weight**2 * of_others + variance(smoothed) / len(smoothed))
+    centre = weight * fmean(others) + fmean(_smoothed(errors, weight))
+    half = t_quantile(len(errors) - 1) * standard_error(errors, others, weight)
     return (max(0.0, centre - half), min(1.0, centre + half))
+
+
+def standard_error(errors: Sequence[float], others: Sequence[float], weight: float) -> float:
+    """Return the standard error of a corrected mean, with the four pseudo-cases of `corrected_mean`.
+
+    Args:
+        errors: people's values minus the weighted judge's, of the labelled cases.
+        others: the judge's values of the others.
+        weight: the judge's weight.
+    """
+    smoothed = _smoothed(errors, weight)
+    of_others = variance(others) / len(others) if len(others) > 1 else 0.0
+    return math.sqrt(weight**2 * of_others + variance(smoothed) / len(smoothed))
+
+
+def _smoothed(errors: Sequence[float], weight: float) -> list[float]:
+    return [*errors, 0.0, 1.0 - weight, 1.0, -weight]
 
 
 def corrected_mean_of_units(

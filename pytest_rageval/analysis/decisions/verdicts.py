@@ -265,6 +265,8 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
             return replace(result, status="skipped", reason=few)
         why = f"{few}, as {missing} more could not be scored{reasons_of(gate.metric, covered)}"
         return replace(result, status="failed", reason=why)
+    if gate.baseline and cell.labels is not None and cell.n:
+        return result
     if cell.mean is None and cell.labels is not None and cell.n:
         few = {TOO_FEW_LABELS: cell.n}
         return replace(result, status="failed", reason=too_few_labels(cell.labels), n=0, unscored=few)

@@ -130,6 +130,27 @@ def test_labels_of_earlier_answers_stand_in_and_do_not_hide_a_drop(project: Proj
     assert run.results["sections"]["bias"][0]["labels"] == "labels of earlier answers"
 
 
+def test_corrected_means_are_compared_if_both_runs_have_labels_of_their_own(project: Project) -> None:
+    gate = f"{PEOPLE} >= baseline - 0.02"
+    asked(project, labels(18), test=TEST.replace(f"{PEOPLE} >= 0.2", gate).replace(f', "{RATE} >= 0.2"', ""))
+    ini = ("--rag-baseline", "base.json")
+    assert project.run(*ini, "--rag-update-baseline").status == 0
+    (same,) = project.run(*ini).results["gates"]
+    assert (same["status"], same["verdict"], same["delta"]) == ("passed", "not_worse", 0)
+    assert same["baseline"] == pytest.approx(corrected(18).value)
+    project.data([{"id": f"c{at}", "label": 0, "metric": RATE} for at in range(30)], "labels.jsonl")
+    conftest = (project.path / "conftest.py").read_text()
+    changed = conftest.replace('partition(" ")[2]', 'partition(" ")[2].replace("no idea", "Paris")')
+    project.file("conftest.py", changed)
+    (worse,) = project.run(*ini).results["gates"]
+    assert (worse["status"], worse["verdict"], worse["value"]) == ("failed", "worse", 0)
+    assert worse["delta"] == pytest.approx(-corrected(18).value)
+    project.data(labels(9), "labels.jsonl")
+    (few,) = project.run(*ini).results["gates"]
+    assert (few["status"], few["verdict"]) == ("failed", "not_comparable")
+    assert few["reason"] == "not comparable, this run has 9 of 10 labels of its own answers"
+
+
 @pytest.mark.parametrize(
     ("gate", "told"),
     [
