@@ -10,6 +10,7 @@ __all__ = ["SUBCOMMANDS", "add_to"]
 SUBCOMMANDS: dict[str, str] = {
     "train": "pytest_rageval.commands.judge.train:add_to",
     "eval": "pytest_rageval.commands.judge.eval:add_to",
+    "serve": "pytest_rageval.commands.judge.serve:add_to",
 }
 """Subcommand -> ``"module:function"``, which adds its parser."""
 
