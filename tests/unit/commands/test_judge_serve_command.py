@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import signal
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,11 +40,6 @@ class Served:
 
     def post(self, body: Any, **headers: str) -> httpx.Response:
         return httpx.post(f"{self.base}/chat/completions", json=body, headers=headers, timeout=60)
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=60)
-        return self.process.returncode
 
 
 @pytest.fixture(scope="module")
@@ -128,18 +123,31 @@ def test_only_programs_of_this_machine_are_answered(served: Served) -> None:
 def test_it_ends_after_the_request_in_work(folder: Path) -> None:
     server = Served(folder, "--token-env", "JUDGE_TOKEN", JUDGE_TOKEN="secret")  # noqa: S106
     assert server.post(body()).status_code == 401
-    slow = body(messages=list(map(dict, ACCURACY_JUDGE.messages(answers(1)[0].sample))))
-    slow["messages"][1]["content"] += "\n> nine and " * 40_000
-    replies: list[httpx.Response] = []
-    asking = threading.Thread(target=lambda: replies.append(server.post(slow, authorization="Bearer secret")))
-    asking.start()
-    time.sleep(0.5)
-    is_in_work = asking.is_alive()
-    assert server.end() == 0
-    asking.join(60)
-    assert is_in_work
-    assert replies[0].status_code == 200
-    assert replies[0].json()["choices"][0]["message"]["content"]
+    url, content = httpx.URL(server.base), json.dumps(body()).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {url.host}\r\nAuthorization: Bearer secret\r\n"
+    with socket.create_connection((url.host, url.port or 0), timeout=30) as connection:
+        connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content[:100])
+        assert httpx.get(f"{server.base}/models", headers={"Authorization": "Bearer secret"}).status_code == 200
+        server.process.send_signal(signal.SIGTERM)
+        wait_until_closed(url.port or 0)
+        assert server.process.poll() is None
+        connection.sendall(content[100:])
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert b"label" in answer
+    server.process.communicate(timeout=30)
+    assert server.process.returncode == 0
+
+
+def wait_until_closed(port: int) -> None:
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            return
+        time.sleep(0.02)
+    pytest.fail("the server still listens")
 
 
 @pytest.mark.parametrize(
