@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.float32]
 
 __all__ = [
-    "ANSWERS", "COSINE_VERSION", "FILE", "HEAD", "content_of", "digest_of", "feature_versions", "judge_text",
+    "ANSWERS", "COSINE_VERSION", "FILE", "FORMAT", "HEAD", "content_of", "digest_of", "feature_versions", "judge_text",
     "metric_digest", "read_content", "read_judge", "rows_from", "rows_to_bytes",
 ]  # fmt: skip
 

@@ -10,7 +10,10 @@ from typing import Any
 
 __all__ = ["KINDS", "add_to"]
 
-KINDS: dict[str, str] = {"head": "pytest_rageval.commands.judge.head_training:train_head"}
+KINDS: dict[str, str] = {
+    "head": "pytest_rageval.commands.judge.head_training:train_head",
+    "llm": "pytest_rageval.commands.judge.llm_training:train_llm",
+}
 """Kind of judge -> ``"module:function"`` that trains it from the arguments and yields the lines of the report."""
 
 DESCRIPTION = """\
@@ -31,10 +34,13 @@ def add_to(words: Any) -> None:
     parser.add_argument("--value", action="append", default=[], metavar="WORD=X", help="the value of a label, in 0..1")
     parser.add_argument("--kind", choices=sorted(KINDS), default="head", help="the kind of judge, default head")
     parser.add_argument(
+        "--base", metavar="MODEL", help="for the kind llm: the folder of the model to adapt, or its name on the hub"
+    )
+    parser.add_argument(
         "--split",
         metavar="A:B:C",
         help="shares of the questions that train, tune and test the judge, such as 5:1:4 (default: all labels train "
-        "it, and cross-validation over questions tests it)",
+        "it, and cross-validation over questions tests it; for the kind llm 5:1:4)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of folds and split, default 0")
     parser.add_argument(
