@@ -43,8 +43,8 @@ def judged_pairs(pairs: Sequence[Pair], metric: str) -> list[Pair]:
 
 def too_few_labels(pairs: Sequence[Pair], metric: str) -> str:
     """Return why the corrected means of two runs cannot be compared, or ""."""
-    for run, of in (("the baseline", lambda pair: pair.before), ("this run", lambda pair: pair.after)):
-        labelled = [pair for pair in pairs if metric in of(pair).scores]
+    for run, is_before in (("the baseline", True), ("this run", False)):
+        labelled = [pair for pair in pairs if metric in (pair.before if is_before else pair.after).scores]
         n = units_of_pairs(labelled).n if labelled else 0
         if n < FEWEST:
             return f"{run} has {n} of {FEWEST} labels of its own answers"

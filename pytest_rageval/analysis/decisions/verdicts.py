@@ -268,8 +268,8 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     if gate.baseline and cell.labels is not None and cell.n:
         return result
     if cell.mean is None and cell.labels is not None and cell.n:
-        few = {TOO_FEW_LABELS: cell.n}
-        return replace(result, status="failed", reason=too_few_labels(cell.labels), n=0, unscored=few)
+        lost = {TOO_FEW_LABELS: cell.n}
+        return replace(result, status="failed", reason=too_few_labels(cell.labels), n=0, unscored=lost)
     if cell.mean is None:
         return replace(result, status="failed", reason=nothing_scored(gate, covered))
     if gate.baseline or gate.holds(cell.mean):

@@ -148,7 +148,8 @@ def own_and_earlier(
         answers: the labelled answers.
         apart: the testbeds of labelled answers.
     """
-    own, earlier = [], []
+    own: list[Labelled] = []
+    earlier: list[Labelled] = []
     for answer in answers:
         mine = tuple(outcome for outcome in answer.outcomes if outcome.testbed not in apart)
         (own if mine else earlier).append(replace(answer, outcomes=mine) if mine else answer)

@@ -61,14 +61,14 @@ def evaluate(
             return result
         several = "system" not in gate.slice and len({outcome.system for outcome in mine}) > 1
         each = replace(gate, slice={**gate.slice, "system": ANY}) if several else gate  # systems are never averaged
-        result = measure(each, scope, mine, plan.metrics, left, against)
+        found = measure(each, scope, mine, plan.metrics, left, against)
         judge = plan.metrics[gate.metric].judge if gate.metric in plan.metrics else ""
         biased = {
             each.system: (judge, each.bias, each.n)
             for each in biases
             if each.judge == judge and each.verdict == BIASED and each.bias is not None
         }
-        return fail_biased(result, biased, mine) if biased else result
+        return fail_biased(found, biased, mine) if biased else found
 
     nodes: list[tuple[str, Gate]] = []
     gates: list[GateResult | Undecided] = []

@@ -72,7 +72,7 @@ async def asked(model: Any, samples: list[Any], base: str) -> list[Any]:
         async def complete(self, messages: Any, **params: Any) -> Any:
             return await model.complete(messages, api_base=base, api_key="none", **params)
 
-    chat: ChatModel = AtTheServer()  # type: ignore[assignment]
+    chat: ChatModel = AtTheServer()
     try:
         return [await ACCURACY_JUDGE.ask(sample, chat) for sample in samples]
     finally:

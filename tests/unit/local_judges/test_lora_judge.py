@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,17 @@ def no_socket(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return opened
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: on a busy machine its threads wait for each other in loops."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def rows() -> list[tuple[str, ...]]:
     """Return labelled answers of two systems to 40 questions, one right and one wrong."""
     found: list[tuple[str, ...]] = []
@@ -78,6 +89,7 @@ def random_llama(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_an_adapter_is_trained_written_read_back_and_served(
     tmp_path: Path, no_socket: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,8 +188,8 @@ def predicted(at: int, right: bool, question: str = "") -> Predicted:
 def test_the_better_kind_is_that_whose_interval_leaves_out_0(
     head: tuple[int, int], llm: tuple[int, int], better: str
 ) -> None:
-    sides = [[predicted(at, at < n) for at in range(of)] for n, of in (head, llm)]
-    found = compared_kinds(*sides, (0.0, 1.0))
+    by_head, by_llm = ([predicted(at, at < n) for at in range(of)] for n, of in (head, llm))
+    found = compared_kinds(by_head, by_llm, (0.0, 1.0))
     assert (found.head, found.llm) == (head[0] / head[1], llm[0] / llm[1])
     assert found.better == better
 
