@@ -10,7 +10,7 @@ from typing import Any
 from generator.markdown import sentence, slug, table
 
 FAMILY_EXAMPLES = ("nDCG@10", "AP", "RR", "P@5", "R@5", "Success@5", "Rprec", "Judged@10", "page_R@5", "page_P@5",
-                   "page_Success@5", "erag:P@5", "kilt:token_f1", "diagnosis:TE")  # fmt: skip
+                   "page_Success@5", "erag:P@5", "kilt:token_f1", "people:accuracy_judged", "diagnosis:TE")  # fmt: skip
 
 
 ROOMS = {
@@ -62,7 +62,7 @@ def metrics() -> Iterator[str]:
 
     known: Registry[Any] = Registry("metric", BUILTIN, families=FAMILIES)
     yield from ("Metrics", "", "All values are in 0..1. A metric with a cutoff takes any: `R@5`, `R@20`.")
-    yield "`erag:` and `kilt:` take the name of another metric behind them, `diagnosis:` a type."
+    yield "`erag:`, `kilt:` and `people:` take the name of another metric behind them, `diagnosis:` a type."
     rooms: dict[str, list[str]] = {}
     for name in (*BUILTIN, *FAMILY_EXAMPLES):
         module = BUILTIN.get(name) or FAMILIES[re.split("[@:]", name)[0]]

@@ -8,9 +8,11 @@ from statistics import fmean
 from typing import Annotated
 
 from pytest_rageval.analysis.clusters import mean_over, over_units, pairs_of
+from pytest_rageval.analysis.corrected_cases import LabelsUsed, corrected_cases
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.analysis.usage import USED, amount, answered, used
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import Bounds
 
@@ -37,6 +39,7 @@ class Cell:
         n_cases: number of cases behind ``n`` if cases were repeated (the mean is then of their means); else None.
         n_units: number of independent units of the cases, if fewer; else None.
         unit: the facet that joins cases to units; "" if there is none.
+        labels: the labels that corrected the mean, for ``people:METRIC``.
     """
 
     mean: float | None
@@ -46,6 +49,7 @@ class Cell:
     n_cases: int | None = None
     n_units: Annotated[int, Bounds(1)] | None = None
     unit: str = ""
+    labels: LabelsUsed | None = None
 
 
 def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
@@ -59,6 +63,8 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
         values = [value for outcome in answers if (value := used(metric, outcome)) is not None]
         unknown = len(answers) - len(values)
         return Cell(amount(metric, values, unknown), len(values), unknown, None)
+    if corrects(metric):
+        return _corrected(metric, outcomes)
     if metric == "n":
         n = sum(outcome.status == "scored" for outcome in outcomes)
         return Cell(float(n) if n else None, n, len(outcomes) - n, None)
@@ -72,6 +78,14 @@ def cell_of(metric: str, binary: bool, outcomes: Sequence[Outcome]) -> Cell:
         scores = [o.scores.get(metric) if o.status == "scored" else None for o in outcomes]
         mean = mean_over(outcomes, [None if score is None else score.value for score in scores], binary=binary)
     return Cell(mean.value, mean.n, len(outcomes) - mean.n, mean.ci95, mean.n_cases, mean.n_units, mean.unit)
+
+
+def _corrected(metric: str, outcomes: Sequence[Outcome]) -> Cell:
+    """Return the corrected mean of one system's outcomes; systems are never averaged."""
+    n, corrected, labels, units = corrected_cases(metric, outcomes)
+    n_cases = None if n == corrected.n_judged else corrected.n_judged
+    n_units = units.n if units.facet else None
+    return Cell(corrected.value, n, len(outcomes) - n, corrected.ci95, n_cases, n_units, units.facet, labels)
 
 
 def difference_of(metric: str, outcomes: Sequence[Outcome], system: str) -> Cell:

@@ -55,6 +55,7 @@ COMMANDS: Mapping[str, Mapping[str, Command]] = {
         "export": Command("write a run in another format", "export latest --as csv --out cases.csv", "export"),
         "merge": Command("join the results of shards", "merge shard-1.json shard-2.json", "arguments.merge"),
         "agreement": Command("compare metrics with people's labels", "agreement labels.csv", "arguments.agreement"),
+        "judge": Command("train a judge on people's labels", "judge train sheet.csv --metric M --out judge/", "judge"),
     },
     "Keep things in order": {
         "doctor": Command("check what is installed, the ini, the baseline, models", "doctor", "doctor"),

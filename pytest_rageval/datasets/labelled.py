@@ -12,11 +12,11 @@ from pytest_rageval.datasets.sheets import read_sheet
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.answer import Answer
-from pytest_rageval.model.case import Instance, Passage, Turn
+from pytest_rageval.model.case import Gold, Instance, Passage, Turn
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.text.language import detect_language
 
-__all__ = ["Sheet", "load"]
+__all__ = ["Sheet", "instance_of", "load", "slots_of"]
 
 
 class Sheet:
@@ -38,7 +38,7 @@ class Sheet:
         instances: dict[str, Instance] = {}
         for record in _labelled(path):
             with one_record:
-                instance = _instance(record, path.stem)
+                instance = instance_of(record, path.stem)
                 first = instances.setdefault(instance.id, instance)
                 if first.question != instance.question:
                     problem = f"the id {short_repr(instance.id)} stands at {first.origin} with another question"
@@ -81,17 +81,23 @@ def _rows(path: Path) -> Iterator[Fields]:
         yield Fields(f"{shown_path(path)}:{line}", values).without_nulls()
 
 
-def _instance(record: Fields, stem: str) -> Instance:
+def slots_of(text: str) -> Gold:
+    """Return the gold answer of its text in a sheet or a prompt: one slot a line, with " | " between aliases."""
+    lines = (line for line in text.splitlines() if line.strip())
+    return tuple(tuple(alias.strip() for alias in line.split(" | ")) for line in lines)
+
+
+def instance_of(record: Fields, stem: str) -> Instance:
+    """Return the instance of a row; raise `DataError` if it lacks a question or its facets are malformed."""
     question = record.text("question")
     history = record.string("history", "").strip()
     passages = [text.strip() for text in record.string("passages", "").split("\n\n") if text.strip()]
-    gold = [line for line in record.string("gold", "").splitlines() if line.strip()]
     facets = _facets(record)
     language = facets.get("language") or detect_language(question)
     return Instance(
         id=record.identifier("id").strip(),
         question=question,
-        gold=tuple(tuple(alias.strip() for alias in line.split(" | ")) for line in gold),
+        gold=slots_of(record.string("gold", "")),
         passages=tuple(Passage(f"p{at}", text) for at, text in enumerate(passages)) or None,
         history=(Turn(history, ""),) if history else (),
         language=language,

@@ -65,5 +65,6 @@ FAMILIES: dict[str, str] = {
     "page_P": "pytest_rageval.metrics.rankings.pages:page_metric",
     "page_R": "pytest_rageval.metrics.rankings.pages:page_metric",
     "page_Success": "pytest_rageval.metrics.rankings.pages:page_metric",
+    "people": "pytest_rageval.metrics.judges.people:people_metric",
 }
 """Family (the part of a metric's name before ``@`` or ``:``) -> import path of the function that makes its metrics."""

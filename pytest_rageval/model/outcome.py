@@ -14,7 +14,7 @@ from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.model.stored import ALWAYS, NEEDED, UNSTORED, Bounds, Share, stored
 from pytest_rageval.model.verdict import Verdict
 
-__all__ = ["Diagnosis", "DiagnosisType", "Grounded", "Outcome", "Score", "Status"]
+__all__ = ["Diagnosis", "DiagnosisType", "EarlierLabel", "Grounded", "Outcome", "Score", "Status"]
 
 Status = Literal["scored", "error", "skipped"]
 
@@ -26,6 +26,19 @@ Digest = Annotated[str, Bounds(pattern="^([0-9a-f]{16})?$")]
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierLabel:
+    """What people and the judge say of an earlier answer of the same system to the same case.
+
+    Attributes:
+        people: the mean value of people's labels.
+        judged: the judge's value.
+    """
+
+    people: Share
+    judged: Share
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """Either a finite value or the reason why there is none.
 
@@ -34,12 +47,14 @@ class Score:
         reason: why there is no value ("not_applicable", "judge_unavailable", ...).
         verdict: the judge's verdict, for a judged metric.
         withheld: the value that the score would have if its judge were trusted.
+        earlier: for ``people:METRIC``, the label of an earlier answer, if the answer itself has none.
     """
 
     value: float | None = field(default=None, metadata=NEEDED)
     reason: Annotated[str, Bounds(items=1)] | None = field(default=None, metadata=stored(private="kind"))
     verdict: Verdict | None = field(default=None, metadata=stored(inline=True))
     withheld: float | None = None
+    earlier: EarlierLabel | None = None
 
     def __post_init__(self) -> None:
         if (self.value is None) == (not self.reason):

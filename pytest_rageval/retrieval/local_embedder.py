@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import MissingDependencyError, SettingError, ascii_safe, short_repr
 from pytest_rageval.model.answer import Usage
 from pytest_rageval.model.chat import Embeddings
-from pytest_rageval.retrieval.encoder import SentenceEncoder, model_folder
+from pytest_rageval.retrieval.encoder import SentenceEncoder, model_digest, model_folder
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["LocalEmbedder"]
 
@@ -42,6 +47,15 @@ class LocalEmbedder:
         self._encoder: SentenceEncoder | None = None
         self._loading = Lock()
 
+    @property
+    def files_digest(self) -> str:
+        """The digest of the model's files, which needs no loading; raise `SettingError` if there are none."""
+        return model_digest(Path(self._place()))
+
+    def vectors(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return one row per text; load the model on the first call."""
+        return self.load().encode(texts)
+
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one vector per text, computed in a thread; raise `SettingError` if the model cannot be loaded."""
         from asyncio import to_thread
@@ -69,4 +83,4 @@ class LocalEmbedder:
             ) from None
 
     def _vectors(self, texts: list[str]) -> tuple[tuple[float, ...], ...]:
-        return tuple(map(tuple, self.load().encode(texts).tolist()))
+        return tuple(map(tuple, self.vectors(texts).tolist()))

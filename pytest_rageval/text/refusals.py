@@ -9,7 +9,7 @@ from functools import lru_cache
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.refusal_wording import Wording
 
-__all__ = ["ENGLISH_HINT", "LANGUAGES", "refuses"]
+__all__ = ["ENGLISH_HINT", "LANGUAGES", "refusal_clauses", "refuses"]
 
 LANGUAGES = ("en", "zh")
 """The supported languages."""
@@ -54,13 +54,28 @@ def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
     return any(_refuses(text[:LONGEST], language) for language in languages if language in LANGUAGES)
 
 
+def refusal_clauses(text: str, languages: Collection[str] = LANGUAGES) -> int:
+    """Return the number of clauses of ``text`` that refuse, see `refuses`; the most in one of ``languages``.
+
+    A text that answers can have some, too.
+    """
+    known = (language for language in languages if language in LANGUAGES)
+    return max((_refusal_clauses(text[:LONGEST], language) for language in known), default=0)
+
+
+@lru_cache(maxsize=64)
+def _refusal_clauses(text: str, language: str) -> int:
+    clauses = _clauses(text, language)
+    return sum(_wording(language).refusal.search(clause) is not None for clause in clauses)
+
+
 @lru_cache(maxsize=64)
 def _refuses(text: str, language: str) -> bool:
-    if not (has_chinese(text) if language == "zh" else ENGLISH_HINT.search(text.lower())):
+    clauses = _clauses(text, language)
+    if not clauses:
         return False
     wording = _wording(language)
-    clauses = wording.clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
-    if not clauses or wording.verdict.match(clauses[0]):
+    if wording.verdict.match(clauses[0]):
         return False
     if _gives_up(clauses, wording):
         return True
@@ -71,6 +86,14 @@ def _refuses(text: str, language: str) -> bool:
         elif _answers(clause, wording, refused=refused):
             return False
     return refused
+
+
+@lru_cache(maxsize=64)
+def _clauses(text: str, language: str) -> list[str]:
+    """Return the clauses of a text without quotations; none if no clause of it can refuse in the language."""
+    if not (has_chinese(text) if language == "zh" else ENGLISH_HINT.search(text.lower())):
+        return []
+    return _wording(language).clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
 
 
 def _gives_up(clauses: list[str], wording: Wording) -> bool:

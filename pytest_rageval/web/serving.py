@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.importing import cause_text
@@ -23,7 +24,7 @@ from pytest_rageval.web.application import application
 from pytest_rageval.web.guard import LOCAL, Guard, Key
 from pytest_rageval.web.site import Site
 
-__all__ = ["serve"]
+__all__ = ["listening", "run_until_signal", "serve"]
 
 GRACE_S = 0.3
 """How long requests in flight may take once the server ends; then their connections are closed."""
@@ -71,19 +72,19 @@ def serve(
             out(f"rageval {site.name} already runs: {url}")
             _show(url, open_browser).join(OPENING_S)  # this process ends at once, and the thread with it
             return 0
-        with _listening(host, port) as listener:
+        with listening(host, port) as listener:
             key = Key(secrets.token_urlsafe(24))
             url = f"http://{_name(host)}:{listener.getsockname()[1]}/?token={key.token}"
             address.write(url)
             out(f"rageval {site.name}: {url} (Ctrl-C ends it)")
             _show(url, open_browser)
             hosts = () if host in LOCAL else (host,)
-            _run(Guard(application(site), key, site.max_body, hosts), listener)
+            run_until_signal(Guard(application(site), key, site.max_body, hosts), listener, GRACE_S)
     return 0
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def listening(host: str, port: int) -> Iterator[socket.socket]:
     """Yield a socket that listens."""
     if not 0 <= port <= 65_535:
         raise SettingError(f"--port {port} is outside 0..65535; leave it out for a free one")
@@ -113,16 +114,27 @@ def _name(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _run(app: Guard, listener: socket.socket) -> None:
+def run_until_signal(app: ASGIApp, listener: socket.socket, grace: float | None) -> None:
+    """Serve an application until Ctrl-C or SIGTERM.
+
+    Args:
+        app: the application.
+        listener: a socket that listens.
+        grace: seconds that requests in work may take after the signal; None lets them end.
+    """
     config = uvicorn.Config(
         app, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
         server_header=False, proxy_headers=False,
     )  # fmt: skip
-    asyncio.run(_Server(config).serve(sockets=[listener]))
+    asyncio.run(_Server(config, grace).serve(sockets=[listener]))
 
 
 class _Server(uvicorn.Server):
-    """Ends within `GRACE_S`, and raises no signal again: to end is what the person wants."""
+    """Ends within a grace, and raises no signal again: to end is what the person wants."""
+
+    def __init__(self, config: uvicorn.Config, grace: float | None) -> None:
+        super().__init__(config)
+        self._grace = grace
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -141,7 +153,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         with suppress(asyncio.TimeoutError):  # an open stream of events
-            await asyncio.wait_for(super().shutdown(sockets), GRACE_S)
+            await asyncio.wait_for(super().shutdown(sockets), self._grace)
 
 
 def _show(url: str, wanted: bool) -> threading.Thread:

@@ -15,7 +15,7 @@ from statistics import fmean
 
 from measuring import table
 
-from pytest_rageval.analysis.people.corrected import Corrected, corrected_mean
+from pytest_rageval.analysis.corrected import Corrected, corrected_mean
 from pytest_rageval.analysis.statistics import Interval
 
 TRUTH = 0.6

@@ -12,6 +12,7 @@ from pytest_rageval.analysis.baseline.measured import Measured
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.facets import ANY, KNEW, SYSTEM, in_slice
 from pytest_rageval.model.outcome import Outcome
 
@@ -98,7 +99,7 @@ class Held:
             missing = "" if mine or cell or KNEW in gate.slice else "the baseline holds no case of this slice"
         if missing:
             return f"not comparable, {missing}: add it with --rag-update-baseline"
-        return _too_few(mine, gate.metric, self.least)
+        return _too_few(mine, corrects(gate.metric) or gate.metric, self.least)
 
     def lost_cells(self, gate: Gate, scope: Sequence[Outcome], *, session: bool = False) -> list[Mapping[str, str]]:
         """Return the facets of cases in a gate's slice that the run should have but lacks."""
@@ -124,8 +125,9 @@ class Held:
         mine = [case for case in mine if case.system in gate_systems]
         if not mine:
             return [], f"the baseline does not hold the system {', '.join(gate_systems[:3])} of {names}"
-        mine = [case for case in mine if gate.metric in case.before.scores]
-        return mine, "" if mine else f"the baseline holds no {gate.metric} of {names}"
+        metric = corrects(gate.metric) or gate.metric
+        mine = [case for case in mine if metric in case.before.scores]
+        return mine, "" if mine else f"the baseline holds no {metric} of {names}"
 
 
 def _too_few(cases: Sequence[HeldCase], metric: str, least: float) -> str:

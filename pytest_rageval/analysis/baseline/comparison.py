@@ -7,18 +7,20 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from pytest_rageval.analysis.baseline.corrected_pairs import corrected_difference, judged_pairs
 from pytest_rageval.analysis.baseline.failure_cause import Cause, causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.multiplicity import holm
 from pytest_rageval.analysis.baseline.paired import Paired, paired
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
-from pytest_rageval.analysis.units import Link, Units, links_of, units_of
-from pytest_rageval.model.facets import DIALOGUE, RELATION, VARIANT, above, place_of, sort_key
+from pytest_rageval.analysis.baseline.units_of_pairs import units_of_pairs
+from pytest_rageval.metrics.judges.people import corrects
+from pytest_rageval.model.facets import RELATION, VARIANT, above, place_of, sort_key
 
 if TYPE_CHECKING:
     from pytest_rageval.analysis.metric_info import MetricInfo
 
-__all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference"]
+__all__ = ["Compared", "Comparison", "both_scored", "broken_of", "compare", "difference", "measured_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class Comparison:
         for pair in self.pairing.pairs:
             before, after = pair.before.scores, pair.after
             for metric in self.after.testbeds[after.testbed].metrics:
-                if metric in before and metric not in after.scores:
+                if metric in before and metric not in after.scores and not corrects(metric):
                     lost.setdefault(metric, set()).add((after.testbed, after.case))
         return {metric: len(cases) for metric, cases in sorted(lost.items())}
 
@@ -159,44 +161,40 @@ def both_scored(pairs: Iterable[Pair], metric: str) -> list[Pair]:
     return [pair for pair in pairs if metric in pair.before.scores and metric in pair.after.scores]
 
 
+def measured_pairs(pairs: Sequence[Pair], metric: str) -> Sequence[Pair]:
+    """Return the pairs by which the metric is compared: `both_scored`, or `judged_pairs` of a corrected mean."""
+    return judged_pairs(pairs, metric) if corrects(metric) else both_scored(pairs, metric)
+
+
 def difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int = 1) -> Paired:
-    """Compare the metric over pairs with a value in both runs.
+    """Compare the metric over pairs from `measured_pairs`.
 
     A case under several settings counts once, with the mean over them. Cases that depend on each other in either run
     form one unit, see `pytest_rageval.analysis.units`. ``cells`` is the number of comparisons decided together.
     """
+
+    def test(of: Sequence[Pair]) -> Paired:
+        return _difference(of, metric, higher_is_better=higher_is_better, alpha=alpha, cells=cells)
+
+    if not corrects(metric):
+        return test(pairs)
+    return corrected_difference(pairs, metric, test, higher_is_better=higher_is_better, alpha=alpha / cells)
+
+
+def _difference(pairs: Sequence[Pair], metric: str, *, higher_is_better: bool, alpha: float, cells: int) -> Paired:
     settings: dict[tuple[str, str, str, str], list[Pair]] = {}
     for pair in pairs:
         ids = pair.before.testbed, pair.before.case, pair.after.testbed, pair.after.case
         settings.setdefault(ids, []).append(pair)
     before = [_mean([pair.before.scores[metric] for pair in case]) for case in settings.values()]
     after = [_mean([pair.after.scores[metric] for pair in case]) for case in settings.values()]
-    units = _units([case[0] for case in settings.values()])
+    units = units_of_pairs([case[0] for case in settings.values()])
     result = paired(before, after, higher_is_better=higher_is_better, alpha=alpha, cells=cells, units=units.names)
     return replace(result, facet=units.facet)
 
 
 def _mean(values: Sequence[float]) -> float:
     return values[0] if len(values) == 1 else fmean(values)
-
-
-def _units(pairs: Sequence[Pair]) -> Units:
-    """Return the units of cases, one pair each; fast if there are no dialogues or clusters."""
-    sides = [(pair.after, pair.before) for pair in pairs]
-    if not any(DIALOGUE in case.facets or case.cluster in case.facets for each in sides for case in each):
-        ids = [("", "after", after.system, after.case) for after, _ in sides]
-        if len(set(ids)) == len({(before.system, before.case) for _, before in sides}) == len(ids):
-            return Units(tuple(ids), len(ids), "")
-    return units_of([_links(pair) for pair in pairs])
-
-
-def _links(pair: Pair) -> list[Link]:
-    """Return the links of a case in both runs; the link of its case in the later run comes first."""
-    return [
-        (kind, side, *rest)
-        for side, case in (("after", pair.after), ("before", pair.before))
-        for kind, *rest in links_of(case.case, case.system, case.facets, case.cluster)
-    ]
 
 
 def broken_of(pairs: Iterable[Pair], metric: str, *, higher_is_better: bool) -> tuple[Pair, ...]:
@@ -218,12 +216,12 @@ def _compared(
     cells: int,
 ) -> Compared:
     better_up, of = (True, "answer") if info is None else (info.higher_is_better, info.of)
-    scored = both_scored(pairs, metric)
-    test = difference(scored, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
+    scored, compared = both_scored(pairs, metric), measured_pairs(pairs, metric)
+    test = difference(compared, metric, higher_is_better=better_up, alpha=alpha, cells=cells)
     broken = broken_of(scored, metric, higher_is_better=better_up)
     fixed = broken_of(scored, metric, higher_is_better=not better_up)
     causes = causes_of(broken, of)
-    result = Compared(testbed, metric, system, where, len(scored), test, broken, fixed, causes, test.p_value)
+    result = Compared(testbed, metric, system, where, len(compared), test, broken, fixed, causes, test.p_value)
     return replace(result, by_answer=n_by_answer(broken, of), of=of)
 
 
@@ -232,7 +230,7 @@ def _cells(
 ) -> Iterator[Compared]:
     """Yield the cells of a comparison, corrected over all of them; nothing if there is only one cell."""
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
-    for pair in both_scored(pairs, over.metric):
+    for pair in both_scored(pairs, corrects(over.metric) or over.metric):
         groups.setdefault(tuple(place_of(pair.after.facets, axis) for axis in axes), []).append(pair)
     if len(groups) < 2:
         return
@@ -240,6 +238,7 @@ def _cells(
         _compared(over.testbed, over.metric, over.system, _slice(place, axes), group, info, alpha, len(groups))
         for place, group in sorted(groups.items(), key=lambda each: _order(each[0]))
     ]
+    cells = [each for each in cells if each.found.n_pairs]
     p_values = [each.found.p_value for each in cells]
     for each, p_holm in zip(cells, holm(p_values), strict=True):
         yield replace(each, p_holm=p_holm)

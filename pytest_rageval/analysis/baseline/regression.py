@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pytest_rageval.analysis.baseline.comparable import Held
-from pytest_rageval.analysis.baseline.comparison import both_scored, broken_of, difference
+from pytest_rageval.analysis.baseline.comparison import both_scored, broken_of, difference, measured_pairs
+from pytest_rageval.analysis.baseline.corrected_pairs import too_few_labels
 from pytest_rageval.analysis.baseline.family import Adjusted, adjusted
 from pytest_rageval.analysis.baseline.paired import Paired
 from pytest_rageval.analysis.baseline.pairing import Pair
 from pytest_rageval.analysis.gates import LOWER, Gate
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 
@@ -41,12 +43,14 @@ class BaselineComparison:
     Attributes:
         gate: the gate.
         pairs: its cases in both runs, if both have a value of its metric.
+        compared: the pairs that are tested: ``pairs``, or for a corrected mean those that the judge scored.
         of: what its metric measures, as `MetricInfo.of`.
     """
 
     gate: Gate
     pairs: tuple[Pair, ...]
     of: str = "answer"
+    compared: tuple[Pair, ...] = ()
 
     @property
     def higher_is_better(self) -> bool:
@@ -56,7 +60,7 @@ class BaselineComparison:
     @property
     def hypothesis(self) -> Hashable:
         """Key of the tested hypothesis: the pairs, the metric and the direction, without the tolerance."""
-        return self.gate.metric, self.higher_is_better, frozenset(map(id, self.pairs))
+        return self.gate.metric, self.higher_is_better, frozenset(map(id, self.compared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +95,17 @@ class Against:
     ) -> str:
         """Return why a gate, or one cell of the gate ``of``, cannot be compared with the baseline, or ""."""
         several = any(value == ANY and name != "system" for name, value in of.slice.items())
-        return "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several, session=session)
+        why = "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several, session=session)
+        if not why and corrects(cell.metric) and (few := too_few_labels(self.of(covered), cell.metric)):
+            why = f"not comparable, {few}"
+        return why
 
     def comparison(self, gate: Gate, outcomes: Iterable[Outcome]) -> BaselineComparison:
         """Return the comparison of a baseline gate over the outcomes of one of its cells."""
         info = self.metrics.get(gate.metric)
-        pairs = tuple(both_scored(self.of(outcomes), gate.metric))
-        return BaselineComparison(gate, pairs, "answer" if info is None else info.of)
+        mine = self.of(outcomes)
+        pairs, of = tuple(both_scored(mine, gate.metric)), "answer" if info is None else info.of
+        return BaselineComparison(gate, pairs, of, tuple(measured_pairs(mine, gate.metric)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +140,7 @@ def regressions(comparisons: Sequence[BaselineComparison], alpha: float) -> list
         comparisons: the family.
         alpha: the accepted chance of any verdict "worse" if nothing became worse.
     """
-    hypotheses = {each.hypothesis: each for each in comparisons if each.pairs}
+    hypotheses = {each.hypothesis: each for each in comparisons if each.compared}
     tests = [_difference(each, alpha, len(hypotheses)) for each in hypotheses.values()]
     decided = dict(zip(hypotheses, zip(tests, adjusted(tests, alpha), strict=True), strict=True))
     results: list[Regression] = []
@@ -152,7 +160,7 @@ def not_comparable(comparison: BaselineComparison, alpha: float) -> Regression:
 
 def _difference(each: BaselineComparison, alpha: float, family: int) -> Paired:
     up = each.higher_is_better
-    return difference(each.pairs, each.gate.metric, higher_is_better=up, alpha=alpha, cells=family)
+    return difference(each.compared, each.gate.metric, higher_is_better=up, alpha=alpha, cells=family)
 
 
 def _verdict(gate: Gate, test: Paired, p_value: float | None, alpha: float) -> Verdict:

@@ -7,12 +7,17 @@ from collections.abc import Sequence
 
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import by_case
+from pytest_rageval.analysis.corrected import FEWEST
+from pytest_rageval.analysis.corrected_cases import LabelsUsed
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.analysis.usage import LATENCY, USED, answered, used
 from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome, Score
 
-__all__ = ["NOT_ASKED", "n_lost", "nothing_scored", "reasons_of", "unasked_of", "unknowable", "unscored_of"]
+__all__ = [
+    "NOT_ASKED", "TOO_FEW_LABELS", "n_lost", "nothing_scored", "reasons_of", "too_few_labels", "unasked_of",
+    "unknowable", "unscored_of",
+]  # fmt: skip
 
 NOT_ASKED = "not_asked"
 """The error_type of an outcome whose case was not asked; a gate over it fails."""
@@ -21,6 +26,9 @@ BUDGET = "budget"
 """The error_type of an outcome whose case was not asked because the budget was used up."""
 
 NOT_APPLICABLE = "not_applicable"
+
+TOO_FEW_LABELS = "too_few_labels"
+"""The reason of a mean that people's labels are too few to correct."""
 
 REPORTED = {
     "cost_usd": "cost",
@@ -81,6 +89,11 @@ def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:
         unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
         return f"{gate.metric} is unknown, as {unknown} of {len(answers)} answers report no {REPORTED[gate.metric]}"
     return f"nothing was scored: {len(covered)} cases, {errors} errors{reasons_of(gate.metric, covered)}"
+
+
+def too_few_labels(labels: LabelsUsed) -> str:
+    """Return why a corrected mean has no value."""
+    return f"{TOO_FEW_LABELS}, {labels.n} of {FEWEST} (people's labels of the system's answers)"
 
 
 def reasons_of(metric: str, covered: Sequence[Outcome]) -> str:

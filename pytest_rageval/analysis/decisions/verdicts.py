@@ -10,10 +10,13 @@ from typing import Literal
 from pytest_rageval.analysis.baseline.regression import Against, BaselineComparison, Regression, not_comparable
 from pytest_rageval.analysis.baseline.stale import stale_text
 from pytest_rageval.analysis.cells import cell_of
+from pytest_rageval.analysis.corrected_cases import LabelsUsed
 from pytest_rageval.analysis.decisions.unscored import (
+    TOO_FEW_LABELS,
     n_lost,
     nothing_scored,
     reasons_of,
+    too_few_labels,
     unasked_of,
     unknowable,
     unscored_of,
@@ -74,6 +77,8 @@ class GateResult:
         regression: for a baseline gate, the result of its comparison; for ``facet=*`` that of the deciding cell.
         n_units: number of independent units of its cases, if fewer; else None.
         unit: the facet that joins its cases to units; "" if there is none.
+        labels: the labels that corrected the value, for ``people:METRIC``.
+        bias: why the gate fails although its value may hold: the judge is biased; "" if not.
     """
 
     gate: Gate
@@ -93,6 +98,8 @@ class GateResult:
     regression: Regression | None = None
     n_units: int | None = None
     unit: str = ""
+    labels: LabelsUsed | None = None
+    bias: str = ""
 
     @property
     def small(self) -> tuple[GateResult, ...]:
@@ -244,7 +251,7 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
     cell = cell_of(gate.metric, binary, covered)
     result = GateResult(gate, scope, "passed", cell.mean, cell.n, errors, cell.ci95, gate.slice, n_cases=cell.n_cases)
     unscored = unscored_of(gate.metric, covered)
-    result = replace(result, unscored=unscored, n_units=cell.n_units, unit=cell.unit)
+    result = replace(result, unscored=unscored, n_units=cell.n_units, unit=cell.unit, labels=cell.labels)
     if unasked:
         return replace(result, status="failed", reason=unasked)
     if stale := stale_text(gate.metric, covered):
@@ -258,6 +265,11 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
             return replace(result, status="skipped", reason=few)
         why = f"{few}, as {missing} more could not be scored{reasons_of(gate.metric, covered)}"
         return replace(result, status="failed", reason=why)
+    if gate.baseline and cell.labels is not None and cell.n:
+        return result
+    if cell.mean is None and cell.labels is not None and cell.n:
+        lost = {TOO_FEW_LABELS: cell.n}
+        return replace(result, status="failed", reason=too_few_labels(cell.labels), n=0, unscored=lost)
     if cell.mean is None:
         return replace(result, status="failed", reason=nothing_scored(gate, covered))
     if gate.baseline or gate.holds(cell.mean):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.people.agreement import Rating, levels_of, nearest
 from pytest_rageval.analysis.units import Link, links_of, units_of
@@ -13,7 +13,10 @@ from pytest_rageval.errors import DataError
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.testbeds.ids import digest
 
-__all__ = ["Compared", "Labelled", "Matched", "Scored", "compared", "matched", "scored", "stand_in", "units_of_answers"]
+__all__ = [
+    "Compared", "Labelled", "Matched", "Scored", "compared", "matched", "own_and_earlier", "own_id", "scored",
+    "stand_in", "units_of_answers",
+]  # fmt: skip
 
 NO_CASE = "of no case of the run"
 NO_SYSTEM = "of a system that the run does not have for the case"
@@ -89,8 +92,7 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
     for outcome in outcomes:
         text = _folded(outcome.answer.text if outcome.answer else "") if texts else outcome.nodeid
         by_case.setdefault(outcome.case_id, {}).setdefault((outcome.system, text), []).append(outcome)
-        if outcome.case_id.count(":") > 1:  # format:path:id, if datasets share the id
-            own = outcome.case_id.split(":", 2)[2]
+        if (own := own_id(outcome.case_id)) != outcome.case_id:
             by_own_id.setdefault(own, {}).setdefault((outcome.system, text), []).append(outcome)
     metrics = {name for outcome in outcomes for name in outcome.scores}
     by_answer: dict[tuple[str, str, str], tuple[list[Outcome], list[Label]]] = {}
@@ -135,6 +137,23 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
             status = answer.outcomes[0].status
             unscored["not_computed" if status == "scored" else status] += 1
     return both, unscored
+
+
+def own_and_earlier(
+    answers: Iterable[Labelled], apart: Collection[str]
+) -> tuple[tuple[Labelled, ...], tuple[Labelled, ...]]:
+    """Return the labelled answers of the run's systems, and those that only a testbed of labelled answers has.
+
+    Args:
+        answers: the labelled answers.
+        apart: the testbeds of labelled answers.
+    """
+    own: list[Labelled] = []
+    earlier: list[Labelled] = []
+    for answer in answers:
+        mine = tuple(outcome for outcome in answer.outcomes if outcome.testbed not in apart)
+        (own if mine else earlier).append(replace(answer, outcomes=mine) if mine else answer)
+    return tuple(own), tuple(earlier)
 
 
 def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshold: float | None = None) -> Compared:
@@ -190,6 +209,11 @@ def _meant(
         problem = f"the label names no system, and the run has answers of {', '.join(systems)}; name one in each label"
         raise DataError(label.where, problem)
     return SEVERAL
+
+
+def own_id(case_id: str) -> str:
+    """Return the id that a case has in its dataset: datasets that share it make it ``format:path:id``."""
+    return case_id.split(":", 2)[2] if case_id.count(":") > 1 else case_id
 
 
 def _is_of(label: Label, metric: str) -> bool:

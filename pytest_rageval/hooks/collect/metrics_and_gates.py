@@ -14,6 +14,7 @@ from pytest_rageval.hooks.collect.correctness import check_diagnosed, correctnes
 from pytest_rageval.hooks.collect.testbed import Testbed
 from pytest_rageval.hooks.config.baseline import refuse_baseline
 from pytest_rageval.hooks.config.options import Options
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import OF_SYSTEMS, RELATION, VARIANT, in_slice
 from pytest_rageval.testbeds.ability import ability_named
@@ -57,6 +58,8 @@ def complete(
                 f"metric {short_repr(name)} depends on what was not retrieved, and relevance 'answers' judges what was"
             )
             raise SettingError(f"{where}: {problem}; take P@k, RR or Success@k, or relevance 'overlap'")
+        if inner := corrects(name):
+            testbed.compute(inner, catalog.metrics.get(inner, where))
         testbed.compute(name, metric)
     _check_stability(testbed, gates, catalog)
     testbed.correctness = correctness_of(testbed, catalog, options.diagnosis)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.config.local_embedder import LOCAL, local_embedder
 from pytest_rageval.hooks.config.model_scripts import Scripts, is_offline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.recordings import cassettes_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.rate_limiter import Limiter
     from pytest_rageval.llm.recordings.cassettes import Cassettes
     from pytest_rageval.retrieval.build_context import Network, SearchClient
+    from pytest_rageval.retrieval.local_embedder import LocalEmbedder
     from pytest_rageval.systems.prompting import Prompts
 
 __all__ = ["ASYNC_DEFAULT", "KINDS", "Models"]
@@ -38,9 +40,6 @@ ASYNC_DEFAULT = 16
 
 WINDOW = 8
 """Cases in progress per concurrent answer; a case in retry then does not block others."""
-
-LOCAL = "sentence-transformers/"
-"""Prefix of embedding models that run on this machine."""
 
 KINDS = {"rag_llm": "model", "rag_judge": "judge", "rag_embedder": "embedding"}
 """Fixture of a model -> the kind of its recordings."""
@@ -167,6 +166,11 @@ class Models:
             return self._local_embedder()
         return self._own(Embedder, "rag_embedder", name)
 
+    @cached_property
+    def local_embedder(self) -> LocalEmbedder | None:
+        """The embedding model of the options if it runs on this machine, else None; see `local_embedder`."""
+        return local_embedder(self._options.embedder, self._options.beside)
+
     def embedder_of(self, model: object) -> Embedder | None:
         """Return the client of an overridden ``rag_embedder``'s model, like `client_of`."""
         if model is None:
@@ -232,17 +236,12 @@ class Models:
 
     def _local_embedder(self) -> Embedder:
         from pytest_rageval.llm.client.clients import Embedder
-        from pytest_rageval.retrieval.local_embedder import LocalEmbedder
 
-        setting = self.setting("rag_embedder")
-        if setting.params:
-            raise SettingError(
-                f"rag_embedder_params has {next(iter(setting.params))}, and {setting.name} takes no parameters"
-            )
-        name = str(setting.name)
+        backend = self.local_embedder
+        name = str(self.setting("rag_embedder").name)
         key = ("rag_embedder", name)
-        backend = None if key in self._clients else LocalEmbedder(name, self._options.beside)
-        if backend and (self.cassettes is None or self.cassettes.asks(KINDS["rag_embedder"], name)):
+        new = key not in self._clients
+        if new and backend and (self.cassettes is None or self.cassettes.asks(KINDS["rag_embedder"], name)):
             backend.load()
         return self._client(Embedder, "rag_embedder", backend, name, {}, key=key)
 

@@ -106,11 +106,13 @@ class TrustSetting(Settings):
     least = Setting("rag_judge_min_kappa", parse=components.kappas, kind="linelist",
         help="minimum kappa with the labels: a number, or 'judge: number', one per line",
         more="how-to/people.md#let-the-labels-decide")
+    max_bias = Setting("rag_judge_max_bias", parse=parsing.share, default="0.1",
+        help="largest difference from people's mean that a judge may have for a system",
+        more="how-to/people.md#a-judge-that-favours-a-system")
     # fmt: on
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
-        if (self.labels is None) != (not self.least):
-            names = TrustSetting.labels.ini, TrustSetting.least.ini
-            setting, missing = names if self.labels else reversed(names)
+        if self.least and self.labels is None:
+            setting, missing = TrustSetting.least.ini, TrustSetting.labels.ini
             raise SettingError(f"{setting} has no effect without {missing}; set both, or neither", code="RAG103")

@@ -12,6 +12,7 @@ from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.prepare.embedded_model import check_embedded
 from pytest_rageval.hooks.prepare.judge_trust import required_trust
 from pytest_rageval.hooks.prepare.recorded_answers import ignored_keys
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.facets import DIALOGUE, in_slice
 from pytest_rageval.trace.otel.live import OFF, OTEL, has_sdk
 
@@ -110,6 +111,8 @@ def _is_computed(collected: Collected, name: str) -> bool:
 def _compute(collected: Collected, name: str, where: str) -> None:
     if name not in PSEUDO_METRICS:
         metric = collected.catalog.metrics.get(name, where)
+        if inner := corrects(name):
+            _compute(collected, inner, where)
         if not _is_computed(collected, name):
             for testbed in collected.testbeds.values():
                 testbed.compute(name, metric)

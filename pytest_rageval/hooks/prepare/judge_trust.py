@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.config.judge_labels import KAPPA, RequiredTrust
+from pytest_rageval.metrics.judges.people import corrects
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
@@ -24,7 +25,10 @@ def required_trust(collected: Collected) -> RequiredTrust:
             that is not a judged metric.
     """
     setting = collected.options.trust
+    corrected = [name for testbed in collected.testbeds.values() for name in testbed.metrics if corrects(name)]
     if setting.labels is None:
+        if corrected:
+            raise SettingError(f"{corrected[0]} needs people's labels; name their file in the ini as rag_judge_labels")
         return RequiredTrust()
     from pytest_rageval.datasets.labels import read_labels
 
@@ -37,7 +41,7 @@ def required_trust(collected: Collected) -> RequiredTrust:
         if judge in least:
             raise SettingError(f"{KAPPA} has two lines for the judge {short_repr(judge)}; write one")
         least[judge] = kappa
-    if not by_name:
+    if not by_name and not corrected:
         return RequiredTrust(least=least)
     default = {"": next(iter(by_name.values()))} if len(by_name) == 1 else {}
     of_labels = _judges_of_labels(setting.labels, collected)

@@ -15,6 +15,7 @@ from pytest_rageval.engine.runner import Runner, as_asked
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import RagEvalError, SettingError, UnscoredError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, TEST, Meter, Scope
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case
@@ -146,7 +147,8 @@ class RagResult:
 
     def _parse(self, gate: str) -> Gate:
         parsed = parse_gate(gate, "rag.check")
-        if parsed.slice or parsed.min_n > 1 or parsed.baseline or parsed.metric in PSEUDO_METRICS:
+        of_a_run = parsed.metric in PSEUDO_METRICS or corrects(parsed.metric)
+        if parsed.slice or parsed.min_n > 1 or parsed.baseline or of_a_run:
             raise SettingError(f"rag.check: {short_repr(gate)} is no bound on one case; write metric OP number")
         self._metrics.get(parsed.metric, "rag.check")
         check_gate(parsed, self._metrics, self.case.facets, "rag.check")

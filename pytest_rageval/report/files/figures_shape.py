@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypedDict
 
 from pytest_rageval.analysis.baseline.regression import Verdict
 from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.corrected_cases import LabelsUsed
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.model.stored import Bounds
 
@@ -64,7 +65,10 @@ class StoredGate(_Gate, _Regression, total=False):
         delta: value - baseline, over the pairs; only for baseline gates
         least_drop: the smallest detectable drop: found with 80 % power
         cells: every cell of a facet=* gate
+        labels: the labels that corrected the value; only for people:METRIC
     """
+
+    labels: LabelsUsed
 
 
 class WorstCase(TypedDict):
@@ -95,6 +99,7 @@ class GateCell(_GateCell, _Regression, total=False):
     baseline: float | None
     p_value: float | None
     verdict: Verdict | None
+    labels: LabelsUsed
 
 
 class _Matrix(TypedDict):

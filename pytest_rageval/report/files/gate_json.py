@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
 from pytest_rageval.analysis.decisions.verdicts import GateResult
@@ -41,4 +41,6 @@ def _encode(shape: Any, result: GateResult, own: Mapping[str, Any]) -> dict[str,
 
 
 def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
     return list(value) if isinstance(value, tuple) else value

@@ -149,6 +149,7 @@ _COMMON: dict[str, Callable[[Part], object]] = {
     "rag_min_compared": lambda part: part.run.plan.min_compared,
     "the matrix that was asked for": lambda part: part.results["plan"]["view"],
     "rag_judge_min_kappa": lambda part: part.run.plan.least_kappas,
+    "rag_judge_max_bias": lambda part: part.run.plan.max_bias,
     "rag_judge_labels": lambda part: part.run.plan.labels,
     "the baseline": lambda part: part.results.get("baseline"),
 }

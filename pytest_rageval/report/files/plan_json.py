@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_rageval.analysis.decisions.partial import SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.people.bias import MAX_BIAS
 from pytest_rageval.analysis.people.labelled_answers import stand_in
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.derived_codec import decoder, encoder
@@ -93,6 +94,7 @@ def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
         partial_gates=plain.get("partial_gates", "decide"),
         labels=tuple(decoder(Label)(label) for label in plain.get("dealt", {}).get("labels", ())),
         least_kappas=plain.get("dealt", {}).get("least_kappas", {}),
+        max_bias=plain.get("dealt", {}).get("max_bias", MAX_BIAS),
         identity=plain.get("dealt", {}).get("identity", {}),
         unseen=decoder(Unseen)(plain.get("dealt", {}).get("unseen", {})),
     )
@@ -112,14 +114,14 @@ def _encode_dealt(run: Run, shard: Shard) -> dict[str, Any]:
     if plan.unseen.systems:
         unseen = plan.unseen
         dealt["unseen"] = {"systems": unseen.systems, "budget": unseen.budget, "notes": list(unseen.notes)}
-    if not plan.least_kappas:
+    if not plan.labels and not plan.least_kappas:
         return dealt
     labels = [encoder(Label)(label) | {"where": PurePath(label.where).name} for label in plan.labels]
     if not run.texts:
         labels = [label | {"text": "", "answer": label["answer"] and stand_in(label["answer"])} for label in labels]
         answers = [outcome.answer and stand_in(outcome.answer.text) for outcome in run.ordered()]
         dealt = dealt | {"answers": answers}
-    return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas)}
+    return dealt | {"labels": labels, "least_kappas": dict(plan.least_kappas), "max_bias": plan.max_bias}
 
 
 def _shard(results: Mapping[str, Any]) -> Shard | None:

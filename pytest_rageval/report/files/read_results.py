@@ -25,6 +25,7 @@ from pytest_rageval.report.files.stored_types import check_types
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.deployment import DEPLOYMENT, Deployment
+from pytest_rageval.report.sections.judge_bias import BIAS
 from pytest_rageval.report.sections.judge_trust import TRUST
 
 __all__ = ["StoredRun", "read_run", "run_of"]
@@ -112,6 +113,7 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
     for deployment in DEPLOYMENT.stored(results) or [Deployment([], [], {})]:
         run.retrievers, run.measured = deployment.retrievers, (deployment.stages, deployment.queries)
     run.trusts = list(TRUST.stored(results))
+    run.biases = list(BIAS.stored(results))
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     if gates:

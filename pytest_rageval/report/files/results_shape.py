@@ -223,12 +223,14 @@ class Dealt(_Dealt, total=False):
         answers: digest of each outcome's answer, if texts are left out and judges are measured; answers of labels are
             digests too
         least_kappas: judge, or "" for all others -> smallest kappa that lets its scores count
+        max_bias: the largest difference from people's mean that a judge may have for a system
         unseen: systems whose model calls a budget or a gate on cost may not see; absent if there are none
     """
 
     labels: tuple[Label, ...]
     answers: tuple[str | None, ...]
     least_kappas: Mapping[str, float]
+    max_bias: Share
     unseen: UnseenCalls
 
 

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.analysis.decisions.partial import is_not_decided
+from pytest_rageval.analysis.people.bias import FAIR
 from pytest_rageval.report.files.plan_json import decode_plan_without_cases
 from pytest_rageval.report.html.gate_rows import is_not_comparable, is_undecided
 from pytest_rageval.report.html.links import Cases, case_list
 from pytest_rageval.report.run.verdict import RunVerdict, verdict_of
 from pytest_rageval.report.run.warnings import warnings_of
+from pytest_rageval.report.sections.judge_bias import BIAS, bias_text
 from pytest_rageval.report.text.lines import counted, dollars
 
 __all__ = ["conclusion_of", "failed_tests_of", "notes_of", "tiles_of"]
@@ -80,6 +82,7 @@ def notes_of(results: Mapping[str, Any]) -> list[str]:
         for each in results.get("trust", ())
         if each["problem"]
     ]
+    biased = [bias_text(each) for each in BIAS.stored(results) if each.verdict != FAIR]
     unselected = [f"{counted(plan.unselected, 'case')} not selected"] if plan.unselected else []
     unmatched = [f"no case of this session matches the gate {gate}" for gate in plan.unmatched_gates]
-    return [*warnings_of(plan, undecided), *untrusted, *unselected, *unmatched]
+    return [*warnings_of(plan, undecided), *untrusted, *biased, *unselected, *unmatched]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rageval.analysis.cells import Cell
+from pytest_rageval.analysis.corrected_cases import LabelsUsed
 from pytest_rageval.analysis.statistics import Interval
 
 __all__ = ["cases_of", "decode_cell", "encode_cell", "encode_units", "pair_of"]
@@ -14,7 +15,7 @@ __all__ = ["cases_of", "decode_cell", "encode_cell", "encode_units", "pair_of"]
 def encode_cell(cell: Cell) -> dict[str, Any]:
     """Return a cell; its mean is None if no case has a value."""
     plain = {"mean": cell.mean, "n": cell.n, "n_unscored": cell.n_unscored, "ci95": pair_of(cell.ci95)}
-    return plain | cases_of(cell.n_cases) | encode_units(cell.n_units, cell.unit)
+    return plain | cases_of(cell.n_cases) | encode_units(cell.n_units, cell.unit) | _encode_labels(cell.labels)
 
 
 def decode_cell(plain: Mapping[str, Any]) -> Cell:
@@ -28,6 +29,7 @@ def decode_cell(plain: Mapping[str, Any]) -> Cell:
         plain.get("n_cases"),
         plain.get("n_units"),
         plain.get("unit", ""),
+        _labels(plain.get("labels")),
     )
 
 
@@ -39,6 +41,15 @@ def cases_of(n_cases: int | None) -> dict[str, int]:
 def encode_units(n_units: int | None, unit: str) -> dict[str, int | str]:
     """Return the number of independent units and what joins their cases; empty if all cases are independent."""
     return {} if n_units is None else {"n_units": n_units, "unit": unit}
+
+
+def _encode_labels(labels: LabelsUsed | None) -> dict[str, Any]:
+    """Return the labels behind a corrected mean, else an empty mapping."""
+    return {} if labels is None else {"labels": {"n": labels.n, "source": labels.source}}
+
+
+def _labels(plain: Mapping[str, Any] | None) -> LabelsUsed | None:
+    return None if plain is None else LabelsUsed(plain["n"], plain["source"])
 
 
 def pair_of(interval: Interval | None) -> list[float] | None:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.baseline.regression import Against
+from pytest_rageval.analysis.decisions.biased import fail_biased
 from pytest_rageval.analysis.decisions.decide import decide
 from pytest_rageval.analysis.decisions.partial import not_decided
 from pytest_rageval.analysis.decisions.verdicts import SESSION, GateResult, Undecided, measure
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate
+from pytest_rageval.analysis.people.bias import BIASED, JudgeBias
 from pytest_rageval.model.facets import ANY
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run import summary_data
@@ -28,7 +30,13 @@ class NamedGate:
 
 
 def evaluate(
-    plan: Plan, outcomes: Sequence[Outcome], unfinished: Counter[str], against: Against | None, *, interrupted: bool
+    plan: Plan,
+    outcomes: Sequence[Outcome],
+    unfinished: Counter[str],
+    against: Against | None,
+    biases: Sequence[JudgeBias] = (),
+    *,
+    interrupted: bool,
 ) -> list[NamedGate]:
     """Return the result of each gate: gates of testbeds first, then session gates.
 
@@ -39,6 +47,7 @@ def evaluate(
         outcomes: the session's outcomes, in data order.
         unfinished: testbed -> number of cases without an outcome.
         against: what baseline gates compare with, or None.
+        biases: differences of judges from people; a biased judge fails the gates on its scores.
         interrupted: whether the user stopped the session; then every gate is skipped.
     """
     groups = summary_data.groups(outcomes)
@@ -52,7 +61,14 @@ def evaluate(
             return result
         several = "system" not in gate.slice and len({outcome.system for outcome in mine}) > 1
         each = replace(gate, slice={**gate.slice, "system": ANY}) if several else gate  # systems are never averaged
-        return measure(each, scope, mine, plan.metrics, left, against)
+        found = measure(each, scope, mine, plan.metrics, left, against)
+        judge = plan.metrics[gate.metric].judge if gate.metric in plan.metrics else ""
+        biased = {
+            each.system: (judge, each.bias, each.n)
+            for each in biases
+            if each.judge == judge and each.verdict == BIASED and each.bias is not None
+        }
+        return fail_biased(found, biased, mine) if biased else found
 
     nodes: list[tuple[str, Gate]] = []
     gates: list[GateResult | Undecided] = []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from pytest_rageval.analysis.corrected import Corrected
+from pytest_rageval.analysis.corrected_cases import Labelling, corrected_of
 from pytest_rageval.analysis.people.agreement import (
     Agreement,
     Rating,
@@ -15,7 +17,6 @@ from pytest_rageval.analysis.people.agreement import (
     levels_of,
     without_levels,
 )
-from pytest_rageval.analysis.people.corrected import Corrected, corrected_mean_of_units
 from pytest_rageval.analysis.people.correlated import Correlations, correlations
 from pytest_rageval.analysis.people.labelled_answers import (
     Compared,
@@ -26,7 +27,6 @@ from pytest_rageval.analysis.people.labelled_answers import (
     units_of_answers,
 )
 from pytest_rageval.analysis.people.reliability import alpha
-from pytest_rageval.analysis.units import units_of_outcomes
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import FACETS, sort_key
 from pytest_rageval.model.outcome import Outcome
@@ -175,29 +175,18 @@ def _means(metric: str, both: Sequence[Scored], outcomes: Sequence[Outcome]) -> 
     """Return the corrected means of systems with unlabelled cases; each case counts once."""
     means = []
     for system in sorted({answer.outcome.system for answer in both}):
-        mine = [answer for answer in both if answer.outcome.system == system]
-        people = _by_case((each.outcome.case_id, fmean(each.people)) for each in mine)
-        judged = _by_case((each.outcome.case_id, each.judged) for each in mine)
-        others = _by_case(
-            (each.case_id, score.judged)
+        mine = [Labelling(each.outcome, each.judged, fmean(each.people)) for each in both]
+        mine = [each for each in mine if each.outcome.system == system]
+        labelled = {each.outcome.case_id for each in mine}
+        others = [
+            Labelling(each, score.judged)
             for each in outcomes
-            if each.system == system and each.case_id not in people
+            if each.system == system and each.case_id not in labelled
             if (score := each.scores.get(metric)) is not None and score.judged is not None
-        )
+        ]
         if others:
-            values = list(people.values()), list(judged.values()), list(others.values())
-            by_case = {each.case_id: each for each in outcomes if each.system == system}
-            units = units_of_outcomes([by_case[case] for case in (*people, *others)])
-            means.append(MeanOf(metric, system, corrected_mean_of_units(*values, units)))
+            means.append(MeanOf(metric, system, corrected_of([*mine, *others])))
     return means
-
-
-def _by_case(values: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return the mean of each case's values."""
-    groups: dict[str, list[float]] = {}
-    for case, value in values:
-        groups.setdefault(case, []).append(value)
-    return {case: fmean(each) for case, each in groups.items()}
 
 
 def _among_people(matched: Matched) -> tuple[float | None, int] | None:

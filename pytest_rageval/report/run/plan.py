@@ -13,6 +13,7 @@ from typing import Annotated
 from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
 from pytest_rageval.analysis.decisions.partial import PartPolicy, SelectedPart
 from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.people.bias import MAX_BIAS
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.facets import DIALOGUE
@@ -124,6 +125,7 @@ class Plan:
         shard: the share of the cases that the session runs; None if it runs all.
         labels: people's labels of answers, which measure the judges.
         least_kappas: judge, or "" for all others -> the smallest kappa with people that lets its scores count.
+        max_bias: the largest difference from people's mean that a judge may have for a system.
         part: why the run has not all cases of its testbeds, or "".
         narrowed: whether paths were given, so that testbeds of the project may be missing.
         alpha: accepted rate of false alarms of a comparison with the baseline.
@@ -152,6 +154,7 @@ class Plan:
     shard: Shard | None = None
     labels: tuple[Label, ...] = ()
     least_kappas: Mapping[str, float] = field(default_factory=dict)
+    max_bias: float = MAX_BIAS
     part: str = ""
     narrowed: bool = False
     alpha: float = 0.05

@@ -14,6 +14,8 @@ from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.people.bias import JudgeBias, biases_of
+from pytest_rageval.analysis.people.labelled_scores import with_labels
 from pytest_rageval.analysis.people.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.people.vote_agreement import Ballots, ballots_of
 from pytest_rageval.analysis.repeats import Repeats
@@ -54,6 +56,7 @@ class Run:
         interrupted: whether the user stopped the session.
         unclaimed: model calls that belong to no outcome, such as look-ahead calls for cases that never ran.
         trusts: agreement of judges with people, for judges with a minimum.
+        biases: differences of judges from people, by system; empty without labels.
         retrievers: facts that the session's retrievers report of themselves.
         versions: versions other than those of packages that decided scores: the embedding model and its revision.
         settings: the settings that decided answers and scores.
@@ -77,6 +80,7 @@ class Run:
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
     trusts: list[Trust] = field(default_factory=list)
+    biases: list[JudgeBias] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -151,6 +155,8 @@ class Run:
     def weigh_judges(self) -> None:
         """Measure the judges by people's labels, and withhold the scores of judges that do not agree with them.
 
+        Answers with a label get their value of ``people:METRIC``.
+
         A shard has only part of the labelled answers; `rageval merge` weighs the judges instead.
         """
         if self.plan.shard is not None:
@@ -158,7 +164,10 @@ class Run:
         judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
         scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
         in_use = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
-        self.trusts = trusts_of(in_use, self.plan.least_kappas, self.plan.labels, self.originals())
+        labels, originals, apart = self.plan.labels, self.originals(), self.plan.apart
+        self._rescore(with_labels(labels, originals, apart))
+        self.trusts = trusts_of(in_use, self.plan.least_kappas, labels, originals)
+        self.biases = biases_of(in_use, labels, originals, apart, self.plan.max_bias) if labels else []
         problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
         if not problems:
             return
@@ -193,7 +202,9 @@ class Run:
         """Evaluate every gate of the plan, store the results, and return them."""
         earlier = self.earlier()
         comparison = None if earlier is None else self._against(earlier)
-        self.gates = evaluate(self.plan, self.ordered(), self.unfinished(), comparison, interrupted=self.interrupted)
+        self.gates = evaluate(
+            self.plan, self.ordered(), self.unfinished(), comparison, self.biases, interrupted=self.interrupted
+        )
         return self.gates
 
     def snapshot(self) -> Snapshot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from pytest_rageval.analysis.baseline.measured import Measured, Snapshot
 from pytest_rageval.analysis.cells import cell_of
@@ -11,6 +12,7 @@ from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.statistics import Interval, mean_of
 from pytest_rageval.analysis.units import links_of, units_of
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.plan import Plan
@@ -56,14 +58,17 @@ def totals_of(plan: Plan, outcomes: Sequence[Outcome]) -> list[Total]:
 
 
 def totals_of_baseline(baseline: Snapshot) -> list[Total]:
-    """Return the totals of a committed baseline; each of its cases has the mean of its repeats."""
+    """Return the totals of a committed baseline; each of its cases has the mean of its repeats.
+
+    Corrected means are left out: a baseline stores no labels of earlier answers.
+    """
     groups: dict[tuple[str, str], list[Measured]] = {}
     for case in baseline.originals:
         groups.setdefault((case.testbed, case.system), []).append(case)
     totals = []
     for (testbed, system), cases in groups.items():
         n_errors = sum(case.failed for case in cases)
-        for metric in baseline.testbeds[testbed].metrics:
+        for metric in filterfalse(corrects, baseline.testbeds[testbed].metrics):
             mine = [case for case in cases if metric in case.scores]
             values = [case.scores[metric] for case in mine]
             units = units_of([links_of(each.case, each.system, each.facets, each.cluster) for each in mine])

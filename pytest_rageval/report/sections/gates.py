@@ -8,6 +8,7 @@ from itertools import chain
 from pytest_rageval.analysis.account.sentences import OPPOSITE, two_values
 from pytest_rageval.analysis.baseline.failure_cause import causes_of, n_by_answer
 from pytest_rageval.analysis.baseline.regression import Regression
+from pytest_rageval.analysis.corrected_cases import EARLIER, LabelsUsed
 from pytest_rageval.analysis.decisions.partial import is_not_decided
 from pytest_rageval.analysis.decisions.verdicts import DESELECTED, NOT_DECIDED, GateResult
 from pytest_rageval.analysis.decisions.worst_cases import Flaws
@@ -33,6 +34,7 @@ def gate_failure(result: GateResult) -> str:
     """Return a failed gate as text: its value against its bound first, then the details, then the worst cases."""
     head = [gate_headline(result)]
     facts = [
+        *([_labels_text(result.labels)] if result.labels is not None and result.value is not None else ()),
         *([counted(result.n_errors, "error")] if result.n_errors else ()),
         *([_unscored_text(result.unscored)] if result.unscored else ()),
         *([f"95 % {interval(result.ci95)}"] if result.ci95 is not None else ()),
@@ -65,7 +67,7 @@ def gate_headline(result: GateResult) -> str:
         was, value = regression.found.baseline, regression.found.value or 0.0
         now, bound = two_values(value, was + gate.bound)
         return f"{now} {OPPOSITE[gate.op]} {bound} (n {regression.found.n_pairs}, was {was:.2f}){place}"
-    if gate.baseline or value is None or gate.holds(value):
+    if gate.baseline or value is None or result.bias or gate.holds(value):
         return result.reason or ""
     now, bound = two_values(value, gate.bound)
     return f"{now} {OPPOSITE[gate.op]} {bound} (n {result.n}){place}"
@@ -137,8 +139,12 @@ def _gate_text(result: GateResult, room: int) -> str:
     facts = [f"{number(result.value):>6}", n_text(result)]
     if result.ci95 is not None:
         facts.append(interval(result.ci95))
+    if result.labels is not None:
+        facts.append(_labels_text(result.labels))
     if result.n_errors:
         facts.append(counted(result.n_errors, "error"))
+    if result.bias:
+        facts.append(result.bias)
     if result.unscored:
         facts.append(_unscored_text(result.unscored))
     if result.cells and result.slice:
@@ -199,6 +205,11 @@ def n_text(result: GateResult) -> str:
     """Return ``n 12``, ``n 36 of 12 cases`` with repeats, or ``n 100 in 20 dialogues`` with dependent cases."""
     of = "" if result.n_cases is None else f" of {counted(result.n_cases, 'case')}"
     return f"n {result.n}{of}{in_units(result.n_units, result.unit)}"
+
+
+def _labels_text(labels: LabelsUsed) -> str:
+    """Return ``30 labels``, or ``30 labels of earlier answers``."""
+    return f"{labels.n} {EARLIER}" if labels.source == EARLIER else counted(labels.n, "label")
 
 
 def _unscored_text(unscored: Mapping[str, int]) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_rageval.analysis.people.bias import FAIR
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.warnings import unrecorded_results, warnings_of
+from pytest_rageval.report.sections.judge_bias import bias_text
 from pytest_rageval.report.sections.judge_trust import distrust
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line
@@ -20,6 +22,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     notes += unrecorded_results(run.outcomes.values()) if run.texts else []
     if screen.verbosity < 1:  # -v shows the section of judges
         notes += [distrust(trust) for trust in run.trusts if trust.problem is not None]
+        notes += [bias_text(bias) for bias in run.biases if bias.verdict != FAIR]
     if notes:
         yield Line("")
     for note in notes:

@@ -156,7 +156,7 @@ def test_a_kappa_may_be_asked_of_one_judge_alone(project: Project) -> None:
 @pytest.mark.parametrize(
     ("ini", "told"),
     [
-        ("rag_judge_labels = labels.jsonl", "rag_judge_labels has no effect without rag_judge_min_kappa; set both"),
+        ("rag_judge_max_bias = 2", "rag_judge_max_bias is '2'; write a share from 0 to 1, such as 0.5"),
         ("rag_judge_min_kappa = 0.5", "rag_judge_min_kappa has no effect without rag_judge_labels; set both"),
         ("rag_judge_labels = none.jsonl\nrag_judge_min_kappa = 0.5", "there is no such file; correct the path"),
         ("rag_judge_labels = labels.jsonl\nrag_judge_min_kappa = much", "'much'; write a number above 0 and at most 1"),

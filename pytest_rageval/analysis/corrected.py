@@ -15,9 +15,13 @@ from pytest_rageval.analysis.clusters import over_units
 from pytest_rageval.analysis.statistics import Interval, Mean, mean_of, t_quantile
 from pytest_rageval.analysis.units import Units
 
-__all__ = ["Corrected", "corrected_mean", "corrected_mean_of_units"]
+__all__ = [
+    "FEWEST", "Corrected", "corrected_mean", "corrected_mean_of_units", "influences", "shifted_mean_of_units",
+    "standard_error",
+]  # fmt: skip
 
 FEWEST = 10
+"""Smallest number of independent units with labels that allows a correction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +88,26 @@ def corrected_mean(people: Sequence[float], judged: Sequence[float], others: Seq
 
 def _interval(errors: Sequence[float], others: Sequence[float], weight: float) -> Interval:
     """Return the 95 % interval, cut to 0..1; see `corrected_mean`."""
-    smoothed = [*errors, 0.0, 1.0 - weight, 1.0, -weight]
-    centre = weight * fmean(others) + fmean(smoothed)
-    of_others = variance(others) / len(others) if len(others) > 1 else 0.0
-    half = t_quantile(len(errors) - 1) * math.sqrt(weight**2 * of_others + variance(smoothed) / len(smoothed))
+    centre = weight * fmean(others) + fmean(_smoothed(errors, weight))
+    half = t_quantile(len(errors) - 1) * standard_error(errors, others, weight)
     return (max(0.0, centre - half), min(1.0, centre + half))
+
+
+def standard_error(errors: Sequence[float], others: Sequence[float], weight: float) -> float:
+    """Return the standard error of a corrected mean, with the four pseudo-cases of `corrected_mean`.
+
+    Args:
+        errors: people's values minus the weighted judge's, of the labelled cases.
+        others: the judge's values of the others.
+        weight: the judge's weight.
+    """
+    smoothed = _smoothed(errors, weight)
+    of_others = variance(others) / len(others) if len(others) > 1 else 0.0
+    return math.sqrt(weight**2 * of_others + variance(smoothed) / len(smoothed))
+
+
+def _smoothed(errors: Sequence[float], weight: float) -> list[float]:
+    return [*errors, 0.0, 1.0 - weight, 1.0, -weight]
 
 
 def corrected_mean_of_units(
@@ -121,14 +140,57 @@ def corrected_mean_of_units(
         return replace(result, value=None, ci95=None, weight=None, reason="too_few")
     if result.value is None or result.weight is None or result.ci95 is None:
         return result
-    errors = [person - result.weight * value for person, value in zip(people, judged, strict=True)]
-    sides = (errors, 1.0), (others, result.weight)
-    influences = [weight * (value - fmean(side)) / len(side) for side, weight in sides for value in side]
-    sums = [math.fsum(each) for each in units.grouped(influences).values()]
+    wider = _over_units(result.ci95, result.value, influences(people, judged, others, result.weight), units, labelled.n)
+    return replace(result, ci95=wider)
+
+
+def shifted_mean_of_units(
+    people: Sequence[float], judged: Sequence[float], now: Sequence[float], units: Units
+) -> Corrected:
+    """Return a mean corrected by labels of other answers than the judged ones, such as a system's earlier answers.
+
+    Formula: mean(now) + mean(people - judged). The judge's weight is 1, because the labels say how the judge errs, and
+    nothing of how good the answers are now: with a lower weight, people's mean of the earlier answers would hide a
+    drop. It assumes that the judge errs as it did on the labelled answers. The interval is that of `corrected_mean`.
+
+    Args:
+        people: people's values of the labelled answers.
+        judged: the judge's values of the same answers, in the same order.
+        now: the judge's values of the answers whose mean is wanted; at least one.
+        units: the units of the labelled answers, then of the others.
+    """
+    n = len(people)
+    labelled = Units(units.names[:n], len(set(units.names[:n])), units.facet)
+    its = Units(units.names[n:], len(set(units.names[n:])), units.facet)
+    raw = over_units(mean_of(now, binary=False), its, now, binary=False, low=0.0)
+    of_labels = over_units(mean_of(people, binary=False), labelled, people, binary=False, low=0.0)
+    if labelled.n < FEWEST:
+        return Corrected(n, len(now), raw, of_labels, reason="too_few")
+    errors = [person - value for person, value in zip(people, judged, strict=True)]
+    value = min(1.0, max(0.0, fmean(now) + fmean(errors)))
+    low, high = _interval(errors, now, 1.0)
+    interval = min(value, low), max(value, high)
+    if units.facet:
+        interval = _over_units(interval, value, influences(people, judged, now, 1.0), units, labelled.n)
+    return Corrected(n, len(now), raw, of_labels, value, interval, 1.0)
+
+
+def influences(people: Sequence[float], judged: Sequence[float], others: Sequence[float], weight: float) -> list[float]:
+    """Return by how much each case moves the corrected mean: the labelled cases, then the others; their sum is 0."""
+    errors = [person - weight * value for person, value in zip(people, judged, strict=True)]
+    sides = (errors, 1.0), (others, weight)
+    return [factor * (value - fmean(side)) / len(side) for side, factor in sides for value in side]
+
+
+def _over_units(
+    interval: Interval, value: float, moves: Sequence[float], units: Units, n_labelled_units: int
+) -> Interval:
+    """Return an interval widened to that of independent units, cut to 0..1."""
+    sums = [math.fsum(each) for each in units.grouped(moves).values()]
     spread = units.n / (units.n - 1) * math.fsum(each * each for each in sums)
-    half = t_quantile(labelled.n - 1) * math.sqrt(spread)
-    low, high = result.ci95
-    return replace(result, ci95=(max(0.0, min(low, result.value - half)), min(1.0, max(high, result.value + half))))
+    half = t_quantile(n_labelled_units - 1) * math.sqrt(spread)
+    low, high = interval
+    return max(0.0, min(low, value - half)), min(1.0, max(high, value + half))
 
 
 def _weight(people: Sequence[float], judged: Sequence[float], everything: Sequence[float], ratio: float) -> float:

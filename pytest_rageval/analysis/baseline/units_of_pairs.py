@@ -1,0 +1,30 @@
+"""The independent units of the cases of two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_rageval.analysis.baseline.pairing import Pair
+from pytest_rageval.analysis.units import Link, Units, links_of, units_of
+from pytest_rageval.model.facets import DIALOGUE
+
+__all__ = ["units_of_pairs"]
+
+
+def units_of_pairs(pairs: Sequence[Pair]) -> Units:
+    """Return the units of cases, one pair each; fast if there are no dialogues or clusters."""
+    sides = [(pair.after, pair.before) for pair in pairs]
+    if not any(DIALOGUE in case.facets or case.cluster in case.facets for each in sides for case in each):
+        ids = [("", "after", after.system, after.case) for after, _ in sides]
+        if len(set(ids)) == len({(before.system, before.case) for _, before in sides}) == len(ids):
+            return Units(tuple(ids), len(ids), "")
+    return units_of([_links(pair) for pair in pairs])
+
+
+def _links(pair: Pair) -> list[Link]:
+    """Return the links of a case in both runs; the link of its case in the later run comes first."""
+    return [
+        (kind, side, *rest)
+        for side, case in (("after", pair.after), ("before", pair.before))
+        for kind, *rest in links_of(case.case, case.system, case.facets, case.cluster)
+    ]

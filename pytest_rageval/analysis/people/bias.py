@@ -1,0 +1,117 @@
+"""By how much a judge's mean differs from people's, for each system."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Annotated, Literal
+
+from pytest_rageval.analysis.corrected import FEWEST
+from pytest_rageval.analysis.corrected_cases import EARLIER, OWN, LabelSource
+from pytest_rageval.analysis.people.labelled_answers import Scored, matched, own_and_earlier, scored
+from pytest_rageval.analysis.statistics import Interval, t_quantile
+from pytest_rageval.analysis.units import Units, units_of_outcomes
+from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import Bounds, Share
+
+__all__ = ["BIASED", "FAIR", "MAX_BIAS", "UNKNOWN", "JudgeBias", "Verdict", "biases_of"]
+
+MAX_BIAS = 0.1
+"""Default of the largest difference from people that a judge may have for a system."""
+
+Verdict = Literal["biased judge", "bias unknown", "not biased"]
+
+BIASED: Verdict = "biased judge"
+UNKNOWN: Verdict = "bias unknown"
+FAIR: Verdict = "not biased"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBias:
+    """A judge compared with people, on the labelled answers of one system.
+
+    Attributes:
+        judge: the judge's name, which is that of its metric.
+        system: the system that answered.
+        n: labelled answers with the judge's score.
+        judged: mean of the judge's values of them; None without such answers.
+        people: mean of people's values of them.
+        bias: judged - people, in -1..1.
+        ci95: its 95 % interval (Student's, over independent units); None for a single unit.
+        most: the largest accepted difference, ``rag_judge_max_bias``.
+        verdict: "biased judge" if the interval leaves out 0 and the estimate exceeds ``most``; "bias unknown" with
+            labels of fewer than 10 independent units; else "not biased".
+        labels: whose labels they are, see `LabelsUsed`.
+    """
+
+    judge: str
+    system: str
+    n: int
+    judged: Share | None
+    people: Share | None
+    bias: Annotated[float, Bounds(-1, 1)] | None
+    ci95: Interval | None
+    most: Share
+    verdict: Verdict
+    labels: LabelSource
+
+
+def biases_of(
+    judges: Iterable[str], labels: Sequence[Label], outcomes: Sequence[Outcome], apart: Collection[str], most: float
+) -> list[JudgeBias]:
+    """Return the bias of each judge for each system that it judged.
+
+    Args:
+        judges: the judges of a run.
+        labels: people's labels.
+        outcomes: the outcomes of the run.
+        apart: testbeds of labelled answers, which are earlier ones.
+        most: the largest accepted difference.
+    """
+    own, earlier = own_and_earlier(matched(labels, outcomes).answers, apart)
+    found: list[JudgeBias] = []
+    for judge in judges:
+        of_run, before = _by_system(scored(judge, own)[0]), _by_system(scored(judge, earlier)[0])
+        systems = dict.fromkeys(each.system for each in outcomes if each.testbed not in apart and judge in each.scores)
+        for system in systems:
+            mine, others = of_run.get(system, []), before.get(system, [])
+            few = bool(others) and _units(mine).n < FEWEST
+            found.append(_bias(judge, system, [*mine, *others] if few else mine, most, few))
+    return found
+
+
+def _bias(judge: str, system: str, answers: Sequence[Scored], most: float, earlier: bool) -> JudgeBias:
+    source = EARLIER if earlier else OWN
+    if not answers:
+        return JudgeBias(judge, system, 0, None, None, None, None, most, UNKNOWN, source)
+    judged, people = [each.judged for each in answers], [fmean(each.people) for each in answers]
+    units = _units(answers)
+    bias = fmean(judged) - fmean(people)
+    interval = _interval([one - other for one, other in zip(judged, people, strict=True)], bias, units)
+    is_seen = interval is not None and not interval[0] <= 0 <= interval[1] and abs(bias) > most
+    verdict: Verdict = UNKNOWN if units.n < FEWEST else BIASED if is_seen else FAIR
+    return JudgeBias(judge, system, len(answers), fmean(judged), fmean(people), bias, interval, most, verdict, source)
+
+
+def _interval(differences: Sequence[float], bias: float, units: Units) -> Interval | None:
+    """Return Student's interval over independent units: a few labels overstate a bias with any narrower one."""
+    if units.n < 2:
+        return None
+    moves = units.grouped((each - bias) / len(differences) for each in differences)
+    spread = units.n / (units.n - 1) * math.fsum(math.fsum(each) ** 2 for each in moves.values())
+    half = t_quantile(units.n - 1) * math.sqrt(spread)
+    return max(-1.0, bias - half), min(1.0, bias + half)
+
+
+def _by_system(answers: Iterable[Scored]) -> dict[str, list[Scored]]:
+    groups: dict[str, list[Scored]] = {}
+    for answer in answers:
+        groups.setdefault(answer.outcome.system, []).append(answer)
+    return groups
+
+
+def _units(answers: Sequence[Scored]) -> Units:
+    return units_of_outcomes([each.outcome for each in answers])

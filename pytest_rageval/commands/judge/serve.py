@@ -1,0 +1,33 @@
+"""``rageval judge serve``: its arguments."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["add_to"]
+
+DESCRIPTION = """\
+Serve a trained judge to other programs of this machine, by OpenAI's chat protocol: POST /v1/chat/completions,
+GET /v1/models and GET /healthz on 127.0.0.1. It answers the prompts of its own metric's judge, and nothing else. Ctrl-C
+or SIGTERM ends it after the requests in work.
+"""
+
+
+def add_to(words: Any) -> None:
+    """Add the subcommand ``serve``."""
+    parser = words.add_parser("serve", help="serve a trained judge over HTTP", description=DESCRIPTION)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder of the judge")
+    parser.add_argument("--port", type=int, default=8011, metavar="N", help="the port, default 8011; 0 takes any")
+    parser.add_argument(
+        "--token-env", metavar="NAME", help="the variable that holds the token that requests must carry"
+    )
+    parser.set_defaults(run_command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    from pytest_rageval.commands.judge.serving import serve_judge
+
+    return serve_judge(arguments.folder, arguments.port, arguments.token_env)

@@ -1,0 +1,111 @@
+"""Serve a trained judge until a signal ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+import pytest_rageval.web  # noqa: F401 - first, because it names the extra that is missing
+from pytest_rageval.datasets.labelled import slots_of
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.hooks.judge_command import judged_metric, loaded_judge
+from pytest_rageval.judges.prompt_reading import PromptReader
+from pytest_rageval.judges.prompted import PromptedJudge
+from pytest_rageval.local_judges.judge_file import metric_digest
+from pytest_rageval.local_judges.local_judge import LocalJudge
+from pytest_rageval.local_judges.lora_judge import LoraJudge, is_llm, load_lora_judge
+from pytest_rageval.model.chat import Message
+from pytest_rageval.web.judge_api import ServedJudge, judge_api
+from pytest_rageval.web.serving import listening, run_until_signal
+
+__all__ = ["head_reply", "llm_reply", "serve_judge"]
+
+HOST = "127.0.0.1"
+PRINT = partial(print, flush=True)
+
+
+def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[str], object] = PRINT) -> Iterator[str]:
+    """Serve the judge of a folder until Ctrl-C or SIGTERM; yield nothing, as the address is printed at once.
+
+    Raises:
+        RagEvalError: the judge cannot be loaded, the port is taken, or the token is missing.
+    """
+    token = _token(token_env)
+    served = _served(folder, token)
+    with listening(HOST, port) as listener:
+        number = listener.getsockname()[1]
+        out(f"{served.name} ({served.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
+        out(f"Ask it: OPENAI_BASE_URL=http://{HOST}:{number}/v1 pytest --rag-judge-model openai/{served.name}")
+        run_until_signal(judge_api(served), listener, None)
+    yield from ()
+
+
+def _served(folder: Path, token: str) -> ServedJudge:
+    if is_llm(folder):
+        model = load_lora_judge(folder)
+        return ServedJudge(model.name, model.digest, llm_reply(model, prompted(model.name, model.metric_digest)), token)
+    judge = loaded_judge(folder)
+    metric = prompted(judge.name, judge.trained.metric_digest)
+    return ServedJudge(judge.name, judge.digest, head_reply(judge, metric), token)
+
+
+def prompted(name: str, digest: str) -> PromptedJudge:
+    """Return the judge of a metric, whose prompts the server reads.
+
+    Args:
+        name: the name of the metric's judge.
+        digest: its digest when the served judge was trained.
+
+    Raises:
+        SettingError: the metric's judge has no prompt, or its labels changed since the training.
+    """
+    metric = judged_metric(name).judge
+    if not isinstance(metric, PromptedJudge):
+        raise SettingError(f"the judge {name} has no prompt, so no program can ask a server for it; use local:")
+    if metric_digest(metric) != digest:
+        raise SettingError(f"the labels of {name} changed since the judge was trained; train it again")
+    return metric
+
+
+def head_reply(judge: LocalJudge, metric: PromptedJudge) -> Callable[[Sequence[Message]], str]:
+    """Return a function from a prompt to the judge's reply: a JSON object with ``reason`` and ``label``."""
+    reader, one_at_a_time = PromptReader(metric), Lock()
+
+    def reply(messages: Sequence[Message]) -> str:
+        shown = reader.read(messages)
+        texts = shown.texts
+        gold = slots_of(texts.get("gold", ""))
+        with one_at_a_time:
+            decision = judge.judge(texts.get("question", ""), gold, texts.get("answer", ""), shown.language)
+        reason = f"a trained judge, confidence {decision.confidence:.4f}"
+        return json.dumps({"reason": reason, "label": decision.label, "confidence": decision.confidence})
+
+    return reply
+
+
+def llm_reply(judge: LoraJudge, metric: PromptedJudge) -> Callable[[Sequence[Message]], str]:
+    """Return a function from a prompt to the reply of a language model: its likeliest label."""
+    reader, one_at_a_time = PromptReader(metric), Lock()
+
+    def reply(messages: Sequence[Message]) -> str:
+        reader.read(messages)
+        with one_at_a_time:
+            shares = judge.shares(messages)
+        share = max(shares)
+        reason = f"a trained model, confidence {share:.4f}"
+        return json.dumps({"reason": reason, "label": judge.labels[shares.index(share)], "confidence": share})
+
+    return reply
+
+
+def _token(name: str | None) -> str:
+    if name is None:
+        return ""
+    token = os.environ.get(name, "")
+    if not token.strip():
+        raise SettingError(f"--token-env {short_repr(name)}: the variable is not set, or empty; set it to the token")
+    return token

@@ -1,0 +1,1 @@
+"""Train local judges on people's labels, and measure them; only commands import it."""

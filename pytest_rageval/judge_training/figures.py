@@ -1,0 +1,200 @@
+"""The figures of a local judge's predictions against people's labels, with intervals over questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from pytest_rageval.analysis.people.agreement import Agreement, Rating, agreement
+from pytest_rageval.analysis.statistics import Interval, clustered_interval
+from pytest_rageval.judge_training.examples import Example
+from pytest_rageval.local_judges.head import chosen
+from pytest_rageval.local_judges.trained import CONFIDENCES, Certainty
+
+__all__ = ["BINS", "Bin", "ClassFigures", "Figures", "Predicted", "SystemFigures", "figures_of"]
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """A labelled answer and what the judge says of it.
+
+    Attributes:
+        example: the labelled answer.
+        above: the probabilities that its label is above each class but the highest.
+    """
+
+    example: Example
+    above: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFigures:
+    """How often the judge finds one of people's labels.
+
+    Attributes:
+        label: the label.
+        n: number of answers with it.
+        recall: share of these to which the judge gives it, 0..1; None without an answer.
+        ci95: the interval over questions; None if there are too few.
+    """
+
+    label: str | float
+    n: int
+    recall: float | None
+    ci95: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFigures:
+    """The judge on the answers of one system.
+
+    Attributes:
+        system: its name, or "".
+        agreement: with people.
+        judged: the judge's mean, 0..1.
+        people: people's mean, 0..1.
+        bias: judged - people, -1..1.
+        ci95: the interval of the bias over questions; None for a single question.
+    """
+
+    system: str
+    agreement: Agreement
+    judged: float
+    people: float
+    bias: float
+    ci95: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The answers whose predicted probability lies in one tenth of 0..1.
+
+    Attributes:
+        low: lower end of the tenth.
+        n: number of predictions.
+        predicted: their mean; None without predictions.
+        share: the share that people confirm; None without predictions.
+    """
+
+    low: float
+    n: int
+    predicted: float | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How well a judge agrees with people.
+
+    Attributes:
+        agreement: over all answers.
+        classes: by label, from the lowest value.
+        systems: by system.
+        calibration: the tenths of the predicted probability to be above a class.
+        ece: expected calibration error, 0..1: the mean distance of prediction and share over the bins, by size.
+        brier: mean squared distance of the probabilities and what people say, 0..1.
+        certainty: how often the judge is right from each confidence on.
+    """
+
+    agreement: Agreement
+    classes: tuple[ClassFigures, ...]
+    systems: tuple[SystemFigures, ...]
+    calibration: tuple[Bin, ...]
+    ece: float
+    brier: float
+    certainty: tuple[Certainty, ...]
+
+
+def figures_of(predictions: Sequence[Predicted], labels: Sequence[str | float], values: Sequence[float]) -> Figures:
+    """Return the figures of predictions.
+
+    Args:
+        predictions: at least one.
+        labels: the classes, from the lowest value.
+        values: their values, 0..1.
+    """
+    bins = _calibration(predictions, values)
+    known = sum(each.n for each in bins)
+    gaps = (
+        each.n * abs(each.predicted - each.share)
+        for each in bins
+        if each.predicted is not None and each.share is not None
+    )
+    systems = sorted({each.example.system for each in predictions})
+    return Figures(
+        agreement=_agreement(predictions, values),
+        classes=tuple(_class_figures(predictions, at, label, values) for at, label in enumerate(labels)),
+        systems=tuple(_system_figures(system, predictions, values) for system in systems),
+        calibration=bins,
+        ece=math.fsum(gaps) / known,
+        brier=fmean((p - is_above) ** 2 for p, is_above in _pairs(predictions, values)),
+        certainty=tuple(_certainty(predictions, values, confidence) for confidence in CONFIDENCES),
+    )
+
+
+def _judged(prediction: Predicted, values: Sequence[float]) -> float:
+    return values[chosen(prediction.above)[0]]
+
+
+def _agreement(predictions: Iterable[Predicted], values: Sequence[float]) -> Agreement:
+    ratings = (
+        Rating(each.example.unit, _judged(each, values), (each.example.value,), each.example.unit)
+        for each in predictions
+    )
+    return agreement(ratings, values)
+
+
+def _class_figures(
+    predictions: Sequence[Predicted], at: int, label: str | float, values: Sequence[float]
+) -> ClassFigures:
+    own = [each for each in predictions if each.example.value == values[at]]
+    if not own:
+        return ClassFigures(label, 0, None, None)
+    found = _by_unit(own, lambda each: float(chosen(each.above)[0] == at))
+    recall = sum(map(sum, found)) / len(own)
+    return ClassFigures(label, len(own), recall, clustered_interval(found, binary=True))
+
+
+def _system_figures(system: str, predictions: Iterable[Predicted], values: Sequence[float]) -> SystemFigures:
+    own = [each for each in predictions if each.example.system == system]
+    judged, people = fmean(_judged(each, values) for each in own), fmean(each.example.value for each in own)
+    differences = _by_unit(own, lambda each: _judged(each, values) - each.example.value)
+    interval = clustered_interval(differences, binary=False, low=-1.0)
+    return SystemFigures(system, _agreement(own, values), judged, people, judged - people, interval)
+
+
+def _calibration(predictions: Iterable[Predicted], values: Sequence[float]) -> tuple[Bin, ...]:
+    groups: list[list[tuple[float, float]]] = [[] for _ in range(BINS)]
+    for probability, is_above in _pairs(predictions, values):
+        groups[min(BINS - 1, int(probability * BINS))].append((probability, is_above))
+    return tuple(
+        Bin(at / BINS, len(group), fmean(p for p, _ in group), fmean(is_above for _, is_above in group))
+        if group
+        else Bin(at / BINS, 0, None, None)
+        for at, group in enumerate(groups)
+    )
+
+
+def _pairs(predictions: Iterable[Predicted], values: Sequence[float]) -> list[tuple[float, float]]:
+    """Return (probability, whether people say so) that a label is above each class but the highest."""
+    return [
+        (probability, float(each.example.value > value))
+        for each in predictions
+        for probability, value in zip(each.above, values, strict=False)
+    ]
+
+
+def _certainty(predictions: Iterable[Predicted], values: Sequence[float], confidence: float) -> Certainty:
+    sure = [each for each in predictions if chosen(each.above)[1] >= confidence]
+    return Certainty(confidence, len(sure), sum(_judged(each, values) == each.example.value for each in sure))
+
+
+def _by_unit(predictions: Iterable[Predicted], value: Callable[[Predicted], float]) -> list[list[float]]:
+    units: dict[str, list[float]] = {}
+    for each in predictions:
+        units.setdefault(each.example.unit, []).append(value(each))
+    return list(units.values())

@@ -1,0 +1,108 @@
+"""Train a LoRA adapter on a judge's conversations, with a loop of our own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from pytest_rageval.activity import progress
+from pytest_rageval.local_judges.lora_judge import ADAPTER
+from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet
+from pytest_rageval.model.chat import Message
+from pytest_rageval.testbeds.ids import digest
+
+__all__ = ["ALPHA", "BATCH", "EPOCHS", "RANK", "TARGETS", "Conversation", "Lora", "train_lora"]
+
+RANK, ALPHA = 8, 16
+TARGETS = ("q_proj", "v_proj")
+"""The attention's query and value projections, by their names in Llama, Mistral and Qwen."""
+
+BATCH, EPOCHS, RATE = 8, 3, 5e-4
+
+Tokens = tuple[list[int], list[int]]
+
+Conversation = tuple[Sequence[Message], str]
+"""The judge's prompt about an answer, and the reply with people's label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """A trained adapter.
+
+    Attributes:
+        model: the model with the adapter, to judge with.
+        files: the files of the adapter: name -> content.
+        losses: the mean loss of each epoch, on the replies only.
+        dev_loss: the mean loss on the dev part after the last epoch; None without one.
+        versions: library -> version.
+    """
+
+    model: LoraModel
+    files: Mapping[str, bytes]
+    losses: tuple[float, ...]
+    dev_loss: float | None
+    versions: Mapping[str, str]
+
+
+def train_lora(base: str, trains: Sequence[Conversation], dev: Sequence[Conversation], *, seed: int) -> Lora:
+    """Train an adapter: AdamW, in batches of 8, for 3 epochs, with the loss on the replies only.
+
+    Args:
+        base: the folder or name of the model.
+        trains: the conversations to train on.
+        dev: conversations whose loss is measured at the end.
+        seed: decides the first weights of the adapter and the order of the conversations.
+
+    Raises:
+        SettingError: the model cannot be loaded or adapted, or a conversation is too long for it.
+    """
+    torch, peft = import_module("torch"), import_module("peft")
+    model, tokenizer = load_base(base, "--base")
+    torch.manual_seed(seed)
+    config = peft.LoraConfig(
+        r=RANK, lora_alpha=ALPHA, lora_dropout=0.0, target_modules=list(TARGETS), task_type="CAUSAL_LM"
+    )
+    with quiet():
+        lora = LoraModel(peft.get_peft_model(model, config), tokenizer)
+    rows = [lora.tokens_of(*each) for each in trains]
+    weights = [each for each in lora.model.parameters() if each.requires_grad]
+    optimizer = torch.optim.AdamW(weights, lr=RATE)
+    losses: list[float] = []
+    for epoch in progress("training epoch", range(EPOCHS)):
+        order = sorted(range(len(rows)), key=lambda at: digest(seed, epoch, at))
+        lora.model.train()
+        each_batch = []
+        for start in range(0, len(order), BATCH):
+            loss = lora.model(**lora.batch_of([rows[at] for at in order[start : start + BATCH]])).loss
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            each_batch.append(float(loss.detach()))
+        losses.append(round(fmean(each_batch), 4))
+    dev_loss = _loss(lora, [lora.tokens_of(*each) for each in dev])
+    versions = {name: version(name) for name in ("pytest-rageval", "peft", "transformers", "torch")}
+    return Lora(lora, _files_of(lora.model), tuple(losses), dev_loss, versions)
+
+
+def _loss(lora: LoraModel, rows: Sequence[Tokens]) -> float | None:
+    torch = import_module("torch")
+    lora.model.eval()
+    with torch.inference_mode():
+        losses = [
+            float(lora.model(**lora.batch_of(rows[start : start + BATCH])).loss) for start in range(0, len(rows), BATCH)
+        ]
+    return round(fmean(losses), 4) if losses else None
+
+
+def _files_of(model: Any) -> dict[str, bytes]:
+    """Return the files of an adapter; the card that peft writes is not ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        with quiet():
+            model.save_pretrained(folder)
+        return {name: (Path(folder) / name).read_bytes() for name in ADAPTER}

@@ -1,0 +1,51 @@
+"""``people:METRIC``: the mean that people would give, from METRIC's values and people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.sample import Sample
+
+__all__ = ["LABELLED_EARLIER", "NOT_LABELLED", "PEOPLE", "corrects", "people_metric"]
+
+PEOPLE = "people:"
+"""Prefix of the family."""
+
+NOT_LABELLED = Score.not_applicable("no person labelled this answer")
+
+LABELLED_EARLIER = "not_applicable: people labelled an earlier answer"
+"""The reason of a case whose answer has no label, with a label of an earlier answer of the same system."""
+
+
+def corrects(name: str) -> str:
+    """Return the metric that a metric corrects by people's labels, or ""."""
+    return name.removeprefix(PEOPLE) if name.startswith(PEOPLE) else ""
+
+
+def people_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
+    """Return the metric ``people:METRIC``."""
+    inner = name.removeprefix(f"{head}:")
+    if inner in ("", name):
+        raise SettingError(f"metric {short_repr(name)} corrects no metric; write {PEOPLE}METRIC")
+    metric = get(inner)
+    judge = metric.judge_asked
+    if corrects(inner) or (judge is not None and judge.name != metric.name):
+        known = f"{PEOPLE}{corrects(inner) or (judge.name if judge else '')}"
+        raise SettingError(f"metric {short_repr(name)} corrects what people do not label; write {known}")
+
+    def labelled(sample: Sample) -> Score:
+        """Score an answer by people's labels, and a run by METRIC corrected by them.
+
+        Formula: of an answer, the mean value of its labels. Of several answers of one system, METRIC's mean corrected
+        by the labels (PPI++, see `pytest_rageval.analysis.corrected`). Labels are matched at the end of the session:
+        until then, and without a label, an answer has no value.
+        Range: 0..1, direction of METRIC. Empty input: no value; of several answers, with fewer than 10 labels of the
+        system, either ("too_few_labels").
+        Source: Angelopoulos, Duchi and Zrnic, "PPI++" (2023).
+        """
+        return NOT_LABELLED
+
+    return Metric(name, labelled, higher_is_better=metric.higher_is_better, of=metric.of)

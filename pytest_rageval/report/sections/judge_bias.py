@@ -1,0 +1,58 @@
+"""Differences of judges from people, by system, in the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_rageval.analysis.corrected import FEWEST
+from pytest_rageval.analysis.corrected_cases import EARLIER
+from pytest_rageval.analysis.people.bias import UNKNOWN, JudgeBias
+from pytest_rageval.metrics.judges.people import PEOPLE
+from pytest_rageval.report.run.plan import TestbedPlan
+from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.sections.section import Section, Table
+from pytest_rageval.report.text.lines import Line, counted
+
+__all__ = ["BIAS", "bias_text"]
+
+
+def _tables(biases: Sequence[JudgeBias], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
+    """Yield a table with a row for each judge and system."""
+    columns = [
+        ["judge", *(bias.judge for bias in biases)],
+        ["system", *(bias.system for bias in biases)],
+        ["labels", *(str(bias.n) for bias in biases)],
+        ["judge's mean", *(_number(bias.judged) for bias in biases)],
+        ["people's", *(_number(bias.people) for bias in biases)],
+        ["bias [95 %]", *(_difference(bias) for bias in biases)],
+        ["verdict", *(bias.verdict for bias in biases)],
+    ]
+    notes = [Line(f"{bias.judge} of {bias.system}: {EARLIER}") for bias in biases if bias.labels == EARLIER]
+    yield Table("judges against people, by system - over the labelled answers", columns, notes)
+
+
+def bias_text(bias: JudgeBias) -> str:
+    """Return in one sentence by how much a judge is biased, or why that is unknown."""
+    what = f"{bias.judge} of {bias.system}"
+    if bias.verdict == UNKNOWN:
+        return f"{UNKNOWN}: {what} has {counted(bias.n, 'label')}, wanted {FEWEST}"
+    source = f" ({bias.labels})" if bias.labels == EARLIER else ""
+    means = f"{_number(bias.judged)} where people say {_number(bias.people)}"
+    return f"{bias.verdict}: {what} is {means} on {bias.n} labels{source}; gate {PEOPLE}{bias.judge} instead"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _difference(bias: JudgeBias) -> str:
+    if bias.bias is None:
+        return "–"
+    return f"{bias.bias:+.2f}" + ("" if bias.ci95 is None else f" [{bias.ci95[0]:+.2f}, {bias.ci95[1]:+.2f}]")
+
+
+def _compute(run: Run) -> list[JudgeBias]:
+    return run.biases
+
+
+BIAS = Section("bias", JudgeBias, _compute, _tables)

@@ -1,0 +1,76 @@
+"""Prompts of judges read back into what they show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.projects.trained_judges import answers
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.judges.prompt_reading import PromptReader
+from pytest_rageval.judges.prompted import PromptedJudge
+from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE, COMPLETENESS_JUDGE
+
+READER = PromptReader(ACCURACY_JUDGE)
+ASKED = Judged("What does it cost?", (("9 euros", "nine euros"), ("daily",)), "9 euros,\n\nevery day", "en")
+
+
+def as_shown(text: str) -> str:
+    """Return a text as a prompt shows it: without white space around it and at the end of its lines."""
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def test_question_gold_and_answer_are_read_back() -> None:
+    shown = READER.read(ACCURACY_JUDGE.messages(ASKED.sample))
+    assert shown.language == "en"
+    assert shown.texts == {
+        "question": "What does it cost?", "gold": "9 euros | nine euros\ndaily", "answer": "9 euros,\n\nevery day",
+    }  # fmt: skip
+
+
+@given(st.text(), st.text(), st.sampled_from(["en", "zh"]))
+def test_no_text_looks_like_a_part_of_the_prompt(question: str, answer: str, language: str) -> None:
+    judged = Judged(question, (("gold",),), answer, language)
+    shown = READER.read(ACCURACY_JUDGE.messages(judged.sample))
+    assert shown.language == language
+    assert shown.texts["question"] == as_shown(question.encode("utf-8", "backslashreplace").decode())
+    assert shown.texts["answer"] == as_shown(answer.encode("utf-8", "backslashreplace").decode())
+
+
+def test_a_prompt_in_the_other_order_is_read_too() -> None:
+    swapped = ACCURACY_JUDGE.swapped
+    assert swapped is not None
+    for judged in answers(20):
+        assert READER.read(swapped.messages(judged.sample)) == READER.read(ACCURACY_JUDGE.messages(judged.sample))
+
+
+MESSAGES: list[dict[str, Any]] = [dict(each) for each in ACCURACY_JUDGE.messages(ASKED.sample)]
+SYSTEM, USER = MESSAGES
+OTHER = PromptedJudge(
+    "accuracy_judged", "Is it polite?", labels={"wrong": "no", "right": "yes"}, values={"wrong": 0, "right": 1}
+)
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ([], "wanted two messages, the prompt of accuracy_judged: system, then user"),
+        ([USER], "wanted two messages"),
+        ([SYSTEM, USER, {"role": "assistant", "content": "{}"}, USER], "wanted two messages"),
+        ([{"role": "system", "content": "Be kind."}, USER], "is not the prompt of the judge accuracy_judged"),
+        ([dict(COMPLETENESS_JUDGE.messages(ASKED.sample)[0]), USER], "is not the prompt of the judge"),
+        ([dict(OTHER.messages(ASKED.sample)[0]), USER], "is not the prompt of the judge"),
+        ([SYSTEM, {"role": "user", "content": [{"type": "text", "text": "?"}]}], "is not the prompt of the judge"),
+        ([SYSTEM, {"role": "user", "content": "Is it right?"}], "the line 'Is it right?', which no judge's prompt has"),
+        ([SYSTEM, {"role": "user", "content": "> quoted"}], "the line '> quoted', which no judge's prompt has"),
+        ([SYSTEM, {"role": "user", "content": "Question:\n> Why?"}], "lacks the part gold"),
+        ([SYSTEM, {"role": "user", "content": f"{USER['content']}\n\n{USER['content']}"}], "the line 'Question:'"),
+    ],
+)
+def test_anything_else_is_refused(messages: list[Any], told: str) -> None:
+    with pytest.raises(SettingError, match=told.replace("?", r"\?")):
+        READER.read(messages)

@@ -1,0 +1,207 @@
+"""``rageval judge train --kind llm``: an adapter of a small random model, without a network."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rageval.cli import main
+from pytest_rageval.commands.judge.serving import llm_reply
+from pytest_rageval.datasets.sheets import sheet_text
+from pytest_rageval.errors import MissingDependencyError, SettingError
+from pytest_rageval.judge_training.examples import Example
+from pytest_rageval.judge_training.figures import Predicted
+from pytest_rageval.judge_training.kinds_compared import KindsCompared, compared_kinds
+from pytest_rageval.judge_training.llm_card import advice
+from pytest_rageval.local_judges import lora_model
+from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.local_judges.lora_judge import load_lora_judge, reply_of
+from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet, require_libraries
+from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
+
+COLUMNS = ("id", "system", "question", "gold", "answer", "label")
+TEMPLATE = (
+    "{% for message in messages %}<{{ message.role }}> {{ message.content }} <end> {% endfor %}"
+    "{% if add_generation_prompt %}<assistant> {% endif %}"
+)
+
+
+@pytest.fixture
+def no_socket(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Refuse and note every connection and look-up of a host."""
+    opened: list[Any] = []
+
+    def refuse(*asked: Any, **more: Any) -> Any:
+        opened.append(asked)
+        raise OSError("the test has no network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    return opened
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: on a busy machine its threads wait for each other in loops."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def rows() -> list[tuple[str, ...]]:
+    """Return labelled answers of two systems to 40 questions, one right and one wrong."""
+    found: list[tuple[str, ...]] = []
+    for at in range(40):
+        for system, price, label in (("desk", at, "right"), ("kiosk", at + 100, "wrong")):
+            question, gold = f"What does item {at} cost?", f"{at} euros"
+            found.append((f"q{at}", system, question, gold, f"It costs {price} euros.", label))
+    return found
+
+
+def random_llama(folder: Path) -> Path:
+    """Write a Llama of two layers with random weights, and a tokenizer of the words of the prompts."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+
+    prompt = ACCURACY_JUDGE.messages(Judged("What?", (("1 euros",),), "It costs 1 euros.").sample)
+    texts = [str(each["content"]) for each in prompt] + [" ".join(row) for row in rows()] + [reply_of("")]
+    special = ["<unk>", "<pad>", "<end>", "<system>", "<user>", "<assistant>"]
+    words = Tokenizer(models.WordLevel(unk_token="<unk>"))  # noqa: S106
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.train_from_iterator(texts, trainers.WordLevelTrainer(special_tokens=special))
+    tokens = {"unk_token": "<unk>", "pad_token": "<pad>", "eos_token": "<end>"}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, **tokens)
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(folder)
+    set_seed(0)
+    sizes: dict[str, int] = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+    heads: dict[str, int] = {"num_attention_heads": 2, "num_key_value_heads": 2, "max_position_embeddings": 1024}
+    with quiet():
+        LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), **sizes, **heads)).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_an_adapter_is_trained_written_read_back_and_served(
+    tmp_path: Path, no_socket: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    base, out = random_llama(tmp_path / "base"), tmp_path / "judge"
+    Path("sheet.csv").write_text(sheet_text(COLUMNS, rows()), encoding="utf-8")
+    labels = ["--value", "right=1", "--value", "wrong=0"]
+    train = ["judge", "train", "sheet.csv", "--metric", "accuracy_judged", "--kind", "llm", "--base", str(base)]
+    assert main([*train, *labels, "--out", "judge"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert "40 labels trained the model, 32 tested it" in said
+    content = json.loads((out / "judge.json").read_text())
+    first, *_, last = content["training"]["losses"]
+    assert last < first
+    assert content["training"]["dev_loss"] > 0
+    assert (content["kind"], content["labels"]) == ("llm", ["wrong", "right"])
+    assert {each.name for each in out.iterdir()} == {
+        "adapter_config.json", "adapter_model.safetensors", "card.md", "head", "judge.json",
+    }  # fmt: skip
+    assert {each.name for each in (out / "head").iterdir()} == {"card.md", "judge.json"}
+    card = (out / "card.md").read_text()
+    assert "on q_proj and v_proj" in card
+    assert "of the head on 32 answers" in card
+    judge, again = load_lora_judge(out), load_lora_judge(out)
+    messages = ACCURACY_JUDGE.messages(Judged("What does item 3 cost?", (("3 euros",),), "It costs 3 euros.").sample)
+    assert judge.shares(messages) == again.shares(messages)
+    reply = json.loads(llm_reply(judge, ACCURACY_JUDGE)(messages))
+    assert reply["label"] == judge.labels[0 if judge.shares(messages)[0] >= 0.5 else 1]
+    with pytest.raises(SettingError, match="is not the prompt of the judge"):
+        llm_reply(judge, ACCURACY_JUDGE)([{"role": "system", "content": "Hello"}, {"role": "user", "content": "you"}])
+    is_refused(capsys, [*train, *labels, "--out", "judge"], "already exists; give --force to replace the judge")
+    is_refused(capsys, [*train[:-2], *labels, "--out", "other"], "--kind llm needs a model")
+    is_refused(capsys, [*train[:-1], str(out), *labels, "--out", "other"], "cannot be loaded")
+    is_refused(capsys, ["judge", "eval", "judge", "sheet.csv"], "of kind 'llm', wanted 'head'")
+    adapter = out / "adapter_model.safetensors"
+    adapter.write_bytes(adapter.read_bytes()[:-1] + b"0")
+    is_refused(capsys, ["judge", "serve", "judge"], "was changed after the training; train the judge again")
+    assert not Path("other").exists()
+    assert no_socket == []
+
+
+def is_refused(capsys: pytest.CaptureFixture[str], command: list[str], told: str) -> None:
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert len(said.strip().splitlines()) == 1, said
+
+
+class Words:
+    """A tokenizer of one token a word."""
+
+    eos_token_id, pad_token_id = 9, None
+
+    def apply_chat_template(self, messages: list[dict[str, str]], **more: Any) -> str:
+        return " ".join(each["content"] for each in messages)
+
+    def __call__(self, text: str, **more: Any) -> dict[str, list[int]]:
+        return {"input_ids": [len(word) for word in text.split()]}
+
+
+class Sized:
+    device = "cpu"
+
+    class config:  # noqa: N801
+        max_position_embeddings = 6
+
+
+def test_only_replies_have_labels() -> None:
+    model = LoraModel(Sized(), Words())
+    pairs = [model.tokens_of([{"role": "user", "content": "a bb"}], "ccc"), ([1], [2])]
+    assert pairs[0] == ([1, 2], [3, 9])
+    batch = {name: rows.tolist() for name, rows in model.batch_of(pairs).items()}
+    assert batch["input_ids"] == [[1, 2, 3, 9], [1, 2, 9, 9]]
+    assert batch["labels"] == [[-100, -100, 3, 9], [-100, 2, -100, -100]]
+    assert batch["attention_mask"] == [[1, 1, 1, 1], [1, 1, 0, 0]]
+    with pytest.raises(SettingError, match="an answer with its prompt has 7 tokens, and the model reads 6"):
+        model.tokens_of([{"role": "user", "content": "a b c d e"}], "f")
+
+
+def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing: Callable[[str], None] = lambda name: None  # noqa: E731
+    monkeypatch.setattr(lora_model, "find_spec", missing)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'pytest-rageval\[judge-llm\]'"):
+        require_libraries("--kind llm")
+
+
+def predicted(at: int, right: bool, question: str = "") -> Predicted:
+    judged = Judged(question or f"q{at}", (("a",),), "a")
+    return Predicted(Example(judged, "s", 1.0, "right"), (0.9 if right else 0.1,))
+
+
+@pytest.mark.parametrize(
+    ("head", "llm", "better"),
+    [((10, 40), (38, 40), "llm"), ((38, 40), (10, 40), "head"), ((28, 40), (30, 40), "")],
+)
+def test_the_better_kind_is_that_whose_interval_leaves_out_0(
+    head: tuple[int, int], llm: tuple[int, int], better: str
+) -> None:
+    by_head, by_llm = ([predicted(at, at < n) for at in range(of)] for n, of in (head, llm))
+    found = compared_kinds(by_head, by_llm, (0.0, 1.0))
+    assert (found.head, found.llm) == (head[0] / head[1], llm[0] / llm[1])
+    assert found.better == better
+
+
+def test_the_card_says_not_separable() -> None:
+    assert advice(KindsCompared(40, 0.7, 0.75, (-0.1, 0.2))) == (
+        "not separable: accuracy 0.75 against 0.70 of the head on 40 answers, +0.05 [-0.10, +0.20]; use "
+        "the head, which is cheaper"
+    )
+    assert advice(KindsCompared(40, 0.25, 0.95, (0.5, 0.9))).startswith("use the model: accuracy 0.95 against 0.25")
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="cannot be loaded"):
+        load_base(str(tmp_path), "--base")
