@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -12,12 +12,17 @@ from typing import Any
 
 from pytest_rageval.model.answer import Step
 
-__all__ = ["AROUND", "Collector", "Event", "collecting", "current_collector", "drop_step", "dropped_steps"]
+__all__ = [
+    "AROUND", "WATCHER", "Collector", "Event", "collecting", "current_collector", "drop_step", "dropped_steps",
+]  # fmt: skip
 
 _CURRENT: ContextVar[Collector | None] = ContextVar("rageval_collector", default=None)
 
 AROUND: ContextVar[Event | None] = ContextVar("rageval_step", default=None)
 """The step that the running code is inside of."""
+
+WATCHER: ContextVar[Callable[[Event], object] | None] = ContextVar("rageval_watcher", default=None)
+"""Called with each step of an answer when the step ends; None in a session of tests."""
 
 _LOCK = threading.Lock()
 _open_collectors = 0
@@ -45,9 +50,15 @@ class Event:
 
 @dataclass(eq=False, slots=True)
 class Collector:
-    """The events of one answer. Threads and tasks with the case's context add to it."""
+    """The events of one answer. Threads and tasks with the case's context add to it.
+
+    Attributes:
+        events: the steps so far, also those that still run.
+        watcher: called with each step when it ends; None if nobody watches.
+    """
 
     events: list[Event] = field(default_factory=list)
+    watcher: Callable[[Event], object] | None = None
 
     def add(self, event: Event) -> Event:
         """Add an event and return it; without a parent, it belongs to the step that runs in this context."""
@@ -78,7 +89,7 @@ def current_collector() -> Collector | None:
 def collecting() -> Iterator[Collector]:
     """Collect the steps of one answer inside the block."""
     global _open_collectors
-    collector = Collector()
+    collector = Collector(watcher=WATCHER.get())
     token = _CURRENT.set(collector)
     with _LOCK:
         _open_collectors += 1

@@ -56,6 +56,7 @@ class Models:
         loop: the event loop of all model calls, also for callers on other loops; None until the first case.
         outside: meter of the calls outside cases, from session fixtures and plain tests.
         loading: the thread that imports the model backends; None until one is needed.
+        own_recordings: the folder of new recordings; None writes them beside the project's.
         scripts, others: the files of models named ``script:FILE.toml``; the models that the files of systems name.
     """
 
@@ -65,6 +66,7 @@ class Models:
         self._budget = budget
         self.loop: LoopThread | None = None
         self.loading: Thread | None = None
+        self.own_recordings: Path | None = None
         self.scripts = Scripts(options)
         self.outside = Meter()
         self.others: dict[str, None] = {}
@@ -93,14 +95,11 @@ class Models:
             return None
         from pytest_rageval.llm.recordings.cassettes import Cassettes
 
+        options = self._options
         return Cassettes(
-            self._options.cassettes,
-            self._options.record_mode,
-            self._recordings,
-            root=self._options.folders[0],  # the rootdir
-            stale=self._options.stale_recordings,
-            renews=renews if self._options.record_cases else None,
-        )
+            options.cassettes, str(options.record_mode), self._recordings, root=options.folders[0],  # the rootdir
+            stale=options.stale_recordings, renews=renews if options.record_cases else None, writes=self.own_recordings,
+        )  # fmt: skip
 
     @cached_property
     def http(self) -> HttpRecording | None:

@@ -1,0 +1,156 @@
+// The page of `rageval play`: what is typed goes to the server at once, questions are asked, lists are searched.
+import { el, data, replaced, say, send } from "/assets/site.js";
+
+const state = document.getElementById("state");
+const desk = document.getElementById("desk");
+const progress = document.getElementById("progress");
+let version = Number(state.dataset.version);
+let waiting = Promise.resolve();
+let asking = "";
+
+/** Store a change of the desk; changes go one after the other, each with the version of the one before. */
+function store(change) {
+  waiting = waiting.then(async () => {
+    try {
+      ({ version } = await send("/api/draft", { version, ...change }, "PUT"));
+      return true;
+    } catch (error) {
+      say(error.message);
+      return false;
+    }
+  });
+  return waiting;
+}
+
+/** Call a function once nothing has happened for a while; `now` calls it at once if it waits. */
+function later(call, delay = 400) {
+  let timer = 0;
+  const run = () => {
+    clearTimeout(timer);
+    timer = 0;
+    return call();
+  };
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(run, delay);
+  };
+  return { wait, now: () => (timer ? run() : waiting) };
+}
+
+/** Yield the events of a stream as { name, data }. */
+async function* events(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const lines = Object.fromEntries(block.split("\n").map((line) => [line.split(":", 1)[0], line.slice(line.indexOf(":") + 2)]));
+      yield { name: lines.event, data: JSON.parse(lines.data) };
+    }
+  }
+}
+
+function stepLine({ kind, detail }) {
+  const parts = [kind, detail.action, detail.name, detail.query, detail.model].filter((each) => typeof each === "string");
+  if (typeof detail.seconds === "number") parts.push(`${detail.seconds.toPrecision(2)} s`);
+  return el("li", {}, data(parts.join(" ").slice(0, 300)));
+}
+
+/** Follow a question until it is answered, then show the page anew. */
+async function follow(response) {
+  if (!response.ok) {
+    const { error, hint } = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+    throw new Error([error, hint].filter(Boolean).join("; "));
+  }
+  const list = el("ol");
+  replaced(progress, [el("p", {}, "Asking …"), list]);
+  document.getElementById("ask").disabled = true;
+  document.getElementById("stop").hidden = false;
+  let lost = "";
+  let answered = false;
+  for await (const { name, data: value } of events(response)) {
+    asking = value.ask;
+    if (name === "step") list.append(stepLine(value));
+    if (name === "answer") answered = true;
+    if (name === "error") lost = value.error;
+  }
+  const { answers } = await (await fetch("/api/state")).json();
+  if (answered || answers.includes(asking)) location.assign("/");
+  else throw new Error(lost || "the question was not answered");
+}
+
+function idle() {
+  replaced(progress, null);
+  document.getElementById("ask").disabled = false;
+  document.getElementById("stop").hidden = true;
+}
+
+async function ask() {
+  say("");
+  try {
+    const headers = { "Content-Type": "application/json" };
+    await follow(await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ desk: true }) }));
+  } catch (error) {
+    say(error.message);
+    idle();
+  }
+}
+
+function watchDesk() {
+  const question = document.getElementById("question");
+  const system = document.getElementById("system");
+  const typed = later(() => store({ question: question.value }));
+  question.addEventListener("input", typed.wait);
+  question.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) desk.requestSubmit();
+  });
+  system.addEventListener("change", () => store({ system: system.value }));
+  document.getElementById("no-case").addEventListener("click", async () => {
+    if (await store({ case: "" })) location.reload();
+  });
+  desk.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await typed.now();
+    if (await store({ system: system.value })) await ask();
+  });
+  document.getElementById("stop").addEventListener("click", () => {
+    send(`/api/ask/${asking}`, {}, "DELETE").catch((error) => say(error.message));
+  });
+  const [running] = state.dataset.asking.split(" ").filter(Boolean);
+  if (running) fetch(`/api/ask/${running}`).then(follow).catch((error) => (say(error.message), idle()));
+}
+
+function watchSearch() {
+  const form = document.getElementById("finding");
+  const found = document.getElementById("found");
+  const look = async () => {
+    const response = await fetch(`/cases?${new URLSearchParams(new FormData(form))}`);
+    found.innerHTML = await response.text(); // written by the server, with all data as text
+  };
+  const typed = later(look, 200);
+  form.addEventListener("input", typed.wait);
+  form.addEventListener("submit", (event) => (event.preventDefault(), look()));
+  const section = document.getElementById("find");
+  section.addEventListener("toggle", () => section.open && !found.childElementCount && look());
+  if (section.open) look();
+}
+
+/** Look from time to time whether the project is read, and whether its code changed. */
+async function watchProject() {
+  const read = state.dataset.ready === "yes";
+  try {
+    const now = await (await fetch("/api/state")).json();
+    if (!read && (now.ready || now.problem)) location.reload();
+    document.getElementById("code-changed").hidden = !now.changed_code;
+  } catch {
+    return; // the server has ended
+  }
+  setTimeout(watchProject, read ? 5000 : 300);
+}
+
+if (desk) watchDesk();
+if (document.getElementById("finding")) watchSearch();
+if (!document.querySelector("#state .alert")) watchProject();
