@@ -11,6 +11,7 @@ import pytest
 
 from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.generation.shrinking.shrunk import Shrunk
 from pytest_rageval.hooks.collect.keys import ASKS, COLLECTED, ENTRY
 from pytest_rageval.hooks.collect.responders import named_responder
 from pytest_rageval.hooks.collect.session import Collected
@@ -20,9 +21,11 @@ from pytest_rageval.hooks.playing.case_list import CaseList, FoundCase
 from pytest_rageval.hooks.playing.orders import AskOrder, PlayOrder
 from pytest_rageval.hooks.playing.pytest_thread import PytestThread
 from pytest_rageval.hooks.run.answering import answering_of
+from pytest_rageval.hooks.run.shrinking import shrink
 from pytest_rageval.model.case import Case, Instance, Query
 from pytest_rageval.model.facets import own_labels
 from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.text.language import detect_language
 from pytest_rageval.trace.collector import Event
 
@@ -30,6 +33,9 @@ __all__ = ["TYPED", "PlayProject"]
 
 TYPED = "question"
 """The id of a question that is no case, as in `rageval chain run`."""
+
+
+READING = "the project is still being read; wait a moment"
 
 
 class PlayProject:
@@ -137,6 +143,27 @@ class PlayProject:
 
         return self._pytest.do(job)
 
+    def search(self, query: str, k: int) -> Future[Ranking]:
+        """Search the passages of the project's retriever; raise `SettingError` while the project is read."""
+        base = self._base
+        if base is None:
+            raise SettingError(self.problem or READING)
+
+        def job(session: pytest.Session) -> Ranking:
+            with set_up_for(base, base) as request:
+                return answering_of(session).live.search(request, query, k)
+
+        return self._pytest.do(job)
+
+    def shrink(self, case: str) -> Future[Shrunk | str]:
+        """Search the smallest context with which a case misses, with the system of its test, as `rageval shrink` does.
+
+        Raises:
+            UnknownNameError: there is no such case.
+        """
+        item = self._items[self._cases.entry(case)[0]]
+        return self._pytest.do(lambda _: shrink(item, self._base))
+
     def _begin(self, session: pytest.Session) -> None:
         """Take the cases and systems of the session."""
         collected = session.config.stash[COLLECTED]
@@ -150,7 +177,7 @@ class PlayProject:
     def _asked(self, order: AskOrder) -> tuple[pytest.Item, Entry, Case, tuple[Metric, ...]]:
         """Return the test whose fixtures apply, the system, the case and the metrics of an order."""
         if self._base is None or self._collected is None:
-            raise SettingError(self.problem or "the project is still being read; wait a moment")
+            raise SettingError(self.problem or READING)
         responder = self._responder(order.system)
         if order.case is None:
             item, stand_in = self._base, self._base.stash[ASKS][0]

@@ -18,6 +18,8 @@ from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
 from pytest_rageval.hooks.run.failures import asked_or_error, desk_or_error
 from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.systems.parts import no_passages
+from pytest_rageval.systems.searching import AsyncSearch
 from pytest_rageval.trace.collector import WATCHER, Event
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_rageval.hooks.run.system_setup import Desks
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.metric import Metric
+    from pytest_rageval.model.ranking import Ranking
 
 __all__ = ["CANCELLED", "LiveAsking", "wait_for"]
 
@@ -100,6 +103,17 @@ class LiveAsking:
         replayed = bool(calls.calls) and calls.attempts == 0
         outcome = self._runner.run(task, asked)
         return LiveAnswer(asked.case or located, outcome, asked, calls, replayed, meter.keys)
+
+    def search(self, request: pytest.FixtureRequest, query: str, k: int) -> Ranking:
+        """Return at most ``k`` passages of the retriever of a test.
+
+        Raises:
+            RagEvalError: there is no corpus, or the retriever fails.
+        """
+        retriever = self._desks.retriever(request)
+        if retriever is None:
+            raise no_passages()
+        return self._loop.run(AsyncSearch(retriever).find(query, k)).ranking
 
 
 async def _watched(desk: Desk, task: Task, meter: Meter, watch: Callable[[Event], object]) -> Asked:

@@ -13,9 +13,9 @@ from pytest_rageval.report.text.word_difference import Piece, new_side, old_side
 from pytest_rageval.web.play.marked_text import MarkedText, marked_text
 from pytest_rageval.web.play.played import Played, ShownPassage
 
-__all__ = ["AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "passage_views"]
+__all__ = ["DRAWN", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "passage_views"]
 
-LONGEST = 20_000
+LONGEST = 5_000
 """Characters of an answer on the page; the whole one is a page of its own."""
 
 DRAWN = 50

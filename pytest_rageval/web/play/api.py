@@ -11,9 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.hooks.playing.orders import AskOrder
 from pytest_rageval.model.codec import encode_calls
+from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
 from pytest_rageval.threads import Threads
 from pytest_rageval.web.play.ask_requests import ask_order
 from pytest_rageval.web.play.board import Board, Question
@@ -22,6 +24,9 @@ from pytest_rageval.web.requests import json_of
 
 __all__ = ["Api", "desk_order"]
 
+
+MOST_FOUND = 50
+"""The largest number of passages of a search."""
 
 LOOK_S = 0.05
 """Seconds between two looks whether the project is read."""
@@ -49,6 +54,8 @@ class Api:
             Route("/api/ask/{number}", self.cancel, methods=["DELETE"]),
             Route("/api/ask/{number}", self.follow),
             Route("/api/draft", self.draft, methods=["PUT"]),
+            Route("/api/search", self.search, methods=["POST"]),
+            Route("/api/shrink", self.shrink, methods=["POST"]),
         ]
 
     def state(self, _: Request) -> Response:
@@ -110,6 +117,35 @@ class Api:
         if "version" not in body:
             raise SettingError("the request has no version of the desk; send the one of GET /api/state")
         return JSONResponse({"version": self._board.change(body).version})
+
+    async def search(self, request: Request) -> Response:
+        """Search the project's passages: ``{query, k?}``."""
+        fields = Fields("the request", await json_of(request))
+        fields.only(("query", "k"))
+        query, k = fields.text("query"), fields.count("k", 1) or 5
+        await self._read()
+        ranking = await asyncio.wrap_future(self._project.search(query, min(k, MOST_FOUND)))
+        found = [
+            {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page, "score": each.score}
+            for each in ranking
+        ]
+        return JSONResponse({"passages": found})
+
+    async def shrink(self, request: Request) -> Response:
+        """Search the smallest context that breaks a case: ``{case}``; its passages are the answer."""
+        fields = Fields("the request", await json_of(request))
+        fields.only(("case",))
+        name = fields.text("case")
+        await self._read()
+        found = await asyncio.wrap_future(self._project.shrink(name))
+        if isinstance(found, str):
+            raise SettingError(found)
+        lines = list(shrunk_lines({name: found}, texts=True))[1:]
+        kept = [
+            {"id": each.passage.id, "title": each.passage.title, "text": each.passage.text, "role": each.passage.role}
+            for each in found.kept
+        ]
+        return JSONResponse({"lines": [line.strip() for line in lines], "passages": kept})
 
 
 def desk_order(board: Board) -> AskOrder:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from pytest_rageval.datasets.fields import ROLES, Fields
 from pytest_rageval.errors import DataError
 from pytest_rageval.hooks.playing.orders import AskOrder
-from pytest_rageval.model.case import Passage, Role, Turn
+from pytest_rageval.model.case import Passage, Turn
 
 __all__ = ["ask_order", "passages_of", "turns_of"]
 
@@ -43,7 +43,7 @@ def passages_of(fields: Fields, name: str) -> tuple[Passage, ...]:
             raise each.error("role", f"one of {', '.join(ROLES)}")
         text, title, page = each.string("text"), each.string("title", ""), each.string("page", "")
         identifier = each.identifier("id") if "id" in each else f"own-{at}"
-        made.append(Passage(identifier, text, title, cast("Role", role), page=page))
+        made.append(Passage(identifier, text, title, role, page=page))
     names = [each.id for each in made]
     if len(set(names)) < len(names):
         raise DataError(WHERE, f"{name}: two passages have the same id; give each its own", code="RAG202")

@@ -27,7 +27,7 @@ from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 from pytest_rageval.web.files import FileChangedError
 from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after
 from pytest_rageval.web.play.event_log import EventLog
-from pytest_rageval.web.play.played import Played, played
+from pytest_rageval.web.play.played import Played, compared, played
 from pytest_rageval.web.play.state_file import StateFile
 
 __all__ = ["Board", "Question"]
@@ -184,6 +184,8 @@ class Board:
         came = played(question.id, live, case=case, edited=question.edited, before=question.before)
         with self._lock:
             self._questions.pop(question.id, None)
+            earlier = [each for each in self.answers if each.id == question.before]
+            came = compared(earlier[0], came) if earlier else came
             self.spent += live.calls
             self.answers = [*self.answers, came][-MOST:]
             self.draft = draft_after(self.draft, came)

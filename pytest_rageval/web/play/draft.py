@@ -106,18 +106,20 @@ def draft_after(draft: Draft, answer: Played) -> Draft:
 def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
     """Return the desk with a change of the page; a key that is missing stays as it is.
 
-    The key ``passages`` lists the passages in their new order: ``key`` with ``on`` and, if edited, ``text``; those that
-    are not listed follow in their old order. An entry without ``key`` is a new passage: ``id``, ``text``, ``title``,
-    ``page``, ``role``.
+    The key ``fresh`` puts the passages away: the next question is asked without any of a person's. The key
+    ``passages`` lists the passages in their new order: ``key`` with ``on``, ``role`` and, if edited, ``text``; those
+    that are not listed follow in their old order. An entry without ``key`` is a new passage: ``text`` and, if known,
+    ``id``, ``title``, ``page``, ``role``.
 
     Raises:
         DataError: a value has the wrong type, or a key is unknown.
     """
     fields = Fields("the request", dict(body))
-    fields.only(("version", "question", "case", "system", "passages"))
+    fields.only(("version", "question", "case", "system", "passages", "fresh"))
     texts = {name: fields.string(name) for name in ("question", "case", "system") if name in body}
-    if texts.get("case", draft.case) != draft.case or not draft.changed:
-        draft = replace(draft, passages=None, changed=False, before="") if {"case", "question"} & {*texts} else draft
+    other = texts.get("case", draft.case) != draft.case
+    if fields.flag("fresh") or other or (not draft.changed and "question" in texts):
+        draft = replace(draft, passages=None, changed=False, before="")
     draft = replace(draft, version=draft.version + 1, **texts)
     if "passages" not in body:
         return draft

@@ -10,11 +10,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.shrinking.reply import IGNORES
 from pytest_rageval.web.pages import Pages
-from pytest_rageval.web.play.answer_view import AnswerView, answer_view
+from pytest_rageval.web.play.answer_view import DRAWN, AnswerView, PassageView, answer_view
 from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import draft_of_run
+from pytest_rageval.web.play.marked_text import marked_text
 from pytest_rageval.web.play.stored_cases import StoredCases
 from pytest_rageval.web.requests import form_of
 
@@ -71,6 +73,8 @@ class PlayPages:
             wanted=wanted,
             last=views[0] if views else None,
             earlier=views[1:],
+            passages=self._desk_passages("all" in request.query_params),
+            ignores=IGNORES.partition("; ")[0].replace("its system", "The system"),
             runs=bool(self._runs.names()),
         )
 
@@ -114,6 +118,18 @@ class PlayPages:
     def answer(self, request: Request) -> Response:
         """Show the whole text of an answer."""
         return PlainTextResponse(self._board.answer(request.path_params["number"]).answer or "")
+
+    def _desk_passages(self, whole: bool) -> list[PassageView]:
+        """Return the passages on the desk, the first ones or all, with marks."""
+        draft = self._board.draft
+        known = {each.id: each for each in self._board.answers}
+        gold = known[draft.before].gold if draft.before in known else ()
+        aliases = [alias for slot in gold for alias in slot]
+        drawn = draft.passages or ()
+        return [
+            PassageView(each, marked_text(each.text, aliases, draft.question))
+            for each in (drawn if whole else drawn[:DRAWN])
+        ]
 
     def _view(self, number: str) -> AnswerView:
         played = self._board.answer(number)

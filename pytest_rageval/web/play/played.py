@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from pytest_rageval.engine.live_answer import LiveAnswer
+from pytest_rageval.generation.shrinking.reply import Reply, ignores_passages
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.answer import Step, Usage
 from pytest_rageval.model.calls import Calls
@@ -14,7 +15,10 @@ from pytest_rageval.model.case import Case, Gold, Instance, Passage, Turn
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, page_of
 
-__all__ = ["FAKE", "GOLD", "HOLDS", "Played", "ShownPassage", "missing_gold", "played", "shown_passages"]
+__all__ = [
+    "FAKE", "GOLD", "HOLDS", "Played", "ShownPassage", "compared", "missing_gold", "played", "played_in_run",
+    "shown_passages",
+]  # fmt: skip
 
 GOLD, FAKE, HOLDS = "gold", "fake", "holds"
 """Marks of a passage: evidence of the gold answer, counterfactual, or not judged but with a gold answer in its text."""
@@ -57,6 +61,9 @@ class Played:
         before: the number of the answer that this one is compared with; "" for none.
         answer: the text; None without an answer.
         abstained: as in `Answer`.
+        declined: whether the answer is a rejection.
+        ranking: ids of the passages that the answer reports; None if it reports none.
+        ignored: whether it shows that the system ignores the passages it is given.
         scores: metric -> score.
         error: why there is no answer, or no score; "" if nothing went wrong.
         error_type: the kind of that error.
@@ -82,6 +89,9 @@ class Played:
     before: str = ""
     answer: str | None = None
     abstained: bool | None = None
+    declined: bool = False
+    ranking: tuple[str, ...] | None = None
+    ignored: bool = False
     scores: Mapping[str, Score] = field(default_factory=lambda: _NO_SCORES)
     error: str = ""
     error_type: str = ""
@@ -114,6 +124,8 @@ def played(number: str, live: LiveAnswer, *, case: str, edited: bool, before: st
         before=before,
         answer=None if answer is None or live.asked.answer is None else live.asked.answer.text,
         abstained=None if answer is None else answer.abstained,
+        declined=outcome.declined,
+        ranking=None if ranking is None else tuple(each.doc_id for each in ranking),
         scores=outcome.scores,
         error=outcome.error or "",
         error_type=outcome.error_type or "",
@@ -157,6 +169,18 @@ def played_in_run(case: Case, outcome: Outcome) -> Played:
         missing=missing_gold(instance, passages),
         language=instance.language,
     )
+
+
+def compared(before: Played, now: Played) -> Played:
+    """Return an answer with whether it and the one before show that the system ignores passages; see `IGNORES`."""
+    contexts = [[(each.id, each.text) for each in answer.passages] for answer in (before, now)]
+    if before.answer is None or now.answer is None or before.system != now.system or contexts[0] == contexts[1]:
+        return now
+    before_ids, now_ids = ({name for name, _ in context} for context in contexts)
+    one = Reply(None, before.answer, before.declined, before.ranking)
+    other = Reply(None, now.answer, now.declined, now.ranking)
+    ignored = ignores_passages((before_ids, one), (now_ids, other), retrieves=not before.given)
+    return replace(now, ignored=ignored)
 
 
 def shown_passages(

@@ -102,7 +102,7 @@ async function ask() {
 function watchDesk() {
   const question = document.getElementById("question");
   const system = document.getElementById("system");
-  const typed = later(() => store({ question: question.value }));
+  const typed = later(() => store({ question: unescaped(question.value) }));
   question.addEventListener("input", typed.wait);
   question.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) desk.requestSubmit();
@@ -121,6 +121,129 @@ function watchDesk() {
   });
   const [running] = state.dataset.asking.split(" ").filter(Boolean);
   if (running) fetch(`/api/ask/${running}`).then(follow).catch((error) => (say(error.message), idle()));
+}
+
+/** The passages of the desk: leave out, move by mouse and by keyboard, edit, add, ask again. */
+function watchPassages() {
+  const section = document.getElementById("passages");
+  const list = section.querySelector("ol");
+  const described = (item) => ({
+    key: Number(item.dataset.keyNumber),
+    on: item.querySelector(".on").checked,
+    ...(item.dataset.touched ? { text: unescaped(item.querySelector(".passage-text").value) } : {}),
+    ...(item.querySelector(".role") ? { role: item.querySelector(".role").value } : {}),
+  });
+  const all = () => [...list.children].map(described);
+  const keep = () => {
+    document.getElementById("fresh").hidden = false;
+    return store({ passages: all() });
+  };
+  const typed = later(keep);
+  const move = (item, by) => {
+    const other = by < 0 ? item.previousElementSibling : item.nextElementSibling;
+    if (!other) return;
+    if (by < 0) other.before(item);
+    else other.after(item);
+    keep();
+  };
+  const added = async (passages) => {
+    await typed.now();
+    if (await store({ passages: [...all(), ...passages] })) location.reload();
+  };
+  for (const item of list.children) watchPassage(item, { keep, typed, move });
+  list.addEventListener("dragover", (event) => {
+    const dragged = list.querySelector(".dragged");
+    const over = event.target.closest("li.passage");
+    if (!dragged || !over) return;
+    event.preventDefault();
+    const { top, height } = over.getBoundingClientRect();
+    if (over !== dragged) over[event.clientY < top + height / 2 ? "before" : "after"](dragged);
+  });
+  document.getElementById("again").addEventListener("click", async () => {
+    await typed.now();
+    if (await keep()) await ask();
+  });
+  document.getElementById("fresh").addEventListener("click", async () => {
+    if (await store({ fresh: true })) await ask();
+  });
+  document.getElementById("shrink")?.addEventListener("click", (event) => shrink(event.target));
+  watchAdding(added);
+}
+
+function watchPassage(item, { keep, typed, move }) {
+  item.querySelector(".on").addEventListener("change", (event) => {
+    item.classList.toggle("off", !event.target.checked);
+    keep();
+  });
+  for (const [name, by] of [["up", -1], ["down", 1]]) {
+    const press = item.querySelector(`.${name}`);
+    press.addEventListener("click", () => (move(item, by), press.focus()));
+  }
+  item.addEventListener("keydown", (event) => {
+    if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
+    event.preventDefault();
+    const focused = document.activeElement;
+    move(item, event.key === "ArrowUp" ? -1 : 1);
+    focused.focus();
+  });
+  item.querySelector(".passage-text")?.addEventListener("input", () => {
+    item.dataset.touched = "yes";
+    typed.wait();
+  });
+  item.querySelector(".role")?.addEventListener("change", keep);
+  const handle = item.querySelector(".handle");
+  handle.addEventListener("mousedown", () => (item.draggable = true));
+  item.addEventListener("dragstart", () => item.classList.add("dragged"));
+  item.addEventListener("dragend", () => {
+    item.classList.remove("dragged");
+    item.draggable = false;
+    keep();
+  });
+}
+
+function watchAdding(added) {
+  const hits = document.getElementById("hits");
+  document.getElementById("searching").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const { passages } = await send("/api/search", { query: new FormData(event.target).get("query") });
+      replaced(hits, passages.map(({ score, ...passage }) => hit(passage, added)));
+      if (!passages.length) replaced(hits, el("li", {}, "Nothing was found."));
+    } catch (error) {
+      say(error.message);
+    }
+  });
+  document.getElementById("writing").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = new FormData(event.target).get("text").replace(/\r\n?/g, "\n");
+    if (text.trim()) added([{ text }]);
+  });
+}
+
+function hit(passage, added) {
+  const press = el("button", { type: "button", class: "pick" }, el("b", {}, data(passage.title || passage.id)), el("span", {}, data(passage.text.slice(0, 200))));
+  press.addEventListener("click", () => added([passage]));
+  return el("li", {}, press);
+}
+
+async function shrink(press) {
+  const place = document.getElementById("shrunk");
+  press.disabled = true;
+  replaced(place, el("p", { class: "quiet" }, "Searching the smallest context …"));
+  try {
+    const name = document.getElementById("of-case").dataset.case;
+    const { lines } = await send("/api/shrink", { case: name });
+    replaced(place, lines.map((line) => el("p", {}, data(line))));
+  } catch (error) {
+    replaced(place, null);
+    say(error.message);
+  }
+  press.disabled = false;
+}
+
+/** A text field writes invisible characters as \u{202E}; this is the text that they stand for. */
+function unescaped(text) {
+  return text.replace(/\\u\{([0-9A-F]{1,6})\}/g, (all, code) => (parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : all));
 }
 
 function watchSearch() {
@@ -152,5 +275,6 @@ async function watchProject() {
 }
 
 if (desk) watchDesk();
+if (document.getElementById("passages")) watchPassages();
 if (document.getElementById("finding")) watchSearch();
 if (!document.querySelector("#state .alert")) watchProject();
