@@ -20,12 +20,15 @@ from pytest_rageval.hooks.config.fixture_overrides import set_up_for
 from pytest_rageval.hooks.playing.case_list import CaseList, FoundCase
 from pytest_rageval.hooks.playing.orders import AskOrder, PlayOrder
 from pytest_rageval.hooks.playing.pytest_thread import PytestThread
+from pytest_rageval.hooks.playing.saved_files import PREFIX, SavedFiles
 from pytest_rageval.hooks.run.answering import answering_of
 from pytest_rageval.hooks.run.shrinking import shrink
 from pytest_rageval.model.case import Case, Instance, Query
 from pytest_rageval.model.facets import own_labels
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.testbeds.expand import expand
+from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.language import detect_language
 from pytest_rageval.trace.collector import Event
 
@@ -101,6 +104,11 @@ class PlayProject:
         budget = None if self._collected is None else self._collected.models.budget
         return None if budget is None else (budget.limit_usd, budget.left_usd)
 
+    @property
+    def files(self) -> SavedFiles | None:
+        """Where saved cases go; None while the project is read."""
+        return None if self._collected is None or self._base is None else SavedFiles(self._collected, self._base)
+
     def found(
         self, words: str, facets: Mapping[str, str], most: int, among: Collection[str] | None = None
     ) -> tuple[list[FoundCase], int]:
@@ -115,6 +123,11 @@ class PlayProject:
         """
         nodeid, entry = self._cases.entry(name)
         return nodeid, self._session_case(entry)
+
+    def dataset_of(self, case: str) -> str:
+        """Return the JSON Lines file of a case, relative to the rootdir; "" if it is from another format."""
+        name = self._cases.entry(case)[1].source.name
+        return name[len(PREFIX) :] if name.startswith(PREFIX) else ""
 
     def asked_case(self, order: AskOrder) -> Case:
         """Return the case of an order, as it will be asked."""
@@ -185,7 +198,7 @@ class PlayProject:
             if not question.strip():
                 raise SettingError("the question is empty; write one")
             instance = Instance(TYPED, question, language=detect_language(question), history=order.history or ())
-            case = Case(TYPED, instance, order.passages, {})
+            case = replace(_plain_case(self._collected, instance), supplied=order.passages)
             entry, metrics = stand_in, tuple[Metric, ...]()
         else:
             nodeid, entry = self._cases.entry(order.case)
@@ -221,3 +234,10 @@ class PlayProject:
             collected.named.load([responder.kind], collected.catalog.systems, collected.options.named_systems)
             self._responders[name] = responder
         return self._responders[name]
+
+
+def _plain_case(collected: Collected, instance: Instance) -> Case:
+    """Return a case as a testbed without settings makes it, so that it is asked alike once it is saved."""
+    settings = parse_settings({"dataset": f"jsonl:{TYPED}"}, TYPED)
+    ((_, case),) = expand(settings, [instance], settings.seed or 0)
+    return collected.reworded(case)

@@ -20,6 +20,7 @@ from pytest_rageval.threads import Threads
 from pytest_rageval.web.play.ask_requests import ask_order
 from pytest_rageval.web.play.board import Board, Question
 from pytest_rageval.web.play.code_changes import CodeChanges
+from pytest_rageval.web.play.save_api import SaveApi
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["Api", "desk_order"]
@@ -56,6 +57,7 @@ class Api:
             Route("/api/draft", self.draft, methods=["PUT"]),
             Route("/api/search", self.search, methods=["POST"]),
             Route("/api/shrink", self.shrink, methods=["POST"]),
+            Route("/api/save", SaveApi(self._board).save, methods=["POST"]),
         ]
 
     def state(self, _: Request) -> Response:

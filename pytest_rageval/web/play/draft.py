@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,9 @@ from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.web.play.played import Played
 
-__all__ = ["Draft", "DraftPassage", "changed_draft", "draft_after", "draft_of_run"]
+__all__ = ["Draft", "DraftPassage", "Quote", "changed_draft", "draft_after", "draft_of_run"]
+
+TEXTS = ("question", "case", "system", "answers", "file")
 
 ROLES = ("", "positive", "negative", "counterfactual")
 
@@ -40,6 +42,14 @@ class DraftPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A piece of evidence: a text of a page."""
+
+    page: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """The desk.
 
@@ -52,6 +62,10 @@ class Draft:
         changed: whether a person changed the passages.
         before: the number of the answer that read the passages; "" for none.
         history: earlier turns.
+        answers: the gold answers to save, as `gold_of_text` reads them; None for those of the case.
+        evidence: the quotes to save.
+        file: where to save; "" for the file of the case, or a new one.
+        with_passages: whether the passages are saved, too.
     """
 
     version: int = 0
@@ -62,6 +76,10 @@ class Draft:
     changed: bool = False
     before: str = ""
     history: tuple[Turn, ...] = ()
+    answers: str | None = None
+    evidence: tuple[Quote, ...] = ()
+    file: str = ""
+    with_passages: bool = False
 
     @property
     def supplied(self) -> tuple[Passage, ...]:
@@ -72,8 +90,9 @@ class Draft:
     def with_case(self, case: str, question: str) -> Draft:
         """Return the desk with a case, without the passages of another one."""
         return replace(
-            self, version=self.version + 1, case=case, question=question, passages=None, changed=False, before=""
-        )
+            self, version=self.version + 1, case=case, question=question, passages=None, changed=False, before="",
+            answers=None, evidence=(), with_passages=False,
+        )  # fmt: skip
 
 
 def _role(text: str) -> Any:
@@ -115,16 +134,32 @@ def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
         DataError: a value has the wrong type, or a key is unknown.
     """
     fields = Fields("the request", dict(body))
-    fields.only(("version", "question", "case", "system", "passages", "fresh"))
-    texts = {name: fields.string(name) for name in ("question", "case", "system") if name in body}
-    other = texts.get("case", draft.case) != draft.case
-    if fields.flag("fresh") or other or (not draft.changed and "question" in texts):
+    fields.only(("version", "passages", "fresh", *TEXTS, "evidence", "with_passages"))
+    question, case = fields.string("question", draft.question), fields.string("case", draft.case)
+    if case != draft.case:
+        draft = draft.with_case(case, question)
+    elif fields.flag("fresh") or (not draft.changed and question != draft.question):
         draft = replace(draft, passages=None, changed=False, before="")
-    draft = replace(draft, version=draft.version + 1, **texts)
+    draft = replace(
+        draft,
+        version=draft.version + 1,
+        question=question,
+        system=fields.string("system", draft.system),
+        answers=fields.string("answers") if "answers" in fields else draft.answers,
+        evidence=tuple(_quotes(fields)) if "evidence" in fields else draft.evidence,
+        file=fields.string("file", draft.file),
+        with_passages=draft.with_passages if (ticked := fields.flag("with_passages")) is None else ticked,
+    )
     if "passages" not in body:
         return draft
     wanted = "a list of passages, each an object with key, or with id and text"
     return replace(draft, passages=_passages(draft, fields.objects("passages", wanted)), changed=True)
+
+
+def _quotes(fields: Fields) -> Iterator[Quote]:
+    for each in fields.objects("evidence", "a list of quotes, each an object with page and quote"):
+        each.only(("page", "quote"))
+        yield Quote(each.text("page"), each.text("quote"))
 
 
 def _passages(draft: Draft, listed: Iterable[Fields]) -> tuple[DraftPassage, ...]:

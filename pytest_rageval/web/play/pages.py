@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.saving.record import answers_text
 from pytest_rageval.generation.shrinking.reply import IGNORES
+from pytest_rageval.hooks.playing.saved_files import NEW
 from pytest_rageval.web.pages import Pages
 from pytest_rageval.web.play.answer_view import DRAWN, AnswerView, PassageView, answer_view
 from pytest_rageval.web.play.api import Api
@@ -54,7 +57,7 @@ class PlayPages:
             Route("/answer/{number}", self.answer),
         ]
 
-    def page(self, template: str, **values: object) -> Response:
+    def page(self, template: str, **values: Any) -> Response:
         """Return a page with the state that every page shows."""
         return PAGES.page(template, state=self._api.values(), **values)
 
@@ -73,6 +76,7 @@ class PlayPages:
             wanted=wanted,
             last=views[0] if views else None,
             earlier=views[1:],
+            saving=self._saving(),
             passages=self._desk_passages("all" in request.query_params),
             ignores=IGNORES.partition("; ")[0].replace("its system", "The system"),
             runs=bool(self._runs.names()),
@@ -118,6 +122,22 @@ class PlayPages:
     def answer(self, request: Request) -> Response:
         """Show the whole text of an answer."""
         return PlainTextResponse(self._board.answer(request.path_params["number"]).answer or "")
+
+    def _saving(self) -> dict[str, Any]:
+        """Return the values of the form that saves a case."""
+        draft, files = self._board.draft, self._project.files
+        known = {each.id: each for each in self._board.answers}
+        answer = known.get(draft.before) or (self._board.answers[-1] if self._board.answers else None)
+        own = self._project.dataset_of(draft.case) if draft.case and files is not None else ""
+        datasets = [] if files is None else files.datasets
+        default = (datasets[:1] if self._project.order.dataset else [own] if own else []) or [NEW]
+        return {
+            "answers": draft.answers if draft.answers is not None else answers_text(answer.gold if answer else ()),
+            "file": draft.file or default[0],
+            "files": dict.fromkeys([*default, *datasets, NEW]),
+            "right": (answer.answer or "") if answer else "",
+            "answer": answer.id if answer else "",
+        }
 
     def _desk_passages(self, whole: bool) -> list[PassageView]:
         """Return the passages on the desk, the first ones or all, with marks."""

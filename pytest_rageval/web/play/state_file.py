@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.folders import make_ignored, regular, whole_files
 from pytest_rageval.model.derived_codec import decoder, encoder
+from pytest_rageval.model.plain import Plain
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.web.play.draft import Draft
 from pytest_rageval.web.play.played import Played
@@ -50,8 +50,9 @@ class StateFile:
         Raises:
             SettingError: it cannot be written.
         """
-        stored = [text for text in map(_text, answers) if len(text) <= LARGEST]
-        content = f'{{"draft": {_text(draft)},\n"answers": [{f",{os.linesep}".join(stored)}]}}\n'
+        texts = (_text(encoder(Played)(each)) for each in answers)
+        stored = [text for text in texts if len(text) <= LARGEST]
+        content = f'{{"draft": {_text(encoder(Draft)(draft))},\n"answers": [{f",{os.linesep}".join(stored)}]}}\n'
         try:
             make_ignored(self.path.parent.parent)
             self.path.parent.mkdir(exist_ok=True)
@@ -65,5 +66,5 @@ class StateFile:
             raise SettingError(problem, code="RAG212") from error
 
 
-def _text(value: Any) -> str:
-    return json.dumps(encoder(type(value))(value), ensure_ascii=False)
+def _text(plain: Plain) -> str:
+    return json.dumps(plain, ensure_ascii=False)

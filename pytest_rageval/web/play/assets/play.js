@@ -114,7 +114,7 @@ function watchDesk() {
   desk.addEventListener("submit", async (event) => {
     event.preventDefault();
     await typed.now();
-    if (await store({ system: system.value })) await ask();
+    if (await store({ system: system.value, fresh: true })) await ask(); // with what the system finds itself
   });
   document.getElementById("stop").addEventListener("click", () => {
     send(`/api/ask/${asking}`, {}, "DELETE").catch((error) => say(error.message));
@@ -241,6 +241,96 @@ async function shrink(press) {
   press.disabled = false;
 }
 
+/** Save a case: gold, evidence marked in a passage, a file; first what would be written, then the file. */
+function watchSaving() {
+  const section = document.getElementById("save");
+  const gold = document.getElementById("gold");
+  const right = document.getElementById("right");
+  const passages = document.getElementById("with-passages");
+  const file = document.getElementById("file");
+  const evidence = document.getElementById("evidence");
+  const planned = document.getElementById("planned");
+  const quotes = () => [...evidence.children].map((each) => ({ page: each.dataset.page, quote: unescaped(each.dataset.quote) }));
+  const keep = () => {
+    replaced(planned, null);
+    return store({ answers: unescaped(gold.value), evidence: quotes(), file: file.value, with_passages: passages.checked });
+  };
+  const typed = later(keep);
+  for (const each of [gold, file]) each.addEventListener("input", typed.wait);
+  passages.addEventListener("change", keep);
+  right.addEventListener("change", () => {
+    if (right.checked) gold.value = document.getElementById("right-text").value;
+    keep();
+  });
+  evidence.addEventListener("click", (event) => {
+    const item = event.target.closest(".drop")?.closest("li");
+    if (item) keep(item.remove());
+  });
+  document.getElementById("quote").addEventListener("click", () => quoted(evidence, passages, keep));
+  document.getElementById("preview").addEventListener("click", async () => {
+    await typed.now();
+    if (await keep()) await planSaving(section, file, planned);
+  });
+}
+
+/** Take the marked text of a passage as evidence; without a page, the passage itself is saved as a positive one. */
+function quoted(evidence, passages, keep) {
+  const selection = getSelection();
+  const text = selection.toString().trim();
+  const item = selection.anchorNode?.parentElement?.closest("li.passage");
+  if (!text || !item || !item.contains(selection.focusNode)) {
+    say("Mark a text inside one passage, then press the button again.");
+    return;
+  }
+  say("");
+  if (!item.dataset.page) {
+    passages.checked = true;
+    item.querySelector(".role").value = "positive";
+    item.querySelector(".role").dispatchEvent(new Event("change"));
+    say("This passage has no page, so the passages are saved with the case, and this one as positive.");
+  } else {
+    const drop = el("button", { type: "button", class: "drop", "aria-label": "Remove this evidence" }, "×");
+    evidence.append(el("li", { "data-page": item.dataset.page, "data-quote": text }, el("q", {}, data(text)), " ", el("span", { class: "quiet" }, data(item.dataset.page)), " ", drop));
+  }
+  keep();
+}
+
+async function planSaving(section, file, place) {
+  say("");
+  const body = { kind: "record", desk: true, file: file.value, case: section.dataset.case, answer: section.dataset.answer };
+  try {
+    const plan = await send("/api/save", { ...body, preview: true });
+    const write = el("button", { type: "button", class: "primary" }, "Write");
+    write.disabled = plan.blocked;
+    write.addEventListener("click", async () => {
+      write.disabled = true;
+      try {
+        showWritten(place, await send("/api/save", { ...body, preview: false, seen: plan.seen }));
+      } catch (error) {
+        say(error.message);
+      }
+    });
+    replaced(place, [
+      el("h3", {}, data(plan.file)),
+      el("pre", { class: "diff" }, plan.before ? el("span", { class: "context" }, data(`  ${plan.before.slice(0, 300)}`)) : null, el("span", { class: "plus" }, data(`+ ${plan.line}`))),
+      plan.findings.map((each) => el("p", { class: "alert" }, data(each))),
+      plan.suite ? [el("p", {}, "No testbed reads this file. This one will:"), el("h3", {}, data(plan.suite.file)), el("pre", { class: "diff" }, plan.suite.text.trimEnd().split("\n").map((line) => el("span", { class: "plus" }, data(`+ ${line}`))))] : null,
+      plan.remark ? el("p", { class: "quiet" }, plan.remark) : null,
+      el("p", {}, write),
+    ]);
+    place.scrollIntoView({ block: "nearest" });
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function showWritten(place, saved) {
+  replaced(place, [
+    el("p", { class: "good" }, "Written: ", data(saved.written.join(", "))),
+    el("p", {}, "Run it: ", el("code", {}, data(saved.pytest))),
+  ]);
+}
+
 /** A text field writes invisible characters as \u{202E}; this is the text that they stand for. */
 function unescaped(text) {
   return text.replace(/\\u\{([0-9A-F]{1,6})\}/g, (all, code) => (parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : all));
@@ -276,5 +366,6 @@ async function watchProject() {
 
 if (desk) watchDesk();
 if (document.getElementById("passages")) watchPassages();
+if (document.getElementById("save")) watchSaving();
 if (document.getElementById("finding")) watchSearch();
 if (!document.querySelector("#state .alert")) watchProject();
