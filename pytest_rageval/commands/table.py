@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, Mapping[str, Command]] = {
         "compare": Command("compare two runs case by case", "compare latest~1 latest", "arguments.compare"),
         "history": Command("show a metric by run or by commit", "history --metric accuracy", "arguments.history"),
         "analyze": Command("analyze runs: types of errors, systems, costs", "analyze errors latest", "analyze"),
+        "play": Command("ask the system, change what it reads, save the case", "play --run latest", "playing"),
         "shrink": Command("find the smallest context that breaks a case", "shrink q1", "generation.shrink"),
     },
     "Pass it on": {

@@ -10,7 +10,7 @@ import pytest
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.shrinking.shrunk import Shrunk
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RUN_FOLDER
-from pytest_rageval.hooks.config.process import SHRINKS_ONLY
+from pytest_rageval.hooks.config.process import WITHOUT_TESTS
 from pytest_rageval.hooks.run.dry_run import stay_in_one_process
 from pytest_rageval.hooks.run.shrinking import named, shrink
 from pytest_rageval.model.case import Case
@@ -66,7 +66,7 @@ class _ShrinkOnly:
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
         """Run in one process, and report no run."""
-        setattr(config.option, SHRINKS_ONLY, True)
+        setattr(config.option, WITHOUT_TESTS, True)
         stay_in_one_process(config)
 
     def pytest_collection(self, session: pytest.Session) -> None:

@@ -109,6 +109,12 @@ class Budget:
         with self._shared() as purse:
             purse["spent"] += usd
 
+    @property
+    def left_usd(self) -> float:
+        """The dollars that are neither spent nor reserved."""
+        with self._shared() as purse:
+            return max(0.0, round(self.limit_usd - purse["spent"] - purse["reserved"], DIGITS))
+
     def check(self) -> None:
         """Raise `ModelError` of kind ``budget`` if the limit is spent; for systems with cost known only afterwards."""
         with self._shared() as purse:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_rageval.model.answer import Step
 
-__all__ = ["AROUND", "Collector", "Event", "collecting", "current_collector", "drop_step", "dropped_steps"]
+__all__ = [
+    "AROUND", "WATCHER", "Collector", "Event", "collecting", "current_collector", "drop_step", "dropped_steps",
+]  # fmt: skip
 
 _CURRENT: ContextVar[Collector | None] = ContextVar("rageval_collector", default=None)
 
 AROUND: ContextVar[Event | None] = ContextVar("rageval_step", default=None)
 """The step that the running code is inside of."""
+
+WATCHER: ContextVar[Callable[[Event], object] | None] = ContextVar("rageval_watcher", default=None)
+"""Called with each step of an answer when the step ends; None in a session of tests."""
 
 _LOCK = threading.Lock()
 _open_collectors = 0
@@ -43,9 +49,15 @@ class Event:
 
 @dataclass(eq=False, slots=True)
 class Collector:
-    """The events of one answer. Threads and tasks with the case's context add to it."""
+    """The events of one answer. Threads and tasks with the case's context add to it.
+
+    Attributes:
+        events: the steps so far, also those that still run.
+        watcher: called with each step when it ends; None if nobody watches.
+    """
 
     events: list[Event] = field(default_factory=list)
+    watcher: Callable[[Event], object] | None = None
 
     def add(self, event: Event) -> Event:
         """Add an event and return it; without a parent, it belongs to the step that runs in this context."""
@@ -79,7 +91,7 @@ class collecting:  # noqa: N801 - a block, as a function with `contextmanager` w
 
     def __enter__(self) -> Collector:
         global _open_collectors
-        collector = Collector()
+        collector = Collector(watcher=WATCHER.get())
         self._token = _CURRENT.set(collector)
         with _LOCK:
             _open_collectors += 1

@@ -24,7 +24,7 @@ class RecordedStep:
         is_recorded: whether the block runs in a case.
     """
 
-    __slots__ = ("_event", "_kind", "_outer", "_start", "detail", "is_recorded")
+    __slots__ = ("_event", "_kind", "_outer", "_start", "_watcher", "detail", "is_recorded")
 
     def __init__(self, kind: str, detail: dict[str, Any]) -> None:
         self._kind = kind
@@ -37,6 +37,7 @@ class RecordedStep:
             drop_step()
             return self
         self.is_recorded = True
+        self._watcher = collector.watcher
         self._event = collector.add(Event(self._kind, self.detail, source=SOURCE))
         self._outer: Token[Event | None] = AROUND.set(self._event)
         self._start = time.perf_counter()
@@ -52,6 +53,8 @@ class RecordedStep:
         self.detail["seconds"] = seconds
         if error is not None:
             self.detail["error"] = error_text(error)
+        if self._watcher is not None:
+            self._watcher(self._event)
         try:  # `suppress` takes a tenth of a step
             AROUND.reset(self._outer)
         except ValueError:  # an abandoned generator is closed in another context

@@ -45,6 +45,7 @@ def serve(
     know: bool = False,
     open_browser: bool = True,
     out: Callable[[str], object] = PRINT,
+    begin: Callable[[], object] | None = None,
 ) -> int:
     """Run a site until Ctrl-C or SIGTERM, or open the page of the server that already runs; return 0.
 
@@ -55,6 +56,7 @@ def serve(
         know: whether the person accepts that others reach the page (``--i-know``).
         open_browser: whether to open the page; its address is printed anyway.
         out: prints one line.
+        begin: called once this process listens; a second server does not call it.
 
     Raises:
         SettingError: the port is taken or invalid, the host is refused, another server does not answer, or the
@@ -68,7 +70,7 @@ def serve(
     address = Address(site)
     with claimed(address) as first:
         if not first:
-            url = address.running()
+            url = _opened(address.running(), site.opens)
             out(f"rageval {site.name} already runs: {url}")
             _show(url, open_browser).join(OPENING_S)  # this process ends at once, and the thread with it
             return 0
@@ -76,11 +78,21 @@ def serve(
             key = Key(secrets.token_urlsafe(24))
             url = f"http://{_name(host)}:{listener.getsockname()[1]}/?token={key.token}"
             address.write(url)
+            if begin is not None:
+                begin()
+            url = _opened(url, site.opens)
             out(f"rageval {site.name}: {url} (Ctrl-C ends it)")
             _show(url, open_browser)
             hosts = () if host in LOCAL else (host,)
             run_until_signal(Guard(application(site), key, site.max_body, hosts), listener, GRACE_S)
     return 0
+
+
+def _opened(url: str, opens: str) -> str:
+    """Return the address of a server with the path and query of the page to open."""
+    start, _, token = url.partition("?")
+    path, _, query = opens.partition("?")
+    return f"{start}{path}?{'&'.join(filter(None, (token, query)))}"
 
 
 @contextmanager

@@ -24,6 +24,7 @@ class Site:
         subject: what the page works on, such as the folder of the cases. A second server of the same project, name
             and subject opens the page of the first.
         max_body: the largest body of a request, in bytes.
+        opens: the path and query of the page to open first, without the slash before it.
     """
 
     name: str
@@ -32,3 +33,4 @@ class Site:
     package: str = ""
     subject: str = ""
     max_body: int = 1_000_000
+    opens: str = ""

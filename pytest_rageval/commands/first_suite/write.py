@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pytest_rageval.analysis.baseline.power import cases_needed, least_drop
 from pytest_rageval.commands.first_suite.cases import CASES, Cases, cases_of, invented
 from pytest_rageval.commands.first_suite.files import pytest_ini, suite_toml, workflow
 from pytest_rageval.datasets.source import shown_path
@@ -17,6 +16,7 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.folders import whole_files
 from pytest_rageval.importing import SPEC
 from pytest_rageval.report.text.lines import counted
+from pytest_rageval.report.text.power_line import power_line
 from pytest_rageval.systems.loading import load_system
 
 __all__ = ["write_suite"]
@@ -28,8 +28,6 @@ SETTINGS = {
     "setup.cfg": "[tool:pytest]",
 }
 """The files that hold pytest's settings if they have this text. They are never edited, nor shadowed by a pytest.ini."""
-
-DROP = 0.05
 
 
 def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, None, int]:
@@ -61,7 +59,7 @@ def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, 
         yield f"The cases are invented: replace them with questions that {system} should answer."
     if settings and system:
         yield f"Add to pytest's settings in {settings}, then leave out --rag-system: {_setting(settings, system)}"
-    yield from _power_lines(len(cases.rows))
+    yield power_line(len(cases.rows))
     yield f"Next: {shlex.join(pytest)}"
     return int(cases.lost)
 
@@ -98,16 +96,6 @@ def _dataset(cases: Cases, folder: Path) -> str:
 
 def _setting(settings: str, system: str) -> str:
     return f'rag_system = ["{system}"]' if settings.endswith(".toml") else f"rag_system = {system}"
-
-
-def _power_lines(n: int) -> Iterator[str]:
-    """Yield the smallest detectable drop of ``n`` cases, and how many cases a small drop needs."""
-    least = least_drop(n, changing=0.0)
-    found = "no drop is detectable" if least is None else f"the smallest detectable drop is {100 * least:.3g} points"
-    yield (
-        f"With {counted(n, 'case')} {found}; a drop of {100 * DROP:.0f} points needs "
-        f"{cases_needed(DROP, changing=0.0)} cases (found four times in five, if no answer changes by chance)."
-    )
 
 
 def _write(texts: Mapping[Path, str]) -> None:

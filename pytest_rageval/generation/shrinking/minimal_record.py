@@ -10,10 +10,10 @@ from typing import Any
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.generation.shrinking.shrunk import Shrunk
-from pytest_rageval.model.case import Case, Gold, Passage
+from pytest_rageval.model.case import Case, Gold, Instance, Passage
 from pytest_rageval.model.facets import RELATION, VARIANT, is_variant
 
-__all__ = ["append_record", "check_target", "minimal_record", "minimal_records"]
+__all__ = ["append_record", "check_target", "facets_of_record", "minimal_record", "minimal_records"]
 
 SUFFIX = "-min"
 
@@ -34,8 +34,12 @@ def minimal_record(case: Case, shrunk: Shrunk) -> dict[str, Any]:
         record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in shrunk.history]
     if instance.answerable is not None:
         record["answerable"] = instance.answerable
-    facets = {name: value for name, value in instance.facets.items() if name not in _DERIVED}
-    return {**record, "language": instance.language, **facets}
+    return {**record, "language": instance.language, **facets_of_record(instance)}
+
+
+def facets_of_record(instance: Instance) -> dict[str, Any]:
+    """Return the facets that a record of its own has, without those that a session adds."""
+    return {name: value for name, value in instance.facets.items() if name not in _DERIVED}
 
 
 def minimal_records(found: Iterable[tuple[Case, Shrunk]]) -> list[dict[str, Any]]:

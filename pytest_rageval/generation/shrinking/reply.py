@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pytest_rageval.generation.relations.irrelevant_passage import content_words
 from pytest_rageval.model.case import Instance
 
-__all__ = ["Reply", "misses_alike"]
+__all__ = ["IGNORES", "Reply", "ignores_passages", "misses_alike"]
+
+IGNORES = (
+    "its system ignores the passages it is given: it answers the same without them, and its ranking is not from them; "
+    "let it use query.passages if there are any"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +51,23 @@ def misses_alike(instance: Instance, one: Reply, other: Reply) -> bool:
     known = content_words(" ".join([instance.question, *(alias for slot in instance.gold for alias in slot)]))
     said = content_words(one.text) - known
     return 2 * len(said & content_words(other.text)) >= len(said)
+
+
+Context = tuple[Collection[str], Reply]
+"""The ids of the passages that a system was given, and its reply."""
+
+
+def ignores_passages(one: Context, other: Context, *, retrieves: bool) -> bool:
+    """Return whether a system ignores the passages it is given, by its replies to two different contexts.
+
+    The answers are the same. If a ranking was reported, one names a passage that its context does not have; without
+    any ranking, the system retrieves for itself and did not decline: the same rejection twice says nothing.
+
+    Args:
+        one: the first context.
+        other: the second one.
+        retrieves: whether the system retrieves for itself where it is given nothing.
+    """
+    rankings = [(names, reply.ranking) for names, reply in (one, other) if reply.ranking is not None]
+    foreign = any(not {*ranking} <= {*names} for names, ranking in rankings)
+    return one[1].text == other[1].text and (foreign if rankings else retrieves and not one[1].rejected)

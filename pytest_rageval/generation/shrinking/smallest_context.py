@@ -10,7 +10,7 @@ from functools import partial
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.shrinking.ddmin import Minimal, NoMoreTestsError, ddmin, fewest_additions
-from pytest_rageval.generation.shrinking.reply import Reply, misses_alike
+from pytest_rageval.generation.shrinking.reply import IGNORES, Reply, ignores_passages, misses_alike
 from pytest_rageval.generation.shrinking.shrunk import Kept, Shrunk
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.text.language import has_chinese
@@ -94,14 +94,9 @@ def _check(asking: _Asking, whole: Context, *, retrieves: bool) -> Reply:
     if not first.missed:
         again = "with the passages that the system retrieved" if retrieves else "now"
         raise SettingError(f"it is right {again}, so there is nothing to shrink")
-    reported = [reply.ranking for reply in (first, empty) if reply.ranking is not None]
-    foreign = bool(empty.ranking) or not set(first.ranking or ()) <= {passage.id for passage in whole}
-    ignores = foreign if reported else retrieves and not first.rejected  # the same rejection twice says nothing
-    if whole and first.text == empty.text and ignores:
-        raise SettingError(
-            "its system ignores the passages it is given: it answers the same without them, and its ranking is not "
-            "from them; let it use query.passages if there are any"
-        )
+    names = {passage.id for passage in whole}
+    if whole and ignores_passages((names, first), ((), empty), retrieves=retrieves):
+        raise SettingError(IGNORES)
     return first
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ from pytest_rageval.retrieval.build_context import Watch, digest_of, unwatched
 if TYPE_CHECKING:
     from pytest_rageval.corpora import Reader
     from pytest_rageval.corpora.locating import EvidenceLocator
-    from pytest_rageval.model.case import Passage
+    from pytest_rageval.model.case import Instance, Passage
     from pytest_rageval.model.evidence import LocatedEvidence
     from pytest_rageval.model.protocols import Retriever
     from pytest_rageval.registry import Registry
@@ -70,6 +71,21 @@ class Corpus:
     def holds(self, corpus: object) -> bool:
         """Return whether ``corpus`` is this corpus's tuple of passages."""
         return corpus is self.__dict__.get("passages", self)
+
+    def missing_evidence(self, instance: Instance) -> list[str]:
+        """Return why evidence of a record is not in the files, one sentence for each piece; [] if all of it is.
+
+        The files are read anew, without chunking.
+        """
+        from pytest_rageval.corpora import passages
+        from pytest_rageval.corpora.chunking import parse_chunking
+        from pytest_rageval.corpora.locating import EvidenceLocator
+        from pytest_rageval.corpora.places import places
+
+        locator = EvidenceLocator([instance])
+        files = places(self._entries, self._folder, self._formats)
+        deque(passages(files, self._formats, parse_chunking("none"), locator), maxlen=0)
+        return [problem for _, problem in locator.missing(instance)]
 
     def look(self) -> None:
         """Raise an error if the files cannot be located; open none of them."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,9 +19,10 @@ from pytest_rageval.systems.workflow import Workflow
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.config.options import Options
     from pytest_rageval.hooks.config.system_names import SystemName
 
-__all__ = ["responders_of"]
+__all__ = ["named_responder", "responders_of"]
 
 WITHOUT_MODEL = ("extractive",)
 """Built-in systems that ask no model."""
@@ -34,15 +36,35 @@ def responders_of(item: pytest.Item, collected: Collected) -> list[Responder]:
     if not options.systems and system is not None:
         lasting = all(part is None or part.scope == "session" for part in (system, *map(parts.get, MODELS)))
         return [Responder("rag_system", lasting=lasting, facets=_facets_of("rag_system"))]
-    lasting = all(part is None or part.scope == "session" for part in parts.values())
-    model = "" if parts["rag_llm"] is not None or parts["rag_generator"] is not None else options.model.name or ""
-    has_model = options.model.name is not None or parts["rag_llm"] is not None
+    lasting = _is_lasting(parts)
+    model, has_model = _session_model(parts, options), options.model.name is not None or parts["rag_llm"] is not None
     if options.systems or options.ini_systems:
         return _named_responders(collected, model if has_model else None, lasting=lasting)
     if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
         return [Responder("rag_system", lasting=lasting, facets=_facets_of("llm", model))]
     name = "llm" if has_model else "extractive"
     return [Responder(name, named=True, lasting=lasting, facets=_facets_of(name, model))]
+
+
+def named_responder(item: pytest.Item, collected: Collected, text: str, where: str) -> Responder:
+    """Return the system of a name for a test, as ``--rag-system`` does; messages start with ``where``.
+
+    Raises:
+        RagEvalError: the name is malformed or unknown, its system does not take a model, or its file is invalid.
+    """
+    parts = {name: overridden(name, item) for name in (*PARTS, *MODELS)}
+    has_model = collected.options.model.name is not None or parts["rag_llm"] is not None
+    model = _session_model(parts, collected.options) if has_model else None
+    return _named(collected, text, where, model, lasting=_is_lasting(parts))
+
+
+def _is_lasting(parts: Mapping[str, pytest.FixtureDef[Any] | None]) -> bool:
+    return all(part is None or part.scope == "session" for part in parts.values())
+
+
+def _session_model(parts: Mapping[str, pytest.FixtureDef[Any] | None], options: Options) -> str:
+    """Return the name of the session's model; "" if there is none, or a fixture gives it."""
+    return "" if parts["rag_llm"] is not None or parts["rag_generator"] is not None else options.model.name or ""
 
 
 def _named_responders(collected: Collected, model: str | None, *, lasting: bool) -> list[Responder]:
@@ -57,24 +79,25 @@ def _named_responders(collected: Collected, model: str | None, *, lasting: bool)
     Raises:
         SettingError: a name is malformed, or its system does not take a model.
     """
+    options = collected.options
+    where = "--rag-system" if options.systems else "rag_system"
+    return [_named(collected, text, where, model, lasting=lasting) for text in options.systems or options.ini_systems]
+
+
+def _named(collected: Collected, text: str, where: str, model: str | None, *, lasting: bool) -> Responder:
     options, registered = collected.options, collected.catalog.systems
     embedded = EMBEDDED if model is None else ""
-    where = "--rag-system" if options.systems else "rag_system"
-    responders = []
-    for text in options.systems or options.ini_systems:
-        named = named_system(text, where, options.named_systems, registered)
-        factory = registered.get(named.system, where) if named.system in registered else None
-        settings = () if named.is_own else tuple(named.options.items())
-        responder = Responder(named.name, True, lasting, named.system, named.model, (), settings)
-        needs = needs_of(collected, responder)
-        if needs is not None and not needs.asks:
-            facets = _facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
-            responders.append(replace(responder, model="", facets=facets))
-            continue
-        own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")
-        facets = _facets(named, factory, own_model or model or "")
-        responders.append(replace(responder, model=own_model, facets=facets))
-    return responders
+    named = named_system(text, where, options.named_systems, registered)
+    factory = registered.get(named.system, where) if named.system in registered else None
+    settings = () if named.is_own else tuple(named.options.items())
+    responder = Responder(named.name, True, lasting, named.system, named.model, (), settings)
+    needs = needs_of(collected, responder)
+    if needs is not None and not needs.asks:
+        facets = _facets(named, factory, needs.models[0] if len(needs.models) == 1 else "")
+        return replace(responder, model="", facets=facets)
+    own_model = named.model or (embedded if isinstance(factory, Workflow) and factory.uses_embedded else "")
+    facets = _facets(named, factory, own_model or model or "")
+    return replace(responder, model=own_model, facets=facets)
 
 
 def _facets_of(system: str, model: str = "") -> tuple[tuple[str, str], ...]:

@@ -21,7 +21,7 @@ def collected_of(config: pytest.Config) -> Collected:
         from pytest_rageval.hooks.collect.session import Collected
         from pytest_rageval.hooks.collect.session_corpus import corpus_of
         from pytest_rageval.hooks.config.options import Options
-        from pytest_rageval.hooks.config.shared_folder import budget_file, existing_recordings
+        from pytest_rageval.hooks.config.shared_folder import OWN_RECORDINGS, budget_file, existing_recordings
 
         config.pluginmanager.register(Masking(config), "rageval-masking")
         collected = config.stash[COLLECTED] = Collected(
@@ -32,6 +32,7 @@ def collected_of(config: pytest.Config) -> Collected:
             existing_recordings(config),
             budget_file(config),
         )
+        collected.models.own_recordings = config.stash.get(OWN_RECORDINGS, None)
         collected.models.scripts.check(collected.models.names)
         if not config.option.collectonly:
             collected.models.preload()

@@ -57,6 +57,7 @@ class Models:
         loop: the event loop of all model calls, also for callers on other loops; None until the first case.
         outside: meter of the calls outside cases, from session fixtures and plain tests.
         loading: the thread that imports the model backends; None until one is needed.
+        own_recordings: the folder of new recordings; None writes them beside the project's.
         scripts, others: the files of models named ``script:FILE.toml``; the models that the files of systems name.
     """
 
@@ -66,6 +67,7 @@ class Models:
         self._budget = budget
         self.loop: LoopThread | None = None
         self.loading: Thread | None = None
+        self.own_recordings: Path | None = None
         self.scripts = Scripts(options)
         self.outside = Meter()
         self.others: dict[str, None] = {}
@@ -92,7 +94,7 @@ class Models:
     @cached_property
     def cassettes(self) -> Cassettes | None:
         """The recordings; None without a record mode."""
-        return cassettes_of(self._options, self._recordings)
+        return cassettes_of(self._options, self._recordings, self.own_recordings)
 
     @cached_property
     def network(self) -> Network:

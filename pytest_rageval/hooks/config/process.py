@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-__all__ = ["SHRINKS_ONLY", "WATCHED", "is_watched_worker", "is_worker", "runs_tests"]
+__all__ = ["WATCHED", "WITHOUT_TESTS", "is_watched_worker", "is_worker", "runs_tests"]
 
 WATCHED = "rag_watched"
 """Key in a worker's input; present if the controller shows a status line."""
 
-SHRINKS_ONLY = "rag_shrinks_only"
-"""The attribute of pytest's options that `rageval shrink` sets."""
+WITHOUT_TESTS = "rag_without_tests"
+"""The attribute of pytest's options that commands set, such as `rageval shrink`, if they only use the cases."""
 
-RUN_NO_TEST = (SHRINKS_ONLY, "rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
+RUN_NO_TEST = (WITHOUT_TESTS, "rag_dry_run", "setuponly", "showfixtures", "show_fixtures_per_test")
 """Options with which no test runs."""
 
 

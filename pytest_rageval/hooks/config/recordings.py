@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING
 from pytest_rageval.llm.client.usage_meter import renews
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_rageval.hooks.config.options import Options
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
 __all__ = ["cassettes_of"]
 
 
-def cassettes_of(options: Options, there: tuple[str, ...] | None) -> Cassettes | None:
+def cassettes_of(options: Options, there: tuple[str, ...] | None, writes: Path | None = None) -> Cassettes | None:
     """Return the recordings; None without a record mode.
 
     Args:
         options: settings of the command line and the ini.
         there: names of the cassette files at the session's start; None in the main process.
+        writes: the folder of new recordings; None writes them beside the others.
     """
     if options.record_mode is None:
         return None
@@ -31,4 +34,5 @@ def cassettes_of(options: Options, there: tuple[str, ...] | None) -> Cassettes |
         root=options.folders[0],  # the rootdir
         stale=options.stale_recordings,
         renews=renews if options.record_cases else None,
+        writes=writes,
     )

@@ -10,10 +10,21 @@ import pytest
 
 from pytest_rageval.errors import RagEvalError
 
-__all__ = ["RECORDINGS", "budget_file", "common_folder", "existing_recordings", "shared_folder", "tell_worker"]
+__all__ = [
+    "OWN_RECORDINGS",
+    "RECORDINGS",
+    "budget_file",
+    "common_folder",
+    "existing_recordings",
+    "shared_folder",
+    "tell_worker",
+]
 
 _FOLDER = pytest.StashKey[Path]()
 """On the config of the main process: the shared folder, from its first use on."""
+
+OWN_RECORDINGS = pytest.StashKey[Path]()
+"""On the config of `rageval play`: the folder of its own recordings; the project's are only read."""
 
 RECORDINGS = pytest.StashKey[tuple[str, ...]]()
 """On the config of the main process: the recordings when the first worker started, or the resumed run."""

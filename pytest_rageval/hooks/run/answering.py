@@ -26,6 +26,7 @@ from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, let_t
 from pytest_rageval.hooks.run.failures import BUDGET, BUILD, CONTRACT, asked_or_error, desk_or_error, fail_test
 from pytest_rageval.hooks.run.journal import journal_of
 from pytest_rageval.hooks.run.keys import NO_CALL, RESULT
+from pytest_rageval.hooks.run.live_asking import LiveAsking
 from pytest_rageval.hooks.run.result import RagResult
 from pytest_rageval.hooks.run.system_setup import Desks, Origin
 from pytest_rageval.hooks.run.test_queue import Upcoming, may_be_skipped
@@ -71,6 +72,7 @@ class Answering:
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
         self.asking = Asking(collected, session, self._desks, self._runner, self._evidence, self._stop_if_refused)
+        self.live = LiveAsking(collected, self._desks, self._runner, self._evidence, self._loop)
         self.traces = open_traces(collected.options.trace_mode)
         self._broken: dict[object, Outcome] = {}
         self._wrong: dict[object, set[str] | None] = {}  # None once a case ended in any other way

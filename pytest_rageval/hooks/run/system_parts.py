@@ -59,7 +59,7 @@ class PartsOfTests:
         workflow = None if responder is None else workflow_of(collected, responder)
         needs = None if responder is None else needs_of(collected, responder)
         uses = (workflow is None or workflow.retrieves) and (needs is None or needs.retrieves)
-        retriever = with_embedder(self._known(self._retriever(request)), lambda: embedder) if uses else None
+        retriever = with_embedder(self._known(self.retriever(request)), lambda: embedder) if uses else None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
@@ -78,7 +78,8 @@ class PartsOfTests:
             SystemSetup() if responder is None else setup_of(collected, responder),
         )
 
-    def _retriever(self, request: pytest.FixtureRequest) -> Retriever | None:
+    def retriever(self, request: pytest.FixtureRequest) -> Retriever | None:
+        """Return the retriever of a test: its fixture, or the ini's over its corpus; None without either."""
         if overridden("rag_retriever", request.node) is not None:
             from pytest_rageval.retrieval.adapt_retriever import adapted
 

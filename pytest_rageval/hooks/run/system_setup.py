@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_rageval.llm.client.journal import Journal
     from pytest_rageval.model.answer import Answer
     from pytest_rageval.model.case import Case
-    from pytest_rageval.model.protocols import System
+    from pytest_rageval.model.protocols import Retriever, System
 
 __all__ = ["Desks", "Origin"]
 
@@ -78,6 +78,10 @@ class Desks:
         """End the threads of sync systems and the processes of the sandbox."""
         self._threads.threads.close()
         self._parts.close()
+
+    def retriever(self, request: pytest.FixtureRequest) -> Retriever | None:
+        """Return the retriever of a test; None without a corpus."""
+        return self._parts.retriever(request)
 
     @property
     def hint(self) -> str | None:

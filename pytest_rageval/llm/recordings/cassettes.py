@@ -48,6 +48,7 @@ class Cassettes:
         root: the folder of the code that recordings of users' functions depend on; the parent of ``folder`` if None.
         stale: one of `STALE_POLICIES`.
         renews: returns whether the running case is recorded anew, whatever the mode; None if no case is.
+        writes: the folder that receives new recordings, and whose recordings are replayed too; ``folder`` if None.
 
     Attributes:
         fault: one sentence if a recording could not be written, so the next session must ask again; else None.
@@ -65,10 +66,12 @@ class Cassettes:
         root: Path | None = None,
         stale: str = "error",
         renews: Callable[[], bool] | None = None,
+        writes: Path | None = None,
     ) -> None:
         if mode not in MODES:
             raise SettingError(f"the record mode cannot be {short_repr(mode)}; {did_you_mean(mode, MODES)}")
         self.folder = folder
+        self.writes = folder if writes is None else writes
         self.mode = mode
         self.root = folder.parent if root is None else root
         self.fault: str | None = None
@@ -135,7 +138,7 @@ class Cassettes:
             self._written.add(name)
             self._renewed.add(request.key)
             try:
-                append(self.folder / name, text)
+                append(self.writes / name, text)
             except DataError as error:
                 self.fault = self.fault or str(error)
             index[request.key] = Line(0, text)
@@ -148,7 +151,7 @@ class Cassettes:
         with self._lock:
             while self._written:
                 with suppress(DataError):
-                    settle(self.folder / self._written.pop())
+                    settle(self.writes / self._written.pop())
 
     @property
     def there(self) -> tuple[str, ...]:
@@ -200,8 +203,13 @@ class Cassettes:
 
     def _index(self, name: str) -> Index:
         if name not in self._indices:
-            self._indices[name] = {} if self.mode == "all" else read(self.folder / name)
+            self._indices[name] = {} if self.mode == "all" else self._read(name)
         return self._indices[name]
+
+    def _read(self, name: str) -> Index:
+        """Return the recordings of a file; those of ``folder`` count first."""
+        own = {} if self.writes == self.folder else read(self.writes / name)
+        return {**own, **read(self.folder / name)}
 
     def _miss(self, name: str, request: Request) -> str:
         index = self._index(name)

@@ -10,7 +10,7 @@ from pytest_rageval.errors import ascii_safe
 from pytest_rageval.model.answer import Step
 from pytest_rageval.trace.steps import BRANCH, COMPLETION, END, PROGRAM, RETRIEVE, TEMPLATE, THOUGHT, TOOL
 
-__all__ = ["depths", "step_lines"]
+__all__ = ["depths", "step_head", "step_lines", "step_results"]
 
 LONGEST = 200
 """Characters of one value in a line."""
@@ -37,7 +37,7 @@ def step_lines(trace: Sequence[Step]) -> Iterator[str]:
     for number, (step, depth) in enumerate(zip(trace, depths(trace), strict=True), 1):
         indent = "  " * depth
         action = _short(step.detail.get("action", ""))  # of a chain
-        parts = [f"{number:>3} {indent}{ascii_safe(step.kind)}", action, _head(step)]
+        parts = [f"{number:>3} {indent}{ascii_safe(step.kind)}", action, step_head(step)]
         tokens = [step.detail.get(key) for key in ("prompt_tokens", "completion_tokens")]
         if all(map(_is_number, tokens)):
             parts.append(f"{tokens[0]:,} + {tokens[1]:,} tokens")
@@ -45,7 +45,7 @@ def step_lines(trace: Sequence[Step]) -> Iterator[str]:
         if _is_number(seconds):
             parts.append("<0.001 s" if seconds < 0.001 else f"{seconds:.3g} s")
         yield "  ".join(part for part in parts if part)
-        for text in _results(step):
+        for text in step_results(step):
             yield f"{'':>4}{indent}  {text}"
 
 
@@ -58,8 +58,8 @@ def depths(trace: Sequence[Step]) -> list[int]:
     return found
 
 
-def _head(step: Step) -> str:
-    """Return what was called, and with what."""
+def step_head(step: Step) -> str:
+    """Return what was called, and with what; "" if the step says nothing."""
     detail = step.detail
     if step.kind in _HEADS:
         return "  ".join(_short(detail[key]) for key in _HEADS[step.kind] if detail.get(key) not in (None, ""))
@@ -74,8 +74,8 @@ def _head(step: Step) -> str:
     return _pairs({key: value for key, value in detail.items() if key not in _TOLD})
 
 
-def _results(step: Step) -> Iterator[str]:
-    """Yield the first line of the result, the passages, and the error."""
+def step_results(step: Step) -> Iterator[str]:
+    """Yield the first line of a step's result, its passages, its notes, and its error."""
     detail = step.detail
     result = detail.get(_SAYS.get(step.kind, ""))
     if result not in (None, ""):

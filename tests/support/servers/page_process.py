@@ -15,26 +15,29 @@ from types import TracebackType
 import httpx
 from typing_extensions import Self
 
-__all__ = ["REVIEW", "PageProcess", "start_page"]
+__all__ = ["PLAY", "REVIEW", "PageProcess", "start_page"]
 
 TESTS = Path(__file__).parents[2]
 
 
 SAMPLE = ("-m", "support.local_page")
-REVIEW = ("-c", "from pytest_rageval.cli import main; raise SystemExit(main())", "review", "--no-browser")
-"""What Python runs: the sample page, and `rageval review`."""
+MAIN = ("-c", "from pytest_rageval.cli import main; raise SystemExit(main())")
+REVIEW, PLAY = (*MAIN, "review", "--no-browser"), (*MAIN, "play", "--no-browser")
+"""What Python runs: the sample page, `rageval review`, and `rageval play`."""
 
 
 def start_page(
     project: Path, *arguments: str, program: Sequence[str] = SAMPLE, **environment: str
 ) -> subprocess.Popen[str]:
-    """Start a program with its output in pipes."""
+    """Start a program with its output in pipes; `rageval play` starts in the project, others are given its path."""
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
     display = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"), "")
-    command = [sys.executable, *program, str(project), *arguments]
+    inside = program == PLAY
+    command = [sys.executable, *program, *(() if inside else (str(project),)), *arguments]
     pipe = subprocess.PIPE
     settings = {**os.environ, **display, "PYTHONPATH": paths, **environment}
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings)
+    cwd = project if inside else None
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings, cwd=cwd)
 
 
 class PageProcess:

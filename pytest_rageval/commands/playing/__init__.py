@@ -1,0 +1,60 @@
+"""``rageval play``: ask the system, see what it read, change one thing, save the case; on a page of this machine."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+__all__ = ["add_to"]
+
+DESCRIPTION = """\
+Ask the system of this project on a page of this machine: any question, a case of the tests, or a case of a stored run;
+leave passages out, move and edit them, and ask again. The project's ini, fixtures, models and recordings are those of
+pytest; PYTEST_ADDOPTS gives further options, such as --rag-budget-usd. Ctrl-C ends the page.
+"""
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``play``."""
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "chain", nargs="?", metavar="CHAIN.toml", help="a chain's file, a built-in chain, or an alias of rag_systems"
+    )
+    parser.add_argument(
+        "--system", action="append", default=[], metavar="NAME", help="a system, as in --rag-system; repeatable"
+    )
+    parser.add_argument(
+        "--dataset", metavar="FORMAT:FILE", help="offer the records of this dataset instead of the tests' cases"
+    )
+    parser.add_argument("--run", metavar="RUN", help="open the cases of this run, such as latest")
+    parser.add_argument("--case", metavar="ID", help="open this case: the node id of its test, or its id")
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="PORT", help="the port of the page (default: a free one)"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
+    parser.set_defaults(run_command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    import pytest_rageval.web  # noqa: F401 - first, because it names the extra that is missing
+    from pytest_rageval.commands.runs import rootdir
+    from pytest_rageval.hooks.playing.orders import PlayOrder
+    from pytest_rageval.hooks.playing.project import PlayProject
+    from pytest_rageval.web.play.site import play_site
+    from pytest_rageval.web.serving import serve
+
+    project = PlayProject(PlayOrder(arguments.chain, tuple(arguments.system), arguments.dataset))
+    site = play_site(project, rootdir(Path.cwd()), _opens(arguments))
+    try:
+        serve(site, port=arguments.port, open_browser=not arguments.no_browser, begin=project.start)
+    finally:
+        project.close()
+    yield from ()
+
+
+def _opens(arguments: argparse.Namespace) -> str:
+    """Return the path of the page that the arguments name, without the slash before it."""
+    query = {name: value for name in ("run", "case") if (value := getattr(arguments, name)) is not None}
+    return f"{'run' if 'run' in query else ''}?{urlencode(query)}" if query else ""

@@ -1,0 +1,59 @@
+"""Where the cases of a page are saved: the project's datasets, its testbeds, its recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.hooks.collect.session import Collected
+from pytest_rageval.llm.recordings.keeping import keep_recordings
+from pytest_rageval.model.case import Instance
+
+__all__ = ["NEW", "PREFIX", "SavedFiles"]
+
+NEW = "cases/play.jsonl"
+"""The file of saved cases in a project without a JSON Lines dataset."""
+
+PREFIX = "jsonl:"
+"""The format of the files that can be appended to."""
+
+
+class SavedFiles:
+    """The files of a project that concern a saved case.
+
+    Args:
+        collected: the project's session.
+        base: a test of the project.
+    """
+
+    def __init__(self, collected: Collected, base: pytest.Item) -> None:
+        self._collected = collected
+        self.rootdir: Path = collected.rootdir
+        """The folder of the project."""
+        self.tests = base.path.parent
+        """The folder of the tests, which pytest collects."""
+
+    @property
+    def datasets(self) -> list[str]:
+        """The JSON Lines files of the session, relative to the rootdir, in order."""
+        return [each.name[len(PREFIX) :] for each in self._collected.sources if each.name.startswith(PREFIX)]
+
+    def suites_of(self, dataset: str) -> list[str]:
+        """Return the test files whose testbeds read a JSON Lines file, relative to the rootdir."""
+        entries = (entry for entry in self._collected.entries if entry.source.name == f"{PREFIX}{dataset}")
+        return list(dict.fromkeys(entry.testbed.nodeid.partition("::")[0] for entry in entries))
+
+    def missing_evidence(self, instance: Instance) -> list[str]:
+        """Return why evidence of a record is not in the corpus of the ini; [] if all of it is."""
+        if not self._collected.options.corpus:
+            return ["the ini has no rag_corpus that could hold the quote; save the whole passage instead"]
+        return self._collected.corpus.missing_evidence(instance)
+
+    def keep_recordings(self, keys: Collection[str]) -> list[str]:
+        """Copy recordings of the page to the project's cassettes; return the names of the files that changed."""
+        cassettes = self._collected.models.cassettes
+        if cassettes is None or cassettes.writes == cassettes.folder:
+            return []
+        return keep_recordings(keys, cassettes.writes, cassettes.folder)

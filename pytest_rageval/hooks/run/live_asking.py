@@ -1,0 +1,150 @@
+"""Ask a system now, outside of all tests: what `rageval play` asks. A request can be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.live_answer import LiveAnswer
+from pytest_rageval.engine.loop import LoopThread, Running
+from pytest_rageval.engine.runner import Runner
+from pytest_rageval.engine.task import Task
+from pytest_rageval.errors import CaseError
+from pytest_rageval.hooks.run.failures import asked_or_error, desk_or_error
+from pytest_rageval.llm.client.usage_meter import Meter
+from pytest_rageval.systems.parts import no_passages
+from pytest_rageval.systems.searching import AsyncSearch
+from pytest_rageval.trace.collector import WATCHER, Event
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.collect.session import Collected
+    from pytest_rageval.hooks.collect.testbed import Entry
+    from pytest_rageval.hooks.prepare.evidence import EvidenceCorpora
+    from pytest_rageval.hooks.run.system_setup import Desks
+    from pytest_rageval.model.case import Case
+    from pytest_rageval.model.metric import Metric
+    from pytest_rageval.model.ranking import Ranking
+
+__all__ = ["CANCELLED", "LiveAsking", "wait_for"]
+
+CANCELLED = "cancelled"
+"""The error kind of a request that was stopped."""
+
+PATIENCE_S = 5.0
+"""How long a stopped request may take to end by itself; then nobody waits for it any longer."""
+
+LOOK_S = 0.05
+"""Seconds between two checks of whether a request was stopped."""
+
+
+class LiveAsking:
+    """Asks the systems of a session on the path of cases: the same desks, recordings, budget and metrics.
+
+    Unlike `Asking`, it asks the same request again as often as a person wants, and charges no test.
+
+    Args:
+        collected: the session's settings.
+        desks: the systems of this process.
+        runner: scores answers.
+        evidence: locates the evidence of cases.
+        loop: runs the systems.
+    """
+
+    def __init__(
+        self, collected: Collected, desks: Desks, runner: Runner, evidence: EvidenceCorpora, loop: LoopThread
+    ) -> None:
+        self._collected = collected
+        self._desks = desks
+        self._runner = runner
+        self._evidence = evidence
+        self._loop = loop
+
+    def ask(
+        self,
+        request: pytest.FixtureRequest,
+        entry: Entry,
+        case: Case,
+        metrics: tuple[Metric, ...],
+        stop: threading.Event,
+        watch: Callable[[Event], object],
+    ) -> LiveAnswer:
+        """Ask the system of an entry, and wait for its answer.
+
+        Args:
+            request: sets up fixtures.
+            entry: names the system.
+            case: what to ask.
+            metrics: score the answer.
+            stop: set by another thread to end the request.
+            watch: called with each step that ends, on the thread of the system.
+        """
+        testbed, meter = entry.testbed, Meter()
+        located = self._evidence.located(case, request)
+        nodeid = request.node.nodeid
+        task = Task(nodeid, testbed.nodeid, entry.responder.name, located, metrics, testbed.correctness)
+        desk = desk_or_error(self._desks, request, entry, self._desks.origin(request.node, entry))
+        if isinstance(desk, CaseError):
+            asked = Asked(error=desk)
+        else:
+            running = self._loop.start(partial(_watched, desk, task, meter, watch))
+            grace = 0.0 if getattr(desk.answerer, "waits", False) else PATIENCE_S
+            try:
+                asked = asked_or_error(lambda: wait_for(running, stop, grace), task)
+            except CaseError as error:
+                asked = Asked(error=error)
+        self._collected.models.outside.add(meter.calls)
+        calls = meter.calls
+        replayed = bool(calls.calls) and calls.attempts == 0
+        outcome = self._runner.run(task, asked)
+        return LiveAnswer(asked.case or located, outcome, asked, calls, replayed, meter.keys)
+
+    def search(self, request: pytest.FixtureRequest, query: str, k: int) -> Ranking:
+        """Return at most ``k`` passages of the retriever of a test.
+
+        Raises:
+            RagEvalError: there is no corpus, or the retriever fails.
+        """
+        retriever = self._desks.retriever(request)
+        if retriever is None:
+            raise no_passages()
+        return self._loop.run(AsyncSearch(retriever).find(query, k)).ranking
+
+
+async def _watched(desk: Desk, task: Task, meter: Meter, watch: Callable[[Event], object]) -> Asked:
+    WATCHER.set(watch)  # of this task only
+    return await desk.ask_ahead(task, meter)
+
+
+def wait_for(running: Running[Asked], stop: threading.Event, grace: float) -> Asked:
+    """Return the result of a request; after ``stop``, cancel it once ``grace`` seconds are over.
+
+    Raises:
+        CaseError: it was stopped.
+    """
+    while not running.done:
+        if stop.wait(LOOK_S):
+            break
+    if running.done:
+        return running.result()
+    if _ends(running, grace):
+        return running.result()
+    running.cancel()
+    if not _ends(running, PATIENCE_S):
+        raise CaseError(CANCELLED, "stopped; its code does not end, and still runs: start rageval play again")
+    if not grace:
+        raise CaseError(CANCELLED, "stopped")
+    raise CaseError(CANCELLED, f"stopped after {PATIENCE_S:g} s; a sync system cannot be ended, and still runs")
+
+
+def _ends(running: Running[Asked], seconds: float) -> bool:
+    """Return whether a request ends within some seconds."""
+    end = time.monotonic() + seconds
+    while not running.done and time.monotonic() < end:
+        time.sleep(LOOK_S)
+    return running.done

@@ -1,0 +1,150 @@
+"""What the page shows of an answer: values for the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_rageval.model.answer import Step
+from pytest_rageval.report.text.lines import number
+from pytest_rageval.report.text.steps import depths, step_head, step_results
+from pytest_rageval.report.text.word_difference import Piece, new_side, old_side, word_difference
+from pytest_rageval.web.play.marked_text import MarkedText, marked_text
+from pytest_rageval.web.play.played import Played, ShownPassage
+
+__all__ = ["DRAWN", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "passage_views"]
+
+LONGEST = 5_000
+"""Characters of an answer on the page; the whole one is a page of its own."""
+
+DRAWN = 50
+"""Passages that are drawn at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step: its place below other steps, its name, what it was called with, figures, results, and its prompt."""
+
+    depth: int
+    name: str
+    head: str
+    facts: str
+    results: list[str]
+    prompt: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageView:
+    """A passage and its text with marks."""
+
+    passage: Any
+    text: MarkedText
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """An answer.
+
+    Attributes:
+        played: the answer.
+        text: its text, cut.
+        is_cut: whether the text is longer.
+        facts: time, tokens, cost, and whether it was replayed.
+        scores: name, value or reason, and whether it has a value.
+        steps: its steps.
+        passages: the first of its passages.
+        n_more: number of further passages.
+        old, new: the answer before and this one in pieces, if they are compared.
+        compared: the answer before; None if there is none.
+    """
+
+    played: Played
+    text: str
+    is_cut: bool
+    facts: list[str]
+    scores: list[tuple[str, str, bool]]
+    steps: list[StepView]
+    passages: list[PassageView]
+    n_more: int
+    old: list[Piece]
+    new: list[Piece]
+    compared: Played | None
+
+
+def answer_view(played: Played, compared: Played | None = None) -> AnswerView:
+    """Return what the page shows of an answer, beside the one that it is compared with."""
+    text = (played.answer or "")[:LONGEST]
+    pieces = [] if compared is None else word_difference((compared.answer or "")[:LONGEST], text)
+    return AnswerView(
+        played=played,
+        text=text,
+        is_cut=len(played.answer or "") > LONGEST,
+        facts=facts_of(played),
+        scores=[
+            (name, str(score.reason) if score.value is None else number(score.value), score.value is not None)
+            for name, score in played.scores.items()
+        ],
+        steps=_steps(played.steps),
+        passages=passage_views(played.passages[:DRAWN], played),
+        n_more=max(0, len(played.passages) - DRAWN),
+        old=old_side(pieces),
+        new=new_side(pieces),
+        compared=compared,
+    )
+
+
+def passage_views(passages: Sequence[ShownPassage], played: Played) -> list[PassageView]:
+    """Return passages with the gold answers and the words of the question marked."""
+    aliases = [alias for slot in played.gold for alias in slot]
+    return [PassageView(each, marked_text(each.text, aliases, played.question)) for each in passages]
+
+
+def facts_of(played: Played) -> list[str]:
+    """Return how long an answer took, its tokens and its cost, as far as they are known."""
+    facts = []
+    usage, calls = played.usage, played.calls
+    if usage is not None and usage.latency_s is not None:
+        facts.append(_seconds(usage.latency_s))
+    if usage is not None and usage.prompt_tokens is not None and usage.completion_tokens is not None:
+        facts.append(f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens")
+    if calls is not None:
+        facts.append("replayed" if played.replayed else f"asked, {calls.calls - calls.replayed} of {calls.calls} calls")
+        if calls.cost_usd is not None:
+            facts.append(f"${calls.cost_usd:.6f}".rstrip("0").rstrip("."))
+    elif usage is not None and usage.cost_usd:
+        facts.append(f"${usage.cost_usd:.6f}".rstrip("0").rstrip("."))
+    return facts
+
+
+def _steps(trace: Sequence[Step]) -> list[StepView]:
+    return [_step(step, depth) for step, depth in zip(trace, depths(trace), strict=True)]
+
+
+def _step(step: Step, depth: int) -> StepView:
+    detail = step.detail
+    name = " ".join(filter(None, [step.kind, str(detail.get("action") or "")]))
+    facts = []
+    if isinstance(detail.get("seconds"), int | float):
+        facts.append(_seconds(float(detail["seconds"])))
+    tokens = [detail.get(key) for key in ("prompt_tokens", "completion_tokens")]
+    if all(isinstance(each, int) for each in tokens):
+        facts.append(f"{tokens[0]:,} + {tokens[1]:,} tokens")
+    if isinstance(detail.get("cost_usd"), int | float) and detail["cost_usd"]:
+        facts.append(f"${detail['cost_usd']:.6f}".rstrip("0").rstrip("."))
+    if detail.get("replayed"):
+        facts.append("replayed")
+    return StepView(min(depth, 6), name, step_head(step), ", ".join(facts), list(step_results(step)), _prompt(detail))
+
+
+def _prompt(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the messages of a prompt, as (role, text)."""
+    prompt = detail.get("prompt")
+    if isinstance(prompt, str):
+        return [("", prompt[:LONGEST])]
+    messages = prompt if isinstance(prompt, list) else []
+    return [(str(m.get("role", "")), str(m.get("content", ""))[:LONGEST]) for m in messages if isinstance(m, Mapping)]
+
+
+def _seconds(value: float) -> str:
+    return "under 1 ms" if value < 0.001 else f"{value:.3g} s"

@@ -1,0 +1,165 @@
+"""The page over HTTP, for its script, for editors and for tests: JSON in, JSON or events out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.hooks.playing.orders import AskOrder
+from pytest_rageval.model.codec import encode_calls
+from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
+from pytest_rageval.threads import Threads
+from pytest_rageval.web.play.ask_requests import ask_order
+from pytest_rageval.web.play.board import Board, Question
+from pytest_rageval.web.play.code_changes import CodeChanges
+from pytest_rageval.web.play.save_api import SaveApi
+from pytest_rageval.web.requests import json_of
+
+__all__ = ["Api", "desk_order"]
+
+
+MOST_FOUND = 50
+"""The largest number of passages of a search."""
+
+LOOK_S = 0.05
+"""Seconds between two looks whether the project is read."""
+
+
+class Api:
+    """The routes below ``/api/``.
+
+    Args:
+        board: the desk and the answers.
+        code: notices changes of the project's code.
+    """
+
+    def __init__(self, board: Board, code: CodeChanges) -> None:
+        self._board = board
+        self._project = board.project
+        self._code = code
+        self._threads = Threads()
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            Route("/api/state", self.state),
+            Route("/api/ask", self.ask, methods=["POST"]),
+            Route("/api/ask/{number}", self.cancel, methods=["DELETE"]),
+            Route("/api/ask/{number}", self.follow),
+            Route("/api/draft", self.draft, methods=["PUT"]),
+            Route("/api/search", self.search, methods=["POST"]),
+            Route("/api/shrink", self.shrink, methods=["POST"]),
+            Route("/api/save", SaveApi(self._board).save, methods=["POST"]),
+        ]
+
+    def state(self, _: Request) -> Response:
+        """Answer what the page knows: whether the project is read, its systems, what calls cost, the desk's version."""
+        return JSONResponse(self.values())
+
+    def values(self) -> dict[str, Any]:
+        """Return the state as JSON values."""
+        project, board = self._project, self._board
+        budget = project.budget
+        return {
+            "ready": project.ready,
+            "problem": project.problem,
+            "systems": list(project.systems),
+            "cases": project.n_cases,
+            "record_mode": project.record_mode,
+            "budget": None if budget is None else {"limit_usd": budget[0], "left_usd": budget[1]},
+            "calls": encode_calls(board.spent),
+            "changed_code": self._code.first(),
+            "version": board.draft.version,
+            "asking": [each.id for each in board.asking],
+            "answers": [each.id for each in board.answers],
+        }
+
+    async def ask(self, request: Request) -> Response:
+        """Ask a question, and send its events as they come; ``{"desk": true}`` asks what is on the desk."""
+        body = await json_of(request)
+        await self._read()
+        if body == {"desk": True}:
+            draft = self._board.draft
+            order, edited, before = desk_order(self._board), draft.changed, draft.before if draft.changed else ""
+        else:
+            order, before = ask_order(body), ""
+            edited = order.passages is not None
+        ask = partial(self._board.ask, order, edited=edited, before=before)
+        return _events(await self._threads.run(ask))  # it may import a user's module
+
+    async def _read(self) -> None:
+        """Wait until the project is read, or cannot be."""
+        while not (self._project.ready or self._project.problem):
+            await asyncio.sleep(LOOK_S)
+
+    async def follow(self, request: Request) -> Response:
+        """Send the events of a question that is being asked, from the first one on."""
+        number = request.path_params["number"]
+        for question in self._board.asking:
+            if question.id == number:
+                return _events(question)
+        raise UnknownNameError("question in progress", number, [each.id for each in self._board.asking])
+
+    async def cancel(self, request: Request) -> Response:
+        """Stop a question."""
+        self._board.cancel(request.path_params["number"])
+        return JSONResponse({"cancelled": request.path_params["number"]})
+
+    async def draft(self, request: Request) -> Response:
+        """Change the desk; ``version`` is the one that the page has read."""
+        body = await json_of(request)
+        if "version" not in body:
+            raise SettingError("the request has no version of the desk; send the one of GET /api/state")
+        return JSONResponse({"version": self._board.change(body).version})
+
+    async def search(self, request: Request) -> Response:
+        """Search the project's passages: ``{query, k?}``."""
+        fields = Fields("the request", await json_of(request))
+        fields.only(("query", "k"))
+        query, k = fields.text("query"), fields.count("k", 1) or 5
+        await self._read()
+        ranking = await asyncio.wrap_future(self._project.search(query, min(k, MOST_FOUND)))
+        found = [
+            {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page, "score": each.score}
+            for each in ranking
+        ]
+        return JSONResponse({"passages": found})
+
+    async def shrink(self, request: Request) -> Response:
+        """Search the smallest context that breaks a case: ``{case}``; its passages are the answer."""
+        fields = Fields("the request", await json_of(request))
+        fields.only(("case",))
+        name = fields.text("case")
+        await self._read()
+        found = await asyncio.wrap_future(self._project.shrink(name))
+        if isinstance(found, str):
+            raise SettingError(found)
+        lines = list(shrunk_lines({name: found}, texts=True))[1:]
+        kept = [
+            {"id": each.passage.id, "title": each.passage.title, "text": each.passage.text, "role": each.passage.role}
+            for each in found.kept
+        ]
+        return JSONResponse({"lines": [line.strip() for line in lines], "passages": kept})
+
+
+def desk_order(board: Board) -> AskOrder:
+    """Return what is on the desk, as an order."""
+    draft = board.draft
+    passages = draft.supplied if draft.changed else None
+    return AskOrder(draft.system, draft.question, draft.case or None, passages)
+
+
+def _events(question: Question) -> Response:
+    async def stream() -> AsyncIterator[str]:
+        async for event in question.log.follow():
+            yield event.text
+
+    return StreamingResponse(stream(), media_type="text/event-stream", headers={"X-Ask": question.id})

@@ -1,0 +1,371 @@
+// The page of `rageval play`: what is typed goes to the server at once, questions are asked, lists are searched.
+import { el, data, replaced, say, send } from "/assets/site.js";
+
+const state = document.getElementById("state");
+const desk = document.getElementById("desk");
+const progress = document.getElementById("progress");
+let version = Number(state.dataset.version);
+let waiting = Promise.resolve();
+let asking = "";
+
+/** Store a change of the desk; changes go one after the other, each with the version of the one before. */
+function store(change) {
+  waiting = waiting.then(async () => {
+    try {
+      ({ version } = await send("/api/draft", { version, ...change }, "PUT"));
+      return true;
+    } catch (error) {
+      say(error.message);
+      return false;
+    }
+  });
+  return waiting;
+}
+
+/** Call a function once nothing has happened for a while; `now` calls it at once if it waits. */
+function later(call, delay = 400) {
+  let timer = 0;
+  const run = () => {
+    clearTimeout(timer);
+    timer = 0;
+    return call();
+  };
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(run, delay);
+  };
+  return { wait, now: () => (timer ? run() : waiting) };
+}
+
+/** Yield the events of a stream as { name, data }. */
+async function* events(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const lines = Object.fromEntries(block.split("\n").map((line) => [line.split(":", 1)[0], line.slice(line.indexOf(":") + 2)]));
+      yield { name: lines.event, data: JSON.parse(lines.data) };
+    }
+  }
+}
+
+function stepLine({ kind, detail }) {
+  const parts = [kind, detail.action, detail.name, detail.query, detail.model].filter((each) => typeof each === "string");
+  if (typeof detail.seconds === "number") parts.push(`${detail.seconds.toPrecision(2)} s`);
+  return el("li", {}, data(parts.join(" ").slice(0, 300)));
+}
+
+/** Follow a question until it is answered, then show the page anew. */
+async function follow(response) {
+  if (!response.ok) {
+    const { error, hint } = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
+    throw new Error([error, hint].filter(Boolean).join("; "));
+  }
+  const list = el("ol");
+  replaced(progress, [el("p", {}, "Asking …"), list]);
+  document.getElementById("ask").disabled = true;
+  document.getElementById("stop").hidden = false;
+  let lost = "";
+  let answered = false;
+  for await (const { name, data: value } of events(response)) {
+    asking = value.ask;
+    if (name === "step") list.append(stepLine(value));
+    if (name === "answer") answered = true;
+    if (name === "error") lost = value.error;
+  }
+  const { answers } = await (await fetch("/api/state")).json();
+  if (answered || answers.includes(asking)) location.assign("/");
+  else throw new Error(lost || "the question was not answered");
+}
+
+function idle() {
+  replaced(progress, null);
+  document.getElementById("ask").disabled = false;
+  document.getElementById("stop").hidden = true;
+}
+
+async function ask() {
+  say("");
+  try {
+    const headers = { "Content-Type": "application/json" };
+    await follow(await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ desk: true }) }));
+  } catch (error) {
+    say(error.message);
+    idle();
+  }
+}
+
+function watchDesk() {
+  const question = document.getElementById("question");
+  const system = document.getElementById("system");
+  const typed = later(() => store({ question: unescaped(question.value) }));
+  question.addEventListener("input", typed.wait);
+  question.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) desk.requestSubmit();
+  });
+  system.addEventListener("change", () => store({ system: system.value }));
+  document.getElementById("no-case").addEventListener("click", async () => {
+    if (await store({ case: "" })) location.reload();
+  });
+  desk.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await typed.now();
+    if (await store({ system: system.value, fresh: true })) await ask(); // with what the system finds itself
+  });
+  document.getElementById("stop").addEventListener("click", () => {
+    send(`/api/ask/${asking}`, {}, "DELETE").catch((error) => say(error.message));
+  });
+  const [running] = state.dataset.asking.split(" ").filter(Boolean);
+  if (running) fetch(`/api/ask/${running}`).then(follow).catch((error) => (say(error.message), idle()));
+}
+
+/** The passages of the desk: leave out, move by mouse and by keyboard, edit, add, ask again. */
+function watchPassages() {
+  const section = document.getElementById("passages");
+  const list = section.querySelector("ol");
+  const described = (item) => ({
+    key: Number(item.dataset.keyNumber),
+    on: item.querySelector(".on").checked,
+    ...(item.dataset.touched ? { text: unescaped(item.querySelector(".passage-text").value) } : {}),
+    ...(item.querySelector(".role") ? { role: item.querySelector(".role").value } : {}),
+  });
+  const all = () => [...list.children].map(described);
+  const keep = () => {
+    document.getElementById("fresh").hidden = false;
+    return store({ passages: all() });
+  };
+  const typed = later(keep);
+  const move = (item, by) => {
+    const other = by < 0 ? item.previousElementSibling : item.nextElementSibling;
+    if (!other) return;
+    if (by < 0) other.before(item);
+    else other.after(item);
+    keep();
+  };
+  const added = async (passages) => {
+    await typed.now();
+    if (await store({ passages: [...all(), ...passages] })) location.reload();
+  };
+  for (const item of list.children) watchPassage(item, { keep, typed, move });
+  list.addEventListener("dragover", (event) => {
+    const dragged = list.querySelector(".dragged");
+    const over = event.target.closest("li.passage");
+    if (!dragged || !over) return;
+    event.preventDefault();
+    const { top, height } = over.getBoundingClientRect();
+    if (over !== dragged) over[event.clientY < top + height / 2 ? "before" : "after"](dragged);
+  });
+  document.getElementById("again").addEventListener("click", async () => {
+    await typed.now();
+    if (await keep()) await ask();
+  });
+  document.getElementById("fresh").addEventListener("click", async () => {
+    if (await store({ fresh: true })) await ask();
+  });
+  document.getElementById("shrink")?.addEventListener("click", (event) => shrink(event.target));
+  watchAdding(added);
+}
+
+function watchPassage(item, { keep, typed, move }) {
+  item.querySelector(".on").addEventListener("change", (event) => {
+    item.classList.toggle("off", !event.target.checked);
+    keep();
+  });
+  for (const [name, by] of [["up", -1], ["down", 1]]) {
+    const press = item.querySelector(`.${name}`);
+    press.addEventListener("click", () => (move(item, by), press.focus()));
+  }
+  item.addEventListener("keydown", (event) => {
+    if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
+    event.preventDefault();
+    const focused = document.activeElement;
+    move(item, event.key === "ArrowUp" ? -1 : 1);
+    focused.focus();
+  });
+  item.querySelector(".passage-text")?.addEventListener("input", () => {
+    item.dataset.touched = "yes";
+    typed.wait();
+  });
+  item.querySelector(".role")?.addEventListener("change", keep);
+  const handle = item.querySelector(".handle");
+  handle.addEventListener("mousedown", () => (item.draggable = true));
+  item.addEventListener("dragstart", () => item.classList.add("dragged"));
+  item.addEventListener("dragend", () => {
+    item.classList.remove("dragged");
+    item.draggable = false;
+    keep();
+  });
+}
+
+function watchAdding(added) {
+  const hits = document.getElementById("hits");
+  document.getElementById("searching").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const { passages } = await send("/api/search", { query: new FormData(event.target).get("query") });
+      replaced(hits, passages.map(({ score, ...passage }) => hit(passage, added)));
+      if (!passages.length) replaced(hits, el("li", {}, "Nothing was found."));
+    } catch (error) {
+      say(error.message);
+    }
+  });
+  document.getElementById("writing").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = new FormData(event.target).get("text").replace(/\r\n?/g, "\n");
+    if (text.trim()) added([{ text }]);
+  });
+}
+
+function hit(passage, added) {
+  const press = el("button", { type: "button", class: "pick" }, el("b", {}, data(passage.title || passage.id)), el("span", {}, data(passage.text.slice(0, 200))));
+  press.addEventListener("click", () => added([passage]));
+  return el("li", {}, press);
+}
+
+async function shrink(press) {
+  const place = document.getElementById("shrunk");
+  press.disabled = true;
+  replaced(place, el("p", { class: "quiet" }, "Searching the smallest context …"));
+  try {
+    const name = document.getElementById("of-case").dataset.case;
+    const { lines } = await send("/api/shrink", { case: name });
+    replaced(place, lines.map((line) => el("p", {}, data(line))));
+  } catch (error) {
+    replaced(place, null);
+    say(error.message);
+  }
+  press.disabled = false;
+}
+
+/** Save a case: gold, evidence marked in a passage, a file; first what would be written, then the file. */
+function watchSaving() {
+  const section = document.getElementById("save");
+  const gold = document.getElementById("gold");
+  const right = document.getElementById("right");
+  const passages = document.getElementById("with-passages");
+  const file = document.getElementById("file");
+  const evidence = document.getElementById("evidence");
+  const planned = document.getElementById("planned");
+  const quotes = () => [...evidence.children].map((each) => ({ page: each.dataset.page, quote: unescaped(each.dataset.quote) }));
+  const keep = () => {
+    replaced(planned, null);
+    return store({ answers: unescaped(gold.value), evidence: quotes(), file: file.value, with_passages: passages.checked });
+  };
+  const typed = later(keep);
+  for (const each of [gold, file]) each.addEventListener("input", typed.wait);
+  passages.addEventListener("change", keep);
+  right.addEventListener("change", () => {
+    if (right.checked) gold.value = document.getElementById("right-text").value;
+    keep();
+  });
+  evidence.addEventListener("click", (event) => {
+    const item = event.target.closest(".drop")?.closest("li");
+    if (item) keep(item.remove());
+  });
+  document.getElementById("quote").addEventListener("click", () => quoted(evidence, passages, keep));
+  document.getElementById("preview").addEventListener("click", async () => {
+    await typed.now();
+    if (await keep()) await planSaving(section, file, planned);
+  });
+}
+
+/** Take the marked text of a passage as evidence; without a page, the passage itself is saved as a positive one. */
+function quoted(evidence, passages, keep) {
+  const selection = getSelection();
+  const text = selection.toString().trim();
+  const item = selection.anchorNode?.parentElement?.closest("li.passage");
+  if (!text || !item || !item.contains(selection.focusNode)) {
+    say("Mark a text inside one passage, then press the button again.");
+    return;
+  }
+  say("");
+  if (!item.dataset.page) {
+    passages.checked = true;
+    item.querySelector(".role").value = "positive";
+    item.querySelector(".role").dispatchEvent(new Event("change"));
+    say("This passage has no page, so the passages are saved with the case, and this one as positive.");
+  } else {
+    const drop = el("button", { type: "button", class: "drop", "aria-label": "Remove this evidence" }, "×");
+    evidence.append(el("li", { "data-page": item.dataset.page, "data-quote": text }, el("q", {}, data(text)), " ", el("span", { class: "quiet" }, data(item.dataset.page)), " ", drop));
+  }
+  keep();
+}
+
+async function planSaving(section, file, place) {
+  say("");
+  const body = { kind: "record", desk: true, file: file.value, case: section.dataset.case, answer: section.dataset.answer };
+  try {
+    const plan = await send("/api/save", { ...body, preview: true });
+    const write = el("button", { type: "button", class: "primary" }, "Write");
+    write.disabled = plan.blocked;
+    write.addEventListener("click", async () => {
+      write.disabled = true;
+      try {
+        showWritten(place, await send("/api/save", { ...body, preview: false, seen: plan.seen }));
+      } catch (error) {
+        say(error.message);
+      }
+    });
+    replaced(place, [
+      el("h3", {}, data(plan.file)),
+      el("pre", { class: "diff" }, plan.before ? el("span", { class: "context" }, data(`  ${plan.before.slice(0, 300)}`)) : null, el("span", { class: "plus" }, data(`+ ${plan.line}`))),
+      plan.findings.map((each) => el("p", { class: "alert" }, data(each))),
+      plan.suite ? [el("p", {}, "No testbed reads this file. This one will:"), el("h3", {}, data(plan.suite.file)), el("pre", { class: "diff" }, plan.suite.text.trimEnd().split("\n").map((line) => el("span", { class: "plus" }, data(`+ ${line}`))))] : null,
+      plan.remark ? el("p", { class: "quiet" }, plan.remark) : null,
+      el("p", {}, write),
+    ]);
+    place.scrollIntoView({ block: "nearest" });
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function showWritten(place, saved) {
+  replaced(place, [
+    el("p", { class: "good" }, "Written: ", data(saved.written.join(", "))),
+    el("p", {}, "Run it: ", el("code", {}, data(saved.pytest))),
+  ]);
+}
+
+/** A text field writes invisible characters as \u{202E}; this is the text that they stand for. */
+function unescaped(text) {
+  return text.replace(/\\u\{([0-9A-F]{1,6})\}/g, (all, code) => (parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : all));
+}
+
+function watchSearch() {
+  const form = document.getElementById("finding");
+  const found = document.getElementById("found");
+  const look = async () => {
+    const response = await fetch(`/cases?${new URLSearchParams(new FormData(form))}`);
+    found.innerHTML = await response.text(); // written by the server, with all data as text
+  };
+  const typed = later(look, 200);
+  form.addEventListener("input", typed.wait);
+  form.addEventListener("submit", (event) => (event.preventDefault(), look()));
+  const section = document.getElementById("find");
+  section.addEventListener("toggle", () => section.open && !found.childElementCount && look());
+  if (section.open) look();
+}
+
+/** Look from time to time whether the project is read, and whether its code changed. */
+async function watchProject() {
+  const read = state.dataset.ready === "yes";
+  try {
+    const now = await (await fetch("/api/state")).json();
+    if (!read && (now.ready || now.problem)) location.reload();
+    document.getElementById("code-changed").hidden = !now.changed_code;
+  } catch {
+    return; // the server has ended
+  }
+  setTimeout(watchProject, read ? 5000 : 300);
+}
+
+if (desk) watchDesk();
+if (document.getElementById("passages")) watchPassages();
+if (document.getElementById("save")) watchSaving();
+if (document.getElementById("finding")) watchSearch();
+if (!document.querySelector("#state .alert")) watchProject();

@@ -1,0 +1,214 @@
+"""The desk and the answers of the page, and the questions that are being asked."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pytest_rageval.engine.live_answer import LiveAnswer
+from pytest_rageval.engine.tracebacks import cause_of
+from pytest_rageval.errors import RagEvalError, UnknownNameError, coded
+from pytest_rageval.hooks.playing.orders import AskOrder
+from pytest_rageval.hooks.playing.project import PlayProject
+from pytest_rageval.llm.secrets import redact
+from pytest_rageval.model.answer import Step
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.codec import encode_answer, encode_calls
+from pytest_rageval.model.derived_codec import encoder
+from pytest_rageval.model.outcome import Score
+from pytest_rageval.model.plain import plain_json
+from pytest_rageval.trace.collector import Event
+from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
+from pytest_rageval.web.files import FileChangedError
+from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after
+from pytest_rageval.web.play.event_log import EventLog
+from pytest_rageval.web.play.played import Played, compared, played
+from pytest_rageval.web.play.state_file import StateFile
+
+__all__ = ["Board", "Question"]
+
+MOST = 20
+"""Answers that stay on the page."""
+
+
+class Question:
+    """A question that is being asked.
+
+    Attributes:
+        id: its number on the page.
+        order: what is asked.
+        edited: whether a person had edited its passages.
+        before: the number of the answer that its answer is compared with; "" for none.
+        stop: set to stop it.
+        log: its events.
+    """
+
+    def __init__(self, number: str, order: AskOrder, *, edited: bool, before: str) -> None:
+        self.id = number
+        self.order = order
+        self.edited = edited
+        self.before = before
+        self.stop = threading.Event()
+        self.log = EventLog()
+        self._held: Event | None = None
+
+    def watch(self, event: Event) -> None:
+        """Add a step that has ended to the events, once its code had time to write its result.
+
+        That is as soon as its coroutine waits. In a thread it is when the next step ends, or the answer comes.
+        """
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.release()
+            self._held = event
+        else:
+            loop.call_soon(self._add, event)
+
+    def release(self) -> None:
+        """Add the step that waits for its result."""
+        held, self._held = self._held, None
+        if held is not None:
+            self._add(held)
+
+    def _add(self, event: Event) -> None:
+        detail = plain_json(event.detail)
+        step = Step(event.kind, detail if isinstance(detail, dict) else {})
+        (short,) = shortened((step,), TRACE_CHARS, redact)
+        self.log.add("step", {"ask": self.id, "kind": short.kind, "detail": short.detail})
+
+
+class Board:
+    """What is on the page; safe to use from threads.
+
+    Args:
+        project: answers the questions.
+        file: stores the desk and the answers.
+
+    Attributes:
+        draft: the desk.
+        answers: the last answers, oldest first.
+        spent: the model calls of all questions since the server started.
+    """
+
+    def __init__(self, project: PlayProject, file: StateFile) -> None:
+        self.project = project
+        self.draft, self.answers = file.read()
+        self.spent = Calls()
+        self._file = file
+        self._lock = threading.RLock()
+        self._questions: dict[str, Question] = {}
+        self._next = 1 + max((int(each.id) for each in self.answers if each.id.isdigit()), default=0)
+
+    @property
+    def asking(self) -> list[Question]:
+        """The questions without an answer yet, in the order in which they were asked."""
+        with self._lock:
+            return list(self._questions.values())
+
+    def answer(self, number: str) -> Played:
+        """Return an answer by its number.
+
+        Raises:
+            UnknownNameError: it is not on the page.
+        """
+        with self._lock:
+            known = {each.id: each for each in self.answers}
+        if number not in known:
+            raise UnknownNameError("answer", number, known)
+        return known[number]
+
+    def change(self, body: Mapping[str, Any]) -> Draft:
+        """Change the desk.
+
+        Raises:
+            FileChangedError: another tab changed it since the page was read.
+            DataError: the body is malformed.
+        """
+        return self.put(lambda draft: changed_draft(draft, body), body.get("version"))
+
+    def put(self, change: Callable[[Draft], Draft], version: object = None) -> Draft:
+        """Change the desk by a function, if it still has a version; None is any."""
+        with self._lock:
+            if version is not None and version != self.draft.version:
+                raise FileChangedError("the page", "it was changed in another tab; reload it")
+            self.draft = change(self.draft)
+            self._file.write(self.draft, self.answers)
+            return self.draft
+
+    def ask(self, order: AskOrder, *, edited: bool = False, before: str = "") -> Question:
+        """Begin to ask a question.
+
+        Raises:
+            RagEvalError: the case or the system is unknown.
+        """
+        with self._lock:
+            question = Question(str(self._next), order, edited=edited, before=before)
+            future = self.project.ask(order, question.stop, question.watch)
+            self._next += 1
+            self._questions[question.id] = question
+        question.log.add("asked", {"ask": question.id, "system": order.system})
+        future.add_done_callback(partial(self._finish, question))
+        return question
+
+    def cancel(self, number: str) -> None:
+        """Stop a question.
+
+        Raises:
+            UnknownNameError: it is not being asked.
+        """
+        with self._lock:
+            question = self._questions.get(number)
+        if question is None:
+            raise UnknownNameError("question in progress", number, [each.id for each in self.asking])
+        question.stop.set()
+
+    def _finish(self, question: Question, future: Future[LiveAnswer]) -> None:
+        """Take the answer of a question to the page, and end its events."""
+        question.release()
+        try:
+            live = future.result()
+        except BaseException as error:  # of a user's fixture, or because pytest has ended
+            sentence = coded(error) if isinstance(error, RagEvalError) else cause_of(error)
+            question.log.add("error", {"ask": question.id, "error": sentence, "kind": type(error).__name__})
+            with self._lock:
+                self._questions.pop(question.id, None)
+            question.log.end()
+            return
+        case = "" if question.order.case is None else self.project.case(question.order.case)[0]
+        came = played(question.id, live, case=case, edited=question.edited, before=question.before)
+        with self._lock:
+            self._questions.pop(question.id, None)
+            earlier = [each for each in self.answers if each.id == question.before]
+            came = compared(earlier[0], came) if earlier else came
+            self.spent += live.calls
+            self.answers = [*self.answers, came][-MOST:]
+            self.draft = draft_after(self.draft, came)
+            try:
+                self._file.write(self.draft, self.answers)
+            except RagEvalError as error:
+                question.log.add("note", {"ask": question.id, "note": coded(error)})
+        for name, data in _events(question, live):
+            question.log.add(name, data)
+        question.log.end()
+
+
+def _events(question: Question, live: LiveAnswer) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events of an answer: in the form of results.json."""
+    outcome = live.outcome
+    events: list[tuple[str, dict[str, Any]]] = []
+    if live.asked.answer is not None and outcome.answer is not None:
+        whole = replace(outcome.answer, ranking=live.asked.answer.ranking)
+        calls = {"calls": encode_calls(live.calls)} if live.calls.calls else {}
+        events.append(("answer", {"ask": question.id, **encode_answer(whole), "replayed": live.replayed, **calls}))
+    if outcome.scores:
+        scores = {name: encoder(Score)(score) for name, score in outcome.scores.items()}
+        events.append(("scores", {"ask": question.id, "scores": scores}))
+    if outcome.error is not None:
+        events.append(("error", {"ask": question.id, "error": outcome.error, "kind": outcome.error_type}))
+    return events

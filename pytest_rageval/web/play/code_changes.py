@@ -1,0 +1,37 @@
+"""Whether the project's code changed since it was loaded."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+__all__ = ["CodeChanges"]
+
+INSTALLED = ("site-packages", "dist-packages")
+
+
+class CodeChanges:
+    """Compares the loaded modules of a project with their files.
+
+    Args:
+        project: the folder of the project.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self._project = str(project.resolve())
+        self._since = time.time()
+
+    def first(self) -> str:
+        """Return the first file, below the project, that changed since this object was made; "" if none did."""
+        for module in list(sys.modules.values()):
+            name = getattr(module, "__file__", None)
+            if not isinstance(name, str) or not name.startswith(self._project) or any(p in name for p in INSTALLED):
+                continue
+            try:
+                changed = Path(name).stat().st_mtime > self._since
+            except OSError:
+                changed = True  # removed
+            if changed:
+                return str(Path(name).relative_to(self._project))
+        return ""

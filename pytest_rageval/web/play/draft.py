@@ -1,0 +1,187 @@
+"""What is edited on the page and not saved: the question, the case, the system, the passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.errors import DataError, short_repr
+from pytest_rageval.model.case import Passage, Turn
+from pytest_rageval.web.play.played import Played
+
+__all__ = ["Draft", "DraftPassage", "Quote", "changed_draft", "draft_after", "draft_of_run"]
+
+TEXTS = ("question", "case", "system", "answers", "file")
+
+ROLES = ("", "positive", "negative", "counterfactual")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPassage:
+    """A passage on the desk.
+
+    Attributes:
+        key: its number on the desk, which it keeps when it moves.
+        id, text, title, page, role: those of the passage.
+        mark: as in `ShownPassage`.
+        on: whether the next question is asked with it.
+        edited: whether a person wrote or changed its text.
+    """
+
+    key: int
+    id: str
+    text: str
+    title: str = ""
+    page: str = ""
+    role: str = ""
+    mark: str = ""
+    on: bool = True
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A piece of evidence: a text of a page."""
+
+    page: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The desk.
+
+    Attributes:
+        version: grows with each change; a change of an older version is refused.
+        question: the typed question, or that of the case.
+        case: the node id of the case; "" for none.
+        system: the name of the system; "" for the first.
+        passages: what the next question is asked with; None before the first answer.
+        changed: whether a person changed the passages.
+        before: the number of the answer that read the passages; "" for none.
+        history: earlier turns.
+        answers: the gold answers to save, as `gold_of_text` reads them; None for those of the case.
+        evidence: the quotes to save.
+        file: where to save; "" for the file of the case, or a new one.
+        with_passages: whether the passages are saved, too.
+    """
+
+    version: int = 0
+    question: str = ""
+    case: str = ""
+    system: str = ""
+    passages: tuple[DraftPassage, ...] | None = None
+    changed: bool = False
+    before: str = ""
+    history: tuple[Turn, ...] = ()
+    answers: str | None = None
+    evidence: tuple[Quote, ...] = ()
+    file: str = ""
+    with_passages: bool = False
+
+    @property
+    def supplied(self) -> tuple[Passage, ...]:
+        """The passages to ask with."""
+        chosen = (each for each in self.passages or () if each.on)
+        return tuple(Passage(each.id, each.text, each.title, _role(each.role), page=each.page) for each in chosen)
+
+    def with_case(self, case: str, question: str) -> Draft:
+        """Return the desk with a case, without the passages of another one."""
+        return replace(
+            self, version=self.version + 1, case=case, question=question, passages=None, changed=False, before="",
+            answers=None, evidence=(), with_passages=False,
+        )  # fmt: skip
+
+
+def _role(text: str) -> Any:
+    return text if text in ROLES else ""
+
+
+def _on_desk(answer: Played) -> tuple[DraftPassage, ...]:
+    return tuple(
+        DraftPassage(key, each.id, each.text, each.title, each.page, each.role, each.mark)
+        for key, each in enumerate(answer.passages)
+    )
+
+
+def draft_of_run(draft: Draft, answer: Played, case: str, *, keep_passages: bool) -> Draft:
+    """Return the desk with a case of a run; with its passages, the next question is asked with exactly these."""
+    desk = replace(draft.with_case(case, answer.question), system=answer.system)
+    return replace(desk, passages=_on_desk(answer), changed=True) if keep_passages else desk
+
+
+def draft_after(draft: Draft, answer: Played) -> Draft:
+    """Return the desk after an answer: with what its system read, unless a person had edited the passages."""
+    if answer.edited:
+        return replace(draft, version=draft.version + 1, before=answer.id)
+    return replace(
+        draft, version=draft.version + 1, question=answer.question, case=answer.case, system=answer.system,
+        passages=_on_desk(answer), changed=False, before=answer.id,
+    )  # fmt: skip
+
+
+def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
+    """Return the desk with a change of the page; a key that is missing stays as it is.
+
+    The key ``fresh`` puts the passages away: the next question is asked without any of a person's. The key
+    ``passages`` lists the passages in their new order: ``key`` with ``on``, ``role`` and, if edited, ``text``; those
+    that are not listed follow in their old order. An entry without ``key`` is a new passage: ``text`` and, if known,
+    ``id``, ``title``, ``page``, ``role``.
+
+    Raises:
+        DataError: a value has the wrong type, or a key is unknown.
+    """
+    fields = Fields("the request", dict(body))
+    fields.only(("version", "passages", "fresh", *TEXTS, "evidence", "with_passages"))
+    question, case = fields.string("question", draft.question), fields.string("case", draft.case)
+    if case != draft.case:
+        draft = draft.with_case(case, question)
+    elif fields.flag("fresh") or (not draft.changed and question != draft.question):
+        draft = replace(draft, passages=None, changed=False, before="")
+    draft = replace(
+        draft,
+        version=draft.version + 1,
+        question=question,
+        system=fields.string("system", draft.system),
+        answers=fields.string("answers") if "answers" in fields else draft.answers,
+        evidence=tuple(_quotes(fields)) if "evidence" in fields else draft.evidence,
+        file=fields.string("file", draft.file),
+        with_passages=draft.with_passages if (ticked := fields.flag("with_passages")) is None else ticked,
+    )
+    if "passages" not in body:
+        return draft
+    wanted = "a list of passages, each an object with key, or with id and text"
+    return replace(draft, passages=_passages(draft, fields.objects("passages", wanted)), changed=True)
+
+
+def _quotes(fields: Fields) -> Iterator[Quote]:
+    for each in fields.objects("evidence", "a list of quotes, each an object with page and quote"):
+        each.only(("page", "quote"))
+        yield Quote(each.text("page"), each.text("quote"))
+
+
+def _passages(draft: Draft, listed: Iterable[Fields]) -> tuple[DraftPassage, ...]:
+    known = {each.key: each for each in draft.passages or ()}
+    following = max(known, default=-1) + 1
+    made: list[DraftPassage] = []
+    for fields in listed:
+        if "key" in fields:
+            key = fields.values["key"]
+            if type(key) is not int or key not in known:
+                raise DataError("the request", f"passages: the key {short_repr(key)} is no passage of the page")
+            made.append(_edited(known.pop(key), fields.values))
+            continue
+        name = fields.string("id", "") or f"own-{following}"
+        texts = (fields.string("text"), fields.string("title", ""), fields.string("page", ""))
+        made.append(DraftPassage(following, name, *texts, role=fields.string("role", ""), edited=True))
+        following += 1
+    return (*made, *known.values())
+
+
+def _edited(passage: DraftPassage, values: Mapping[str, Any]) -> DraftPassage:
+    on, text, role = (values.get(name, getattr(passage, name)) for name in ("on", "text", "role"))
+    if not isinstance(on, bool) or not isinstance(text, str) or role not in ROLES:
+        raise DataError("the request", "passages: on is true or false, text is a text, role is one of the roles")
+    return replace(passage, on=on, text=text, role=role, edited=passage.edited or text != passage.text)

@@ -1,0 +1,174 @@
+"""The pages that people see: Ask, and the cases of a run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.saving.record import answers_text
+from pytest_rageval.generation.shrinking.reply import IGNORES
+from pytest_rageval.hooks.playing.saved_files import NEW
+from pytest_rageval.web.pages import Pages
+from pytest_rageval.web.play.answer_view import DRAWN, AnswerView, PassageView, answer_view
+from pytest_rageval.web.play.api import Api
+from pytest_rageval.web.play.board import Board
+from pytest_rageval.web.play.draft import draft_of_run
+from pytest_rageval.web.play.marked_text import marked_text
+from pytest_rageval.web.play.stored_cases import StoredCases
+from pytest_rageval.web.requests import form_of
+
+__all__ = ["PlayPages"]
+
+PAGES = Pages(__package__)
+
+LISTED = 50
+"""Cases in a list."""
+
+
+class PlayPages:
+    """The pages.
+
+    Args:
+        board: the desk and the answers.
+        runs: the stored runs.
+        api: the state that every page shows.
+    """
+
+    def __init__(self, board: Board, runs: StoredCases, api: Api) -> None:
+        self._board = board
+        self._project = board.project
+        self._runs = runs
+        self._api = api
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            Route("/", self.ask),
+            Route("/cases", self.cases),
+            Route("/take", self.take, methods=["POST"]),
+            Route("/run", self.run),
+            Route("/run/take", self.take_of_run, methods=["POST"]),
+            Route("/answer/{number}", self.answer),
+        ]
+
+    def page(self, template: str, **values: Any) -> Response:
+        """Return a page with the state that every page shows."""
+        return PAGES.page(template, state=self._api.values(), **values)
+
+    def ask(self, request: Request) -> Response:
+        """Show the desk, the last answer and the earlier ones."""
+        wanted = request.query_params.get("case", "")
+        if wanted and self._project.ready:
+            nodeid, case = self._project.case(wanted)
+            self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question))
+            return RedirectResponse("/", 303)
+        draft = self._board.draft
+        views = [self._view(each.id) for each in reversed(self._board.answers)]
+        return self.page(
+            "ask.html",
+            draft=draft,
+            wanted=wanted,
+            last=views[0] if views else None,
+            earlier=views[1:],
+            saving=self._saving(),
+            passages=self._desk_passages("all" in request.query_params),
+            ignores=IGNORES.partition("; ")[0].replace("its system", "The system"),
+            runs=bool(self._runs.names()),
+        )
+
+    def cases(self, request: Request) -> Response:
+        """List the cases that hold all words; ``name=value`` is a facet."""
+        words, facets = _terms(request.query_params.get("words", ""))
+        among = self._runs.missed("") if request.query_params.get("missed") and self._runs.names() else None
+        found, n = self._project.found(words, facets, LISTED, among)
+        return PAGES.page("cases.html", found=found, n=n, of=self._project.n_cases)
+
+    async def take(self, request: Request) -> Response:
+        """Put a case on the desk."""
+        name = _one(await form_of(request), "case")
+        nodeid, case = self._project.case(name)
+        self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question))
+        return RedirectResponse("/", 303)
+
+    def run(self, request: Request) -> Response:
+        """Show the cases of a run, or one of them as it was asked."""
+        run, name = (request.query_params.get(key, "") for key in ("run", "case"))
+        names = self._runs.names()
+        if not names and not run:
+            return self.page("run.html", names=[], run="", head="", cases=[], n=0, words="", missed=False, view=None)
+        words, missed = request.query_params.get("words", ""), bool(request.query_params.get("missed"))
+        view = answer_view(self._runs.case(run, name)) if name else None
+        cases, n = ([], 0) if name else self._runs.found(run, words, only_missed=missed, most=LISTED)
+        return self.page(
+            "run.html", names=names, run=run, head=self._runs.head(run), cases=cases, n=n, words=words, missed=missed,
+            view=view,
+        )  # fmt: skip
+
+    async def take_of_run(self, request: Request) -> Response:
+        """Put a case of a run on the desk, with what its system read."""
+        form = await form_of(request)
+        played = self._runs.case(_one(form, "run"), _one(form, "case"))
+        nodeid, _ = self._project.case(played.case)
+        kept = bool(form.get("passages"))
+        self._board.put(lambda draft: draft_of_run(draft, played, nodeid, keep_passages=kept))
+        return RedirectResponse("/", 303)
+
+    def answer(self, request: Request) -> Response:
+        """Show the whole text of an answer."""
+        return PlainTextResponse(self._board.answer(request.path_params["number"]).answer or "")
+
+    def _saving(self) -> dict[str, Any]:
+        """Return the values of the form that saves a case."""
+        draft, files = self._board.draft, self._project.files
+        known = {each.id: each for each in self._board.answers}
+        answer = known.get(draft.before) or (self._board.answers[-1] if self._board.answers else None)
+        own = self._project.dataset_of(draft.case) if draft.case and files is not None else ""
+        datasets = [] if files is None else files.datasets
+        default = (datasets[:1] if self._project.order.dataset else [own] if own else []) or [NEW]
+        return {
+            "answers": draft.answers if draft.answers is not None else answers_text(answer.gold if answer else ()),
+            "file": draft.file or default[0],
+            "files": dict.fromkeys([*default, *datasets, NEW]),
+            "right": (answer.answer or "") if answer else "",
+            "answer": answer.id if answer else "",
+        }
+
+    def _desk_passages(self, whole: bool) -> list[PassageView]:
+        """Return the passages on the desk, the first ones or all, with marks."""
+        draft = self._board.draft
+        known = {each.id: each for each in self._board.answers}
+        gold = known[draft.before].gold if draft.before in known else ()
+        aliases = [alias for slot in gold for alias in slot]
+        drawn = draft.passages or ()
+        return [
+            PassageView(each, marked_text(each.text, aliases, draft.question))
+            for each in (drawn if whole else drawn[:DRAWN])
+        ]
+
+    def _view(self, number: str) -> AnswerView:
+        played = self._board.answer(number)
+        known = {each.id: each for each in self._board.answers}
+        return answer_view(played, known.get(played.before))
+
+
+def _terms(text: str) -> tuple[str, dict[str, str]]:
+    """Return the words and the facets of a search; a value with spaces stands in quotes."""
+    try:
+        terms = shlex.split(text)
+    except ValueError:  # an open quote, while a person writes
+        terms = text.split()
+    facets = dict(term.split("=", 1) for term in terms if "=" in term)
+    return " ".join(term for term in terms if "=" not in term), facets
+
+
+def _one(form: dict[str, list[str]], name: str) -> str:
+    values = form.get(name, [])
+    if len(values) != 1:
+        raise SettingError(f"the request: the field {name} is missing")
+    return values[0]

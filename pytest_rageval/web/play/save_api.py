@@ -1,0 +1,81 @@
+"""``POST /api/save``: show what would be written, and write it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.saving.record import gold_of_text, passage_records
+from pytest_rageval.hooks.playing.saved_files import NEW, SavedFiles
+from pytest_rageval.threads import Threads
+from pytest_rageval.web.play.board import Board
+from pytest_rageval.web.play.saving import SavedCase, planned_case, write_case
+from pytest_rageval.web.requests import json_of
+
+__all__ = ["SaveApi"]
+
+WHERE = "the request"
+KEYS = ("kind", "record", "file", "case", "answer", "preview", "seen", "desk")
+
+
+class SaveApi:
+    """Saves what a person asks for, once they have seen it.
+
+    Args:
+        board: the desk and the answers.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._threads = Threads()
+
+    async def save(self, request: Request) -> Response:
+        """Save a record: ``{kind: "record", record, file?, case?, answer?, preview, seen?}``.
+
+        With ``preview`` nothing is written; its ``seen`` is what the second request says. ``{desk: true}`` instead of
+        ``record`` saves what is on the desk. ``answer`` is the number of the answer whose recordings are kept.
+        """
+        fields = Fields(WHERE, await json_of(request)).without_nulls()
+        fields.only(KEYS)
+        if fields.string("kind", "record") != "record":
+            raise fields.error("kind", "record")
+        saved = await self._threads.run(partial(self._planned, fields))
+        if fields.flag("preview") is not False:
+            return JSONResponse(saved.plain())
+        keys = self._board.answer(fields.string("answer")).keys if fields.string("answer", "") else ()
+        written = await self._threads.run(partial(write_case, saved, self._files(), fields.string("seen"), keys))
+        return JSONResponse({**saved.plain(), "written": written})
+
+    def _planned(self, fields: Fields) -> SavedCase:
+        project, files = self._board.project, self._files()
+        record, case = (self._desk() if fields.flag("desk") else self._record(fields)), fields.string("case", "")
+        nodeid, asked = project.case(case) if case else ("", None)
+        default = (project.dataset_of(case) if case else "") or NEW
+        origin = nodeid.rpartition("::")[2]
+        return planned_case(files.rootdir, files, fields.string("file", "") or default, record, origin, asked)
+
+    def _record(self, fields: Fields) -> dict[str, Any]:
+        record = fields.values.get("record")
+        if not isinstance(record, dict):
+            raise fields.error("record", "an object with the keys of a record")
+        return record
+
+    def _desk(self) -> dict[str, Any]:
+        """Return the keys of the record on the desk."""
+        draft = self._board.draft
+        evidence = [{"page": each.page, "quote": each.quote} for each in draft.evidence]
+        record: dict[str, Any] = {"question": draft.question, **gold_of_text(draft.answers or ""), "evidence": evidence}
+        if draft.history:
+            record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in draft.history]
+        return {**record, "passages": passage_records(draft.supplied)} if draft.with_passages else record
+
+    def _files(self) -> SavedFiles:
+        files = self._board.project.files
+        if files is None:
+            raise SettingError("the project is still being read; wait a moment")
+        return files

@@ -1,0 +1,70 @@
+"""The file of what is on the page: the desk and the last answers, which survive a restart."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.folders import make_ignored, regular, whole_files
+from pytest_rageval.model.derived_codec import decoder, encoder
+from pytest_rageval.model.plain import Plain
+from pytest_rageval.model.stored_json import parse_json
+from pytest_rageval.web.play.draft import Draft
+from pytest_rageval.web.play.played import Played
+
+__all__ = ["StateFile"]
+
+MALFORMED = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
+
+LARGEST = 1_000_000
+"""Characters of an answer with its passages; a larger one stays on the page until the server ends."""
+
+
+class StateFile:
+    """``state.json`` below ``.rageval/play``, replaced as a whole at each change.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> tuple[Draft, list[Played]]:
+        """Return the desk and the answers, oldest first; an empty desk if the file is missing or malformed.
+
+        The file holds nothing that a person cannot ask again, so a malformed one is no reason not to start.
+        """
+        try:
+            value = parse_json(regular(self.path).read_text(encoding="utf-8"))
+            return decoder(Draft)(value["draft"]), [decoder(Played)(each) for each in value["answers"]]
+        except (OSError, *MALFORMED):
+            return Draft(), []
+
+    def write(self, draft: Draft, answers: Sequence[Played]) -> None:
+        """Write the file; a kill leaves the old one or the new one.
+
+        Raises:
+            SettingError: it cannot be written.
+        """
+        texts = (_text(encoder(Played)(each)) for each in answers)
+        stored = [text for text in texts if len(text) <= LARGEST]
+        content = f'{{"draft": {_text(encoder(Draft)(draft))},\n"answers": [{f",{os.linesep}".join(stored)}]}}\n'
+        try:
+            make_ignored(self.path.parent.parent)
+            self.path.parent.mkdir(exist_ok=True)
+            with whole_files(self.path) as (part,), part.open("w", encoding="utf-8") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            problem = f"{self.path}: what is on the page cannot be stored here ({reason}); correct the rights"
+            raise SettingError(problem, code="RAG212") from error
+
+
+def _text(plain: Plain) -> str:
+    return json.dumps(plain, ensure_ascii=False)

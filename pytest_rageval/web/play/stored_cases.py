@@ -1,0 +1,124 @@
+"""The cases of a stored run, as they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.errors import SettingError, UnknownNameError
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.codec import decode_instance
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.files.read_results import StoredRun, read_run
+from pytest_rageval.report.files.run_names import find_run, stored_runs
+from pytest_rageval.report.run.json_text import from_json
+from pytest_rageval.web.play.played import Played, played_in_run
+
+__all__ = ["RunCase", "StoredCases"]
+
+RESULTS = "results.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCase:
+    """A case in the list of a run.
+
+    Attributes:
+        nodeid: the node id of its test.
+        question: its question; "" if the run holds no texts.
+        state: ``missed``, ``error`` or ``scored``.
+    """
+
+    nodeid: str
+    question: str
+    state: str
+
+
+class StoredCases:
+    """The runs of a project. The last one that was read stays in memory until its file changes.
+
+    Args:
+        project: the folder of the project.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self._runs = project / ".rageval" / "runs"
+        self._read: tuple[tuple[Path, int], StoredRun] | None = None
+
+    def names(self) -> list[str]:
+        """Return the names of the runs, newest first."""
+        return [folder.name for folder in stored_runs(self._runs) if (folder / RESULTS).is_file()]
+
+    def head(self, name: str) -> str:
+        """Return the name of a run and when it started."""
+        return self._run(name).head
+
+    def missed(self, name: str) -> frozenset[str]:
+        """Return the node ids of the cases of a run that missed or are errors."""
+        return frozenset(each.nodeid for each in self._cases(self._run(name)) if each.state != "scored")
+
+    def found(self, name: str, words: str, *, only_missed: bool, most: int) -> tuple[list[RunCase], int]:
+        """Return the first cases of a run that hold all words, and the number of all; missed ones come first."""
+        wanted = words.casefold().split()
+        cases = [
+            each
+            for each in self._cases(self._run(name))
+            if (not only_missed or each.state != "scored")
+            and all(word in f"{each.question}\n{each.nodeid}".casefold() for word in wanted)
+        ]
+        cases.sort(key=lambda each: each.state == "scored")
+        return cases[:most], len(cases)
+
+    def case(self, name: str, case: str) -> Played:
+        """Return a case of a run, as it was asked: a node id, or the id of a case.
+
+        Raises:
+            SettingError: the run is unknown or cannot be read, or it holds no texts.
+            UnknownNameError: it has no such case.
+        """
+        stored = self._run(name)
+        outcomes = list(stored.run.outcomes.values())
+        outcome = next((each for each in outcomes if case in (each.nodeid, each.case_id)), None)
+        if outcome is None:
+            raise UnknownNameError("case", case, [key for each in outcomes for key in (each.case_id, each.nodeid)])
+        return played_in_run(_case(stored, outcome), outcome)
+
+    def _cases(self, stored: StoredRun) -> Sequence[RunCase]:
+        missed = {each["nodeid"] for each in stored.results["outcomes"] if each.get("missed")}
+        return [
+            RunCase(
+                each.nodeid,
+                each.question or str(_instance(stored, each).get("question", "")),
+                "missed" if each.nodeid in missed else each.status,
+            )
+            for each in stored.run.outcomes.values()
+        ]
+
+    def _run(self, name: str) -> StoredRun:
+        path = find_run(self._runs, name) if name else next(iter(stored_runs(self._runs)), None)
+        if path is None:
+            raise SettingError(f"no run under {self._runs} yet; run pytest first", code="RAG212")
+        path = path if path.is_file() else path / RESULTS
+        try:
+            place = path, path.stat().st_mtime_ns
+        except OSError as error:
+            problem = f"{path} cannot be read: {error.strerror or error}; name another run"
+            raise SettingError(problem, code="RAG212") from error
+        if self._read is None or self._read[0] != place:
+            self._read = place, read_run(path, gates=False)
+        return self._read[1]
+
+
+def _instance(stored: StoredRun, outcome: Outcome) -> dict[str, Any]:
+    plain: dict[str, Any] = from_json(stored.run.instances.get(outcome.case_id, {}))
+    return plain
+
+
+def _case(stored: StoredRun, outcome: Outcome) -> Case:
+    plain = _instance(stored, outcome)
+    if "question" not in plain:
+        problem = "the run holds no texts (rag_report_texts = false), so its cases cannot be shown as they were asked"
+        raise SettingError(f"{problem}; find the case on the page Ask")
+    return Case(outcome.case_id, decode_instance(outcome.case_id, plain, outcome.facets), None, outcome.facets)

@@ -1,0 +1,191 @@
+"""The page of `rageval play` in Chromium: ask, change passages by mouse and by keys, a case of a run, a phone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.browser.opened_pages import violations
+from support.projects.play_project import PlayPage, play_project, run_tests
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+Opener = Callable[..., "Page"]
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayPage]:
+    """Return a running page over a project with a stored run."""
+    project = play_project(tmp_path_factory.mktemp("town"))
+    run_tests(project)
+    with PlayPage(project) as page:
+        page.wait()
+        yield page
+
+
+@pytest.fixture
+def opened(chromium: Browser, play: PlayPage) -> Iterator[Opener]:
+    """Return what opens the page; it asks nothing of other hosts, and reports no fault."""
+    faults: list[str] = []
+    asked: list[str] = []
+
+    def open_page(path: str = "", *, width: int = 1280, height: int = 800, scheme: Any = "light") -> Page:
+        context = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        context.set_default_timeout(15_000)
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text))
+        page.goto(play.url)
+        page.goto(play.base + path)
+        return page
+
+    yield open_page
+    for context in list(chromium.contexts):
+        context.close()
+    assert [url for url in asked if not url.startswith(play.origin)] == []
+    assert faults == []
+
+
+def take(page: Page, words: str) -> None:
+    page.locator("#find summary").click() if not page.locator("#words").is_visible() else None
+    page.locator("#words").fill(words)
+    page.locator("#found .pick").filter(has_text=words).first.click()
+    page.locator("#of-case").filter(has_text="[").wait_for()
+
+
+def ask(page: Page, name: str = "Ask") -> str:
+    with page.expect_navigation():
+        page.get_by_role("button", name=name, exact=True).click()
+    return page.locator("#last .answer").last.inner_text()
+
+
+def order(page: Page) -> list[str]:
+    return page.locator("#passages .passage-bar b").all_inner_texts()
+
+
+def test_ask_a_case_leave_a_passage_out_and_move_one_by_keys(opened: Opener) -> None:
+    page = opened()
+    take(page, "castle")
+    assert "11:00" in ask(page)
+    assert order(page) == ["wrong", "right", "noise"]
+    assert page.locator(".passage.fake").count() == 1
+    page.get_by_label("wrong", exact=True).focus()
+    page.keyboard.press("Space")
+    page.get_by_label("right", exact=True).focus()
+    page.keyboard.press("Alt+ArrowDown")
+    assert order(page) == ["wrong", "noise", "right"]
+    page.keyboard.press("g")
+    page.wait_for_url("**/")
+    page.get_by_role("heading", name="Before").wait_for()
+    assert "11:00" not in page.locator("#last .answer").last.inner_text()
+    assert page.locator("del").count() > 0
+    assert order(page) == ["wrong", "noise", "right"]
+    assert not page.get_by_label("wrong", exact=True).is_checked()
+    page.reload()
+    assert order(page) == ["wrong", "noise", "right"]
+
+
+def test_move_by_mouse_edit_and_add_a_passage(opened: Opener, play: PlayPage) -> None:
+    page = opened(height=1600)
+    take(page, "castle")
+    ask(page)
+    start, end = (
+        page.locator("#passages .handle").first.bounding_box(),
+        page.locator("#passages li.passage").last.bounding_box(),
+    )
+    assert start is not None
+    assert end is not None
+    page.mouse.move(start["x"] + 4, start["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 20, end["y"] + end["height"] - 5, steps=8)
+    last = page.locator("#passages ol.passages > li:last-child").filter(has_text="wrong")
+    for at in range(50):  # the browser begins a drag some moves after the first
+        page.mouse.move(end["x"] + 21 + at % 2, end["y"] + end["height"] - 4)
+        if last.count():
+            break
+        page.wait_for_timeout(100)
+    page.mouse.up()
+    last.get_by_text("Edit").click()
+    last.locator("textarea").fill("The castle opens at 16:00.")
+    page.locator("#add summary").click()
+    page.get_by_label("Or write one").fill("The castle opens at 16:20.")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Add it").click()
+    assert order(page) == ["right", "noise", "wrong", "own-3"]
+    assert "16:00" in ask(page, "Ask again with these")
+    page.locator("#add summary").click()
+    page.get_by_label("Search the corpus").fill("museum")
+    page.get_by_role("button", name="Search", exact=True).click()
+    with page.expect_navigation():
+        page.locator("#hits .pick").first.click()
+    assert len(order(page)) == 5
+
+
+def test_a_red_case_of_a_run_is_asked_again_without_a_passage(opened: Opener, play: PlayPage) -> None:
+    first = min(path.name for path in (play.project / ".rageval" / "runs").iterdir() if path.is_dir())
+    page = opened(f"run?run={first}")
+    page.get_by_label("missed or in error").check()
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.get_by_role("link", name="How often do boats leave?").click()
+    assert "every hour" in page.locator(".answer").inner_text()
+    page.get_by_role("button", name="Change its passages and ask again").click()
+    page.locator("#passages .on").first.uncheck()
+    assert "every hour" not in ask(page, "Ask again with these")
+
+
+def test_a_question_is_stopped(opened: Opener) -> None:
+    page = opened()
+    page.locator("#question").fill("Please wait")
+    page.locator("#system").select_option("steps")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.locator("#progress li").first.wait_for()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Stop").click()
+    assert "stopped" in page.locator("#last [role=alert]").inner_text()
+
+
+def test_a_case_is_saved_with_marked_evidence_and_its_testbed(opened: Opener, play: PlayPage) -> None:
+    page = opened()
+    page.locator("#question").fill("When does the museum open on Mondays?")
+    page.locator("#system").select_option("extractive")
+    ask(page)
+    page.locator("#right").check()
+    assert "9:00" in page.locator("#gold").input_value()
+    page.locator("#gold").fill("9:00")
+    page.locator("#passages .text").filter(has_text="The museum opens").first.select_text()
+    page.get_by_role("button", name="Use the marked text").click()
+    assert "The museum opens at 9:00" in page.locator("#evidence q").inner_text()
+    page.locator("#file").fill("cases/play.jsonl")
+    page.get_by_role("button", name="Show what will be written").click()
+    page.locator("#planned .diff").first.wait_for()
+    assert not (play.project / "cases").exists()
+    assert "When does the museum open on Mondays?" in page.locator("#planned .plus").first.inner_text()
+    page.get_by_role("button", name="Write", exact=True).click()
+    command = page.locator("#planned code").inner_text()
+    assert (play.project / "cases" / "play.jsonl").is_file()
+    assert (play.project / "tests" / "play.rag.toml").is_file()
+    run = run_tests(play.project, *shlex.split(command)[1:])
+    assert "1 passed" in run.stdout, run.stdout
+    page.reload()
+    assert page.locator("#gold").input_value() == "9:00"
+    assert page.locator("#evidence q").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing(opened: Opener, play: PlayPage, scheme: str) -> None:
+    play.ask(question="Who?", system="loud")
+    page = opened("", width=390, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    take(page, "castle")
+    ask(page)
+    page.locator("#passages .on").first.uncheck()
+    ask(page, "Ask again with these")
+    first = min(path.name for path in (play.project / ".rageval" / "runs").iterdir() if path.is_dir())
+    for path in ("", "run", f"run?run={first}&case=castle"):
+        page.goto(play.base + path)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert violations(page) == [], path

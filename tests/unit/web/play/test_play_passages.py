@@ -1,0 +1,125 @@
+"""The passages on the desk of `rageval play`, over HTTP: leave out, move, edit, add, search, shrink."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from support.projects.play_project import PlayPage
+
+
+def drawn(play: PlayPage) -> list[str]:
+    page = play.client.get("/").text
+    section = page[page.index('id="passages"') :].partition("</ol>")[0]
+    return [
+        re.sub("<.*?>", "", each).strip() for each in re.findall(r'<div class="text">(.*?)</div>', section, re.DOTALL)
+    ]
+
+
+def keys(play: PlayPage) -> list[int]:
+    return [int(each) for each in re.findall(r'data-key-number="(\d+)"', play.client.get("/").text)]
+
+
+def change(play: PlayPage, **values: Any) -> None:
+    version = play.client.get("/api/state").json()["version"]
+    answer = play.client.put("/api/draft", json={"version": version, **values})
+    assert answer.status_code == 200, answer.text
+
+
+def asked_again(play: PlayPage) -> dict[str, dict[str, Any]]:
+    return dict(play.ask(desk=True))
+
+
+def test_a_passage_is_left_out_moved_edited_and_put_back(play: PlayPage) -> None:
+    play.ask(case="castle")
+    assert keys(play) == [0, 1, 2]
+    change(play, passages=[{"key": 1}, {"key": 0, "on": False}])
+    assert keys(play) == [1, 0, 2]
+    events = asked_again(play)
+    assert "11:00" not in events["answer"]["text"]
+    page = play.client.get("/").text
+    assert "<h2>Before</h2>" in page
+    assert "<del>" in page  # the difference of the two answers, in words
+    change(play, passages=[{"key": 0, "on": True, "text": "The castle opens at 14:00."}, {"key": 1, "on": False}])
+    events = asked_again(play)
+    assert "14:00" in events["answer"]["text"]
+    assert events["scores"]["scores"]["accuracy"] == {"value": 0.0}
+    assert ">edited<" in play.client.get("/").text
+    change(play, fresh=True)
+    assert "11:00" in asked_again(play)["answer"]["text"]
+
+
+def test_what_a_system_retrieved_can_be_changed(play: PlayPage) -> None:
+    play.ask(question="When does the museum open?", system="steps")
+    play.ask(question="When does the museum open?")
+    (first, *rest) = keys(play)
+    change(play, passages=[{"key": first, "on": False}, *({"key": key} for key in rest)])
+    assert "9:00" not in asked_again(play)["answer"]["text"]
+
+
+def test_passages_are_added_from_a_search_and_by_hand(play: PlayPage) -> None:
+    play.ask(case="castle")
+    found = play.client.post("/api/search", json={"query": "museum", "k": 1}).json()["passages"]
+    assert [each["page"] for each in found] == ["docs/visit.md"]
+    assert "The museum opens" in found[0]["text"]
+    own = {"text": "The castle opens at 8:15."}
+    hit = {name: found[0][name] for name in ("id", "title", "text", "page")}
+    change(play, passages=[own, {"key": 0, "on": False}, {"key": 1, "on": False}, {"key": 2}, hit])
+    assert [text[:5] for text in drawn(play)] == ["The c", "The c", "The c", "The c", "# Mus"]
+    assert "8:15" in asked_again(play)["answer"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"query": ""}, "the request: query"),
+        ({"query": "a", "k": 0}, "the request: k"),
+        ({"text": "a"}, "the request: unknown key 'text'"),
+    ],
+)
+def test_a_bad_search_is_one_sentence(play: PlayPage, body: dict[str, object], error: str) -> None:
+    answer = play.client.post("/api/search", json=body)
+    assert (answer.status_code, answer.json()["error"][: len(error)]) == (400, error)
+
+
+@pytest.mark.parametrize(
+    "passages", [[{"key": 99}], [{"key": "0"}], [{"key": 0, "on": 1}], [{"key": 0, "role": "gold"}], [{}], "all"]
+)
+def test_a_bad_change_is_refused_and_changes_nothing(play: PlayPage, passages: object) -> None:
+    play.ask(case="castle")
+    version = play.client.get("/api/state").json()["version"]
+    assert play.client.put("/api/draft", json={"version": version, "passages": passages}).status_code == 400
+    assert play.client.get("/api/state").json()["version"] == version
+    assert keys(play) == [0, 1, 2]
+
+
+def test_a_system_that_ignores_what_it_is_given_is_said(play: PlayPage) -> None:
+    said = "The system ignores the passages it is given"
+    play.ask(question="What?", system="deaf")
+    assert said not in play.client.get("/").text
+    change(play, passages=[{"text": "Something else."}, {"key": 0, "on": False}])
+    assert asked_again(play)["answer"]["text"] == "always the same"
+    assert said in play.client.get("/").text
+    play.ask(case="castle")
+    change(play, passages=[{"key": 2, "on": False}])
+    asked_again(play)
+    assert said not in play.client.get("/").text
+
+
+def test_the_smallest_context_is_that_of_rageval_shrink(play: PlayPage) -> None:
+    right = play.client.post("/api/shrink", json={"case": "castle"})
+    assert (right.status_code, "it is right now" in right.json()["error"]) == (400, True)
+    found = play.client.post("/api/shrink", json={"case": "boats"}, timeout=60).json()
+    assert "1 passage -> 1, 2nd of 2 sentences" in found["lines"][0]
+    assert [each["text"] for each in found["passages"]] == ["Boats leave the harbour every hour."]
+
+
+def test_a_thousand_passages_are_drawn_on_demand_and_kept_when_few_are_moved(play: PlayPage) -> None:
+    play.ask(question="How many?", system="large")
+    assert keys(play) == list(range(50))
+    assert "Draw the other 950 passages" in play.client.get("/").text
+    assert play.client.get("/?all=1").text.count("data-key-number") == 1000
+    change(play, passages=[{"key": 49}, {"key": 0}])
+    assert keys(play)[:3] == [49, 0, 1]
+    assert play.client.get("/?all=1").text.count("data-key-number") == 1000
