@@ -77,10 +77,10 @@ class Corpus:
 
         The files are read anew, without chunking.
         """
-        from pytest_rageval.corpora import passages
         from pytest_rageval.corpora.chunking import parse_chunking
         from pytest_rageval.corpora.locating import EvidenceLocator
         from pytest_rageval.corpora.places import places
+        from pytest_rageval.corpora.reading import passages
 
         locator = EvidenceLocator([instance])
         files = places(self._entries, self._folder, self._formats)
