@@ -180,7 +180,7 @@ def test_a_redirect_that_drops_the_body_is_not_followed(server: SearchServer) ->
 
 
 def test_a_server_of_another_protocol_is_one_sentence(server: SearchServer) -> None:
-    server.plan = lambda number, body: Fault("raw", raw=b"SSH-2.0-OpenSSH_9.6\r\n")
+    server.plan = lambda number, body: Fault("raw", raw=b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
     error = fails(retriever(server.url))
     assert (error.kind, error.attempts) == ("bad_protocol", 1)
     assert "did not answer in HTTP that can be read" in str(error)
