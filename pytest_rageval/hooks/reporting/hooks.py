@@ -94,7 +94,6 @@ class Reporting:
         scattered = remote_workers.is_scattered(node)
         if scattered:
             remote_workers.join(node)
-            remote_workers.keep_alive(node.gateway._io)
         remote_workers.hold(node)
         tell_worker(self._config, node.workerinput, alone=scattered)
         if RESUMED in self._config.stash:

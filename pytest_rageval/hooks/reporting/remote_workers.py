@@ -29,12 +29,13 @@ def is_scattered(node: Any) -> bool:
 
 
 def join(node: Any) -> None:
-    """Pass to a worker of a scattered session what it cannot see.
+    """Pass to a worker of a scattered session what it cannot see, and watch its connection.
 
     Raises:
         SettingError: an option needs a disk that all workers share.
     """
     config: pytest.Config = node.config
+    keep_alive(node.gateway._io)
     node.workerinput["rag_from"] = os.path.relpath(config.invocation_params.dir, config.rootpath)
     node.workerinput["rag_apart"] = config.option.dist not in TOGETHER
     try:

@@ -179,6 +179,14 @@ def test_a_redirect_that_drops_the_body_is_not_followed(server: SearchServer) ->
     assert len(server.requests) == 1
 
 
+def test_a_server_of_another_protocol_is_one_sentence(server: SearchServer) -> None:
+    server.plan = lambda number, body: Fault("raw", raw=b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+    error = fails(retriever(server.url))
+    assert (error.kind, error.attempts) == ("bad_protocol", 1)
+    assert "did not answer in HTTP that can be read" in str(error)
+    assert str(error).endswith("check that url or url_env is its address")
+
+
 def test_sixteen_searches_are_in_flight(upstream: str, server: SearchServer) -> None:
     server.upstream, server.delay_s = upstream, 0.05
     searched(retriever(server.url), *(f"word{number}" for number in range(40)))
