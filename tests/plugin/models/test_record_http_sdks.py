@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from subprocess import run as run_process
@@ -106,23 +106,52 @@ pythonpath = .
 """
 
 
+SESSIONS = """
+import json, os, sys
+from importlib import import_module
+
+libraries, runs = map(json.loads, sys.argv[1:])
+for library in libraries:
+    import_module(library)
+for number, arguments in enumerate(runs):
+    child = os.fork()
+    if not child:
+        output = os.open(f"output{number}.txt", os.O_WRONLY | os.O_CREAT)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        status = import_module("pytest").main(["-p", "no:randomly", *arguments])
+        sys.stdout.flush()
+        os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
 @pytest.fixture
 def server() -> Iterator[ProviderServer]:
     with ProviderServer(say=lambda body: f"{json.dumps(body).count('again')} of them, says Paris") as running:
         yield running
 
 
-def session(folder: Path, *args: str) -> tuple[int, str]:
-    """Run pytest in a process of its own, as the SDKs take seconds to import and keep clients of their own."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "--rag-json", "results.json", *args]
-    env = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-    done = run_process(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout + done.stderr
+def sessions(folder: Path, libraries: Sequence[str], *runs: Sequence[str]) -> list[tuple[int, str]]:
+    """Run pytest once for each of ``runs``, in processes forked from one that has imported the libraries.
+
+    The SDKs take seconds to import and keep clients of their own.
+    """
+    done = run_process(
+        [sys.executable, "-c", SESSIONS, json.dumps(libraries), json.dumps(runs)],
+        cwd=folder, env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}, capture_output=True, text=True,
+        timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    outputs = (folder.joinpath(f"output{number}.txt").read_text(encoding="utf-8") for number in range(len(runs)))
+    return list(zip(map(int, done.stdout.split()), outputs, strict=True))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks a process that has imported the SDKs")
 def test_sixteen_cases_at_once_are_recorded_charged_and_replayed(server: ProviderServer, tmp_path: Path) -> None:
     """All installed libraries in one session: importing them takes most of its time, and litellm imports openai."""
-    names = [name for library in LIBRARIES if find_spec(library) for name in LIBRARIES[library]]
+    installed = [library for library in LIBRARIES if find_spec(library)]
+    names = [name for library in installed for name in LIBRARIES[library]]
     if not names:
         pytest.skip(f"none of {', '.join(LIBRARIES)} is installed")
     (tmp_path / "systems.py").write_text(SYSTEMS.format(base=server.base_url, root=server.root))
@@ -135,11 +164,12 @@ def test_sixteen_cases_at_once_are_recorded_charged_and_replayed(server: Provide
     (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     systems = [argument for name in names for argument in ("--rag-system", f"systems:{name}")]
 
-    status, text = session(tmp_path, *systems, "--rag-record-mode", "new_episodes")
-    assert status == 0, text
+    recording = [*systems, "--rag-record-mode", "new_episodes", "--rag-json", "first.json"]
+    for status, text in sessions(tmp_path, installed, recording, [*systems, "--rag-json", "again.json"]):
+        assert status == 0, text
     distinct = {body for _, _, body in server.requests}
-    assert len(server.requests) == len(distinct)  # two systems that ask the same share a recording
-    first = json.loads((tmp_path / "results.json").read_text())["outcomes"]
+    assert len(server.requests) == len(distinct)  # systems that ask the same share a recording; the replay asks nothing
+    first, again = (json.loads((tmp_path / name).read_text())["outcomes"] for name in ("first.json", "again.json"))
     assert len(first) == CASES * len(names)
     for outcome in first:
         calls, cached = outcome["calls"], 4 if "anthropic" in outcome["system"] else 0
@@ -150,11 +180,6 @@ def test_sixteen_cases_at_once_are_recorded_charged_and_replayed(server: Provide
     assert len(cassette.read_text().splitlines()) == len(distinct)
     assert "geheim" not in cassette.read_text()
 
-    sent = len(server.requests)
-    status, text = session(tmp_path, *systems)
-    assert status == 0, text
-    assert len(server.requests) == sent
-    again = json.loads((tmp_path / "results.json").read_text())["outcomes"]
     assert [each["answer"]["text"] for each in again] == [each["answer"]["text"] for each in first]
     assert {each["calls"]["replayed"] for each in again} == {1}
     assert [each["calls"]["cost_usd"] for each in again] == [each["calls"]["cost_usd"] for each in first]

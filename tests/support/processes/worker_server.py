@@ -152,7 +152,10 @@ def work(asked: Asked) -> None:
 
 
 def run_command(arguments: list[str]) -> NoReturn:
-    """Run `rageval`, and end the process as it asks for."""
+    """Run `rageval` with streams that know what they are connected to, and end the process as it asks for."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        mode, line_by_line = "w" if descriptor else "r", descriptor == 2 or os.isatty(descriptor)
+        setattr(sys, name, open(descriptor, mode, 1 if line_by_line else -1, encoding="utf-8", closefd=False))  # noqa: SIM115
     try:
         status = importlib.import_module("pytest_rageval.cli").main(arguments)
     except SystemExit as ended:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import termios
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fcntl import ioctl
 from functools import partial
@@ -15,6 +15,9 @@ from pathlib import Path
 from struct import pack
 
 import pytest
+from support.processes.forked_workers import ForkedProcess, WorkerServer
+
+Shown = Callable[..., str]
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
 
@@ -32,17 +35,29 @@ def project(tmp_path: Path, fixtures_dir: Path) -> Path:
     return tmp_path
 
 
-def shown(project: Path, rows: int = 300, command: Sequence[str] = SHOW, keys: str = "", **env: str) -> str:
-    """Return what a terminal with so many rows gets; the keys are pressed once the pager tells that it waits."""
-    ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows, 100, 0, 0))
-    inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "PAGER", "LESS")}
-    environment = {**inherited, "TERM": "xterm", **env}
-    environment.pop("COLORTERM", None)
-    with subprocess.Popen(
-        [sys.executable, "-c", RUN, *command], cwd=project, env=environment, stdin=theirs, stdout=theirs,
-        stderr=theirs, start_new_session=True, preexec_fn=None if not keys else partial(controlled, theirs),
-    ) as child:  # fmt: skip
+@pytest.fixture
+def shown(worker_server: WorkerServer) -> Shown:
+    """Return a function that runs `rageval` on a terminal with so many rows, and returns what the terminal gets.
+
+    The keys are pressed once the pager says that it waits.
+    """
+
+    def run(project: Path, rows: int = 300, command: Sequence[str] = SHOW, keys: str = "", **env: str) -> str:
+        ours, theirs = pty.openpty()
+        ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", rows, 100, 0, 0))
+        inherited = {
+            key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "PAGER", "LESS")
+        }
+        environment = {**inherited, "TERM": "xterm", **env}
+        environment.pop("COLORTERM", None)
+        child: ForkedProcess | subprocess.Popen[bytes]
+        if keys or "PYTHONIOENCODING" in env or sys.platform != "linux":  # Python reads the encoding as it starts
+            child = subprocess.Popen(
+                [sys.executable, "-c", RUN, *command], cwd=project, env=environment, stdin=theirs, stdout=theirs,
+                stderr=theirs, start_new_session=True, preexec_fn=None if not keys else partial(controlled, theirs),
+            )  # fmt: skip
+        else:
+            child = worker_server.fork((theirs,) * 3, command, environment, program="rageval", folder=str(project))
         os.close(theirs)
         text = b""
         with suppress(OSError):  # the other end is closed
@@ -52,8 +67,10 @@ def shown(project: Path, rows: int = 300, command: Sequence[str] = SHOW, keys: s
                     os.write(ours, keys.encode())
                     keys = ""
         os.close(ours)
-    assert child.returncode == 0, text.decode()
-    return text.decode()
+        assert child.wait(60) == 0, text.decode()
+        return text.decode()
+
+    return run
 
 
 def controlled(terminal: int) -> None:
@@ -61,14 +78,14 @@ def controlled(terminal: int) -> None:
     ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
-def test_a_short_output_is_printed_in_colour(project: Path) -> None:
+def test_a_short_output_is_printed_in_colour(project: Path, shown: Shown) -> None:
     text = shown(project, PAGER=f"{sys.executable} pager.py")
     assert "PAGED" not in text
     assert "\x1b[33m0.25 (4)*\x1b[0m" in text
     assert "\x1b[31m    FAILED" in text
 
 
-def test_a_long_output_goes_to_the_pager_in_colour(project: Path) -> None:
+def test_a_long_output_goes_to_the_pager_in_colour(project: Path, shown: Shown) -> None:
     text = shown(project, rows=30, PAGER=f"{sys.executable} pager.py")
     assert "PAGED" in text
     assert "\x1b[1m64 cases" in text
@@ -76,17 +93,17 @@ def test_a_long_output_goes_to_the_pager_in_colour(project: Path) -> None:
 
 
 @pytest.mark.parametrize("pager", ["", " ", "no-such-pager -x", "cat 'x", f"{sys.executable} -c 'raise SystemExit(3)'"])
-def test_a_failing_pager_is_ignored(project: Path, pager: str) -> None:
+def test_a_failing_pager_is_ignored(project: Path, shown: Shown, pager: str) -> None:
     assert "64 cases: 63 scored" in shown(project, rows=30, PAGER=pager)
 
 
 @pytest.mark.parametrize("less", [None, "-S", "FR", "-P?m page %d"])
-def test_less_always_shows_colours(project: Path, less: str | None) -> None:
+def test_less_always_shows_colours(project: Path, shown: Shown, less: str | None) -> None:
     env = {} if less is None else {"LESS": less}
     assert "LESS=-R " in shown(project, rows=30, PAGER="echo LESS=$LESS", **env)
 
 
-def test_the_shell_runs_the_pager(project: Path) -> None:
+def test_the_shell_runs_the_pager(project: Path, shown: Shown) -> None:
     assert "there\r\n" in shown(project, rows=30, PAGER="WORD=there eval 'echo $WORD'")
 
 
@@ -96,7 +113,7 @@ except KeyboardInterrupt: print("heard"){then}"""
 
 
 @pytest.mark.parametrize("then", ["", "; raise"])
-def test_an_interrupt_is_left_to_the_pager(project: Path, then: str) -> None:
+def test_an_interrupt_is_left_to_the_pager(project: Path, shown: Shown, then: str) -> None:
     (project / "waits.py").write_text(WAITS.format(then=then))
     text = shown(project, rows=30, keys="\x03", PAGER=f"{sys.executable} waits.py")
     assert "heard" in text
@@ -107,7 +124,7 @@ def test_an_interrupt_is_left_to_the_pager(project: Path, then: str) -> None:
 @pytest.mark.parametrize(
     "command", [("compare", "museum.json", "museum.json"), ("history",), ("history", "--json")], ids=" ".join
 )
-def test_text_is_paged_and_json_is_not(project: Path, command: tuple[str, ...]) -> None:
+def test_text_is_paged_and_json_is_not(project: Path, shown: Shown, command: tuple[str, ...]) -> None:
     run = project / ".rageval" / "runs" / "20260102T030405"
     run.mkdir(parents=True)
     (run / "results.json").write_text((project / "museum.json").read_text(encoding="utf-8"), encoding="utf-8")
@@ -115,7 +132,7 @@ def test_text_is_paged_and_json_is_not(project: Path, command: tuple[str, ...]) 
     assert ("PAGED" in text) == ("--json" not in command)
 
 
-def test_a_comparison_is_in_colour(project: Path) -> None:
+def test_a_comparison_is_in_colour(project: Path, shown: Shown) -> None:
     results = json.loads((project / "museum.json").read_text(encoding="utf-8"))
     for outcome in results["outcomes"]:
         for score in outcome["scores"].values():
@@ -125,11 +142,11 @@ def test_a_comparison_is_in_colour(project: Path) -> None:
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_colours_can_be_turned_off(project: Path, env: dict[str, str]) -> None:
+def test_colours_can_be_turned_off(project: Path, shown: Shown, env: dict[str, str]) -> None:
     assert "\x1b" not in shown(project, 300, **env)
 
 
-def test_a_terminal_without_unicode_gets_plain_signs(project: Path) -> None:
+def test_a_terminal_without_unicode_gets_plain_signs(project: Path, shown: Shown) -> None:
     text = shown(project, PYTHONIOENCODING="ascii")
     assert text.isascii()
     assert "63 scored, 1 error, 3 not selected - system careful, quick" in text
@@ -144,7 +161,7 @@ def test_a_pipe_gets_neither_colours_nor_pages(project: Path) -> None:
     assert b"PAGED" not in run.stdout
 
 
-def test_control_characters_of_data_never_reach_the_terminal(project: Path) -> None:
+def test_control_characters_of_data_never_reach_the_terminal(project: Path, shown: Shown) -> None:
     results = json.loads((project / "museum.json").read_text(encoding="utf-8"))
     evil = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m"
     for outcome in results["outcomes"]:

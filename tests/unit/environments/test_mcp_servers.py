@@ -56,17 +56,25 @@ def crm(file: Path) -> Iterator[Made]:
         each.close()
 
 
-@pytest.fixture(params=["stdio", "http", "in process"])
-def any_crm(request: pytest.FixtureRequest, crm: Made, tmp_path: Path) -> Iterator[Environment]:
-    if request.param == "stdio":
-        yield crm()
-    elif request.param == "http":
-        with served(tmp_path) as (url, _):
-            yield crm(url=url)
-    else:
-        own = environment_of("crm", desk(), "here")
-        yield own
-        own.close()
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Environment, Path]]:
+    """Return an environment over HTTP, and the file whose status its server answers with instead."""
+    folder = tmp_path_factory.mktemp("served")
+    with served(folder) as (url, _):
+        made = environment({"url": url, "allow": "*"})
+        yield made, folder / "status"
+        made.close()
+
+
+@pytest.fixture(scope="module", params=["stdio", "http", "in process"])
+def any_crm(request: pytest.FixtureRequest) -> Iterator[Environment]:
+    if request.param == "http":
+        yield request.getfixturevalue("remote")[0]
+        return
+    here = request.param == "in process"
+    made = environment_of("crm", desk(), "here") if here else environment({"command": COMMAND, "allow": "*"})
+    yield made
+    made.close()
 
 
 def call(crm: Environment, tool: str, arguments: Any = "") -> Observation:
@@ -197,15 +205,14 @@ def test_a_server_at_an_address_may_come_back(crm: Made, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("status", [401, 404, 503])
-def test_a_refusal_over_http_is_an_outage_and_no_observation(crm: Made, tmp_path: Path, status: int) -> None:
-    with served(tmp_path) as (url, _):
-        remote = crm(url=url)
-        with remote.open() as tools:
-            (tmp_path / "status").write_text(str(status))
-            with pytest.raises(ToolUnavailableError, match=f"ConnectionError: HTTP status {status}$"):
-                asyncio.run(tools.run("facts", ""))
-            (tmp_path / "status").unlink()
-        assert call(remote, "facts").error is None
+def test_a_refusal_over_http_is_an_outage_and_no_observation(remote: tuple[Environment, Path], status: int) -> None:
+    crm, answer = remote
+    with crm.open() as tools:
+        answer.write_text(str(status))
+        with pytest.raises(ToolUnavailableError, match=f"ConnectionError: HTTP status {status}$"):
+            asyncio.run(tools.run("facts", ""))
+        answer.unlink()
+    assert call(crm, "facts").error is None
 
 
 def test_a_server_that_cannot_start_is_an_outage_with_its_last_line(crm: Made) -> None:
