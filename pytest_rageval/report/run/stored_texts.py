@@ -10,7 +10,7 @@ from typing import overload
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run.json_text import JsonText
 
-__all__ = ["StoredTexts", "TextList", "TextMapping"]
+__all__ = ["StoredTexts", "list_of", "mapping_of"]
 
 _LENGTH_BITS = 40
 """Bits of a place that hold the length of its text; the bits above them hold its offset."""
@@ -58,7 +58,7 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
         return len(self._values)
 
 
-class TextList(Sequence["JsonText | Plain"]):
+class _TextList(Sequence["JsonText | Plain"]):
     """The texts of some keys, in order; each is read when it is needed."""
 
     def __init__(self, keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> None:
@@ -68,15 +68,15 @@ class TextList(Sequence["JsonText | Plain"]):
     @overload
     def __getitem__(self, at: int) -> JsonText | Plain: ...
     @overload
-    def __getitem__(self, at: slice) -> TextList: ...
-    def __getitem__(self, at: int | slice) -> JsonText | Plain | TextList:
-        return TextList(self._keys[at], self._texts) if isinstance(at, slice) else self._texts[self._keys[at]]
+    def __getitem__(self, at: slice) -> _TextList: ...
+    def __getitem__(self, at: int | slice) -> JsonText | Plain | _TextList:
+        return _TextList(self._keys[at], self._texts) if isinstance(at, slice) else self._texts[self._keys[at]]
 
     def __len__(self) -> int:
         return len(self._keys)
 
 
-class TextMapping(Mapping[str, "JsonText | Plain"]):
+class _TextMapping(Mapping[str, "JsonText | Plain"]):
     """The texts of some keys, in order; each is read when it is needed."""
 
     def __init__(self, keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> None:
@@ -91,3 +91,13 @@ class TextMapping(Mapping[str, "JsonText | Plain"]):
 
     def __len__(self) -> int:
         return len(self._keys)
+
+
+def list_of(keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> Sequence[JsonText | Plain]:
+    """Return the texts of some keys, in order; if they are in a file, each is read when it is needed."""
+    return _TextList(keys, texts) if isinstance(texts, StoredTexts) else [texts[key] for key in keys]
+
+
+def mapping_of(keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> Mapping[str, JsonText | Plain]:
+    """Return key -> text for some keys, in order; if they are in a file, each is read when it is needed."""
+    return _TextMapping(keys, texts) if isinstance(texts, StoredTexts) else {key: texts[key] for key in keys}
