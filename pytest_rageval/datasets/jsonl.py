@@ -11,7 +11,7 @@ from pytest_rageval.datasets.fields import ROLES, Fields, claim
 from pytest_rageval.datasets.source import read_records, shown_path
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Gold, Instance, Passage, Role, Turn
-from pytest_rageval.model.facets import facet_text
+from pytest_rageval.model.facets import SharedFacets, facet_text
 from pytest_rageval.text.language import detect_language
 
 __all__ = ["KEYS", "LABELLED", "load", "read_instance"]
@@ -26,9 +26,6 @@ stored and never shown to a system."""
 LABELLED = "labelled"
 """The facet of a record whose gold answer nobody has written yet: false."""
 
-SharedFacets = dict[tuple[tuple[str, str], ...], dict[str, str]]
-"""The facets of the records of a file, each mapping once."""
-
 
 def load(path: Path) -> tuple[Instance, ...]:
     """Return the instances of a file in our own format; an instance's id is the record's id.
@@ -39,7 +36,7 @@ def load(path: Path) -> tuple[Instance, ...]:
     name = shown_path(path)
     dataset = path.stem.removesuffix(".rag")
     seen: dict[object, int] = {}
-    shared: SharedFacets = {}
+    shared = SharedFacets()
     instances = []
     for line, values in read_records(path):
         with one_record:
@@ -68,8 +65,6 @@ def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = No
     facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
     if answerable is not None:
         facets["answerable"] = facet_text(answerable)
-    if shared is not None:
-        facets = shared.setdefault(tuple(facets.items()), facets)
     return Instance(
         id=name,
         question=question,
@@ -82,7 +77,7 @@ def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = No
         history=_history(record),
         answerable=answerable,
         language=language,
-        facets=facets,
+        facets=facets if shared is None else shared.of(facets),
         origin=record.where,
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 __all__ = [
     "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION", "SYSTEM",
-    "TASKS", "VARIANT", "WORKFLOW", "above", "facet_text", "in_slice", "is_variant", "matches", "own_labels",
-    "place_of", "place_text", "sort_key",
+    "TASKS", "VARIANT", "WORKFLOW", "SharedFacets", "above", "facet_text", "in_slice", "is_variant", "matches",
+    "own_labels", "place_of", "place_text", "sort_key",
 ]  # fmt: skip
 
 FACETS = (
@@ -43,6 +43,17 @@ MIN_N = "min_n"
 """The key in a gate's brackets for the smallest size of a cell; no facet has this name."""
 
 WHOLE = 1e15  # floats below it represent whole numbers exactly
+
+
+class SharedFacets:
+    """The facets of many cases, with one mapping for all cases that have the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+
+    def of(self, facets: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the shared mapping that equals ``facets``, which must not change any more."""
+        return self._known.setdefault(tuple(facets.items()), facets)
 
 
 def facet_text(value: object) -> str:

@@ -1,19 +1,25 @@
 """What a case costs: constant cases with a gate and a report, against bare parametrized tests.
 
     python tests/benchmarks/scale.py [--rounds N] [--large-rounds N]
+    python tests/benchmarks/scale.py --cases 100000 [--assert]
 
-Wished: 1,000 cases in at most 1.5 times the time of as many bare tests, 10,000 in at most 12 times that of 1,000.
-Times are of whole processes, medians of alternating runs; memory is the process's peak.
+Wished without ``--cases``: 1,000 cases in at most 1.5 times the time of as many bare tests, 10,000 in at most 12 times
+that of 1,000. Times are of whole processes, medians of alternating runs; memory is the process's peak.
+
+With ``--cases`` each command runs once, and bare tests beside it. With ``-n 2``, CPU is the sum of all processes and
+memory that of the largest one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from measuring import Cost, alternate, pytest_command, table
+from measuring import Cost, alternate, pytest_command, run, table
 
 TOPICS = ("Fares", "Ferries", "Trams", "Lost property")
 TASKS = ("extractive_qa", "multi_hop_qa", "contrast_qa", "conversational_qa")
@@ -41,6 +47,11 @@ import pytest
 def test_bare(number):
     pass
 """
+WISHED = {"collect": (15.0, 450.0), "run": (120.0, 900.0), "first 100": (3.0, None)}
+"""Command -> CPU seconds and MiB wished of 100,000 cases; of other numbers the same share."""
+
+OF_WORKERS = 1.15
+"""Wished of the CPU seconds of two workers and their controller, as a multiple of one process's."""
 
 
 def bare_project(folder: Path, n: int) -> list[str]:
@@ -70,17 +81,14 @@ def rag_project(folder: Path, n: int) -> list[str]:
     return pytest_command("-p", "pytest_rageval.plugin")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="What a case costs, against bare parametrized tests.")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds with 1,000 (default: %(default)s)")
-    parser.add_argument("--large-rounds", type=int, default=3, help="rounds with 10,000 (default: %(default)s)")
-    args = parser.parse_args()
+def compare(rounds: int, large_rounds: int) -> None:
+    """Print the cost of 1,000 and 10,000 cases beside that of bare tests."""
     costs: dict[tuple[str, int], Cost] = {}
     with tempfile.TemporaryDirectory() as name:
-        for n, rounds in ((1_000, args.rounds), (10_000, args.large_rounds)):
+        for n, times in ((1_000, rounds), (10_000, large_rounds)):
             sides = {"bare": Path(name, f"bare{n}"), "rag": Path(name, f"rag{n}")}
             commands = {"bare": bare_project(sides["bare"], n), "rag": rag_project(sides["rag"], n)}
-            measured = alternate(rounds, *((commands[side], folder, False) for side, folder in sides.items()))
+            measured = alternate(times, *((commands[side], folder, False) for side, folder in sides.items()))
             costs |= {(side, n): Cost.median(taken) for side, taken in zip(sides, measured, strict=True)}
     rows = [["", "wall s", "CPU s", "peak MiB"]]
     for (side, n), cost in costs.items():
@@ -92,6 +100,56 @@ def main() -> None:
         a, b = costs[one], costs[other]
         rows.append([label, f"{a.wall / b.wall:.2f}", f"{a.cpu / b.cpu:.2f}", f"wished <= {most:g}"])
     print(table(rows))
+
+
+def at_scale(n: int) -> bool:
+    """Print what collecting, running and reporting ``n`` cases costs; return whether it is as wished."""
+    with tempfile.TemporaryDirectory() as name:
+        bare, rag = Path(name, "bare"), Path(name, "rag")
+        bare_command, command = bare_project(bare, n), rag_project(rag, n)
+        workers = [*command, "-p", "xdist", "-n", "2"]
+        run([*command, "--rag-limit", "1"], rag)  # writes the byte code
+        costs = {
+            "bare collect": run([*bare_command, "--collect-only"], bare),
+            "bare run": run(bare_command, bare),
+            "collect": run([*command, "--collect-only"], rag),
+            "first 100": run([*command, "--rag-limit", "100"], rag),
+            "run": run(command, rag),
+            "run -n 2": run(workers, rag),
+        }
+    rows = [["", "wall s", "CPU s", "peak MiB", "wished"]]
+    is_as_wished = True
+    for label, cost in costs.items():
+        seconds, memory = wished(label, n, costs["run"].cpu)
+        row = [label, f"{cost.wall:.1f}", f"{cost.cpu:.1f}", f"{cost.peak:.0f}"]
+        limits = [(seconds, "s"), (memory, "MiB")]
+        rows.append([*row, ", ".join(f"{most:.1f} {unit}" for most, unit in limits if most is not None)])
+        is_as_wished &= (seconds is None or cost.cpu <= seconds) and (memory is None or cost.peak <= memory)
+    print(f"{n:,} cases\n{table(rows)}")
+    return is_as_wished
+
+
+def wished(label: str, n: int, one_process: float) -> tuple[float | None, float | None]:
+    """Return the CPU seconds and MiB wished of a command; None for no wish."""
+    if label == "run -n 2":
+        return OF_WORKERS * one_process, None
+    seconds, memory = WISHED.get(label, (None, None))
+    share = n / 100_000
+    start = 40.0  # MiB of a session of one case
+    return seconds and seconds * (1 if label == "first 100" else share), memory and start + (memory - start) * share
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="What a case costs, against bare parametrized tests.")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds with 1,000 (default: %(default)s)")
+    parser.add_argument("--large-rounds", type=int, default=3, help="rounds with 10,000 (default: %(default)s)")
+    parser.add_argument("--cases", type=int, help="measure this many cases once, instead of 1,000 and 10,000")
+    parser.add_argument("--assert", action="store_true", dest="asserts", help="fail if --cases costs more than wished")
+    args = parser.parse_args(arguments)
+    if args.cases is None:
+        compare(args.rounds, args.large_rounds)
+    elif not at_scale(args.cases) and args.asserts:
+        sys.exit("some figure is above what is wished")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.system_names import check_names
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.llm.client.usage_meter import Meter
-from pytest_rageval.model.facets import own_labels
+from pytest_rageval.model.facets import SharedFacets, own_labels
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.conversations import with_earlier
 from pytest_rageval.testbeds.expand import expand
@@ -167,24 +167,22 @@ class Collected:
         testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None
         groups = testbed.with_variants(expanded, source.instances)
         answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
-        made = []
-        shared: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # facets, one mapping for all cases with them
+        made, shared = [], SharedFacets()
         for name, versions in groups:
             original = versions[0][1]
             for (ending, case), responder in product(versions, answering):
                 if not testbed.has_case(responder.name, case, name):
                     continue
-                labels = dict(responder.facets)
-                if testbed.recorded is not None:
-                    labels = testbed.recorded.labels(responder.name, case, name)
-                facets = {**case.facets, "system": responder.name, **labels, **own_labels(case.facets)}
-                answered = case.with_shared(shared.setdefault(tuple(facets.items()), facets))
+                recorded = testbed.recorded
+                labels = responder.facets if recorded is None else recorded.labels(responder.name, case, name)
+                facets = {**case.facets, "system": responder.name, **dict(labels), **own_labels(case.facets)}
+                answered = case.with_shared(shared.of(facets))
                 shown = name + ending + (f"-system={safe(responder.name)}" if len(answering) > 1 else "")
                 for run, more in self._repeats:
                     repeated = answered.with_facets(**more) if more else answered
-                    param_id = shown + run + suffix
-                    first = None if case is original else original
-                    entry = Entry(len(self.entries), testbed, source, repeated, name, responder, param_id, first)
+                    place, param_id = len(self.entries), shown + run + suffix
+                    of = None if case is original else original
+                    entry = Entry(place, testbed, source, repeated, name, responder, param_id, of)
                     self.entries.append(entry)
                     made.append((shown + run, entry))
         testbed.note_left_out(groups, (entry.case for _, entry in made))

@@ -37,8 +37,9 @@ class ReportTargets(Settings):
     html = Setting("--rag-html", parse=parsing.page, metavar="PATH",
         help="write an HTML page of the run to PATH, as a single file",
         more="how-to/reports.md#a-page-of-the-run")
-    html_cases: Setting[HtmlCases] = Setting("--rag-html-cases", default="all", choices=("all", "changed"),
-        help="whose texts the page holds: those of all cases, or of those that broke, were fixed, missed or failed",
+    html_cases: Setting[HtmlCases | None] = Setting("--rag-html-cases", choices=("all", "changed"),
+        help="whose texts the page holds: those of all cases (up to 50,000), or of those that broke, were fixed, "
+        "missed or failed",
         more="how-to/reports.md#a-page-of-the-run")
     markdown = Setting("--rag-markdown", parse=parsing.report, metavar="PATH",
         help="write a report for a pull request comment to PATH", more="how-to/pull-request.md")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.outcome import Outcome
     from pytest_rageval.report.export.evaluation_events import EvaluationEvents
 
-__all__ = ["payloads_of"]
+__all__ = ["Payloads", "payloads_of"]
 
 
 class Payloads:

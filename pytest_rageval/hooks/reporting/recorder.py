@@ -69,13 +69,13 @@ class Recorder:
             self._folder = RunFolder(config.rootpath, self.run.started, folder)
             self._going = FolderLock(self._folder.path)
             if hasattr(os, "pread"):
-                self.run.records = self._texts_in(self._folder.path / OUTCOMES)
-                self.run.instances = self._texts_in(self._folder.path / ENDED)
+                self.run.records = self._texts_in(self._folder, OUTCOMES)
+                self.run.instances = self._texts_in(self._folder, ENDED)
         except OSError as error:
             self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
 
-    def _texts_in(self, path: Path) -> StoredTexts:
-        texts = StoredTexts(path)
+    def _texts_in(self, folder: RunFolder, name: str) -> StoredTexts:
+        texts = StoredTexts(folder.path / name, folder.flush)
         self._config.add_cleanup(texts.close)
         return texts
 

@@ -17,7 +17,7 @@ from pytest_rageval.report.files.matrix_json import encode_matrix
 from pytest_rageval.report.files.plan_json import encode_plan, encode_testbed
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.stored_texts import TextList, TextMapping
+from pytest_rageval.report.run.stored_texts import list_of, mapping_of
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.totals import Total, totals_of
 from pytest_rageval.report.run.versions import versions
@@ -52,8 +52,8 @@ def results_of(run: Run, run_id: str, finished: datetime, choice: MatrixChoice) 
         "plan": encode_plan(run, choice),
         "account": encoder(Account)(account_of(run)),
         "totals": [encoder(Total)(each) for each in totals_of(run.plan, run.originals())],
-        "instances": TextMapping(sorted(run.instances), run.instances),
-        "outcomes": TextList([outcome.nodeid for outcome in outcomes], run.records),
+        "instances": mapping_of(sorted(run.instances), run.instances),
+        "outcomes": list_of([outcome.nodeid for outcome in outcomes], run.records),
         "gates": [encode_gate(gate, texts=run.texts) for gate in run.gates],
         "matrix": matrices[0] if matrices else None,
         "matrices": matrices + [encode_matrix(matrix) for matrix in run.gains(choice)],

@@ -75,6 +75,11 @@ class RunFolder:
         self._ended.write(f"{line}\n".encode())
         self._ended.flush()
 
+    def flush(self) -> None:
+        """Flush all lines."""
+        self._stream.flush()
+        self._ended.flush()
+
     def write_head(self, head: str) -> None:
         """Write the run's head, see `Head`."""
         with whole_files(self.path / HEAD) as (part,):

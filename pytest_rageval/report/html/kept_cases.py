@@ -8,9 +8,12 @@ from typing import Any, Literal
 
 from pytest_rageval.report.run.json_text import JsonText, from_json
 
-__all__ = ["HtmlCases", "KeptCases", "kept_cases"]
+__all__ = ["LARGEST", "HtmlCases", "KeptCases", "kept_cases"]
 
 HtmlCases = Literal["all", "changed"]
+
+LARGEST = 50_000
+"""Outcomes of the largest page that holds all texts if nothing else is asked for."""
 
 _LEFT_OUT = JsonText("null")
 
@@ -30,9 +33,12 @@ class KeptCases:
     left_out: int = 0
 
 
-def kept_cases(results: Mapping[str, Any], cases: HtmlCases) -> KeptCases:
-    """Return what the page keeps; all figures of the page still count every case."""
-    if cases == "all":
+def kept_cases(results: Mapping[str, Any], cases: HtmlCases | None = None) -> KeptCases:
+    """Return what the page keeps; all figures of the page still count every case.
+
+    Without ``cases`` it keeps all up to `LARGEST`; of more, those that changed or failed.
+    """
+    if cases == "all" or (cases is None and len(results["outcomes"]) <= LARGEST):
         return KeptCases(list(results["outcomes"]), dict(results["instances"]))
     comparisons = results["comparison"]["comparisons"] if "comparison" in results else []
     named = {node for each in comparisons for key in ("broken", "fixed") for node in each[key]}

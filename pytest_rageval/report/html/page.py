@@ -22,7 +22,7 @@ from pytest_rageval.report.html.difference_map import difference_map_of
 from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.gate_trends import earlier_values
 from pytest_rageval.report.html.glossary import TERMS
-from pytest_rageval.report.html.kept_cases import HtmlCases, KeptCases, kept_cases
+from pytest_rageval.report.html.kept_cases import LARGEST, HtmlCases, KeptCases, kept_cases
 from pytest_rageval.report.html.leaderboards import leaderboards_of
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
@@ -53,7 +53,9 @@ def check_jinja2() -> None:
         raise MissingDependencyError("an HTML report", "html") from None
 
 
-def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None, cases: HtmlCases = "all") -> None:
+def write_html(
+    path: Path, results: Mapping[str, Any], runs: Path | None = None, cases: HtmlCases | None = None
+) -> None:
     """Write the page of a run, atomically.
 
     Args:
@@ -72,7 +74,7 @@ def write_html(path: Path, results: Mapping[str, Any], runs: Path | None = None,
         stream.writelines(html_of(results, runs, cases))
 
 
-def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: HtmlCases = "all") -> Iterator[str]:
+def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: HtmlCases | None = None) -> Iterator[str]:
     """Yield the page of a run in pieces; each parcel of texts is packed only when it is written."""
     paired = paired_of(results)
     earlier = read_earlier(runs, results, paired) if runs and paired else None
@@ -98,7 +100,7 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
         comparison=comparison_of(results, statuses),
         overviews=overviews_of(results),
         cases=cases,
-        notes=[*headline.notes_of(results), *_left_out(kept)],
+        notes=[*headline.notes_of(results), *_left_out(kept, texts_of)],
         script=script,
         style=style,
         policy=_policy(script, style),
@@ -108,10 +110,13 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
     )
 
 
-def _left_out(kept: KeptCases) -> Iterator[str]:
+def _left_out(kept: KeptCases, texts_of: HtmlCases | None) -> Iterator[str]:
     if kept.left_out:
         texts = f"the texts of {counted(kept.left_out, 'case')} that did not change are not in this page"
-        yield f"{texts}: it was written with --rag-html-cases changed; every figure counts them"
+        why = "it was written with --rag-html-cases changed"
+        if texts_of is None:
+            why = f"of more than {LARGEST:,} cases it holds them only with --rag-html-cases all"
+        yield f"{texts}: {why}; every figure counts them"
 
 
 def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:

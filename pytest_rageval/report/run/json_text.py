@@ -39,10 +39,10 @@ def json_lines(results: Mapping[str, Any]) -> Iterator[str]:
     mark = "{\n"
     for key, value in results.items():
         yield f"{mark}{to_json(key)}: "
-        if isinstance(value, Sequence) and not isinstance(value, str) and value:
-            yield from _joined("[", map(to_json, value), "]")
-        elif isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             yield from _joined("{", (f"{to_json(k)}: {to_json(v)}" for k, v in value.items()), "}")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            yield from _joined("[", map(to_json, value), "]")
         else:
             yield to_json(value)
         mark = ",\n"
@@ -51,8 +51,8 @@ def json_lines(results: Mapping[str, Any]) -> Iterator[str]:
 
 def _joined(opening: str, lines: Iterable[str], closing: str) -> Iterator[str]:
     """Yield lines with commas between them and brackets around them, one at a time: there may be many."""
-    mark = f"{opening}\n"
+    mark = opening
     for line in lines:
-        yield f"{mark}{line}"
-        mark = ",\n"
-    yield f"\n{closing}"
+        yield f"{mark}\n{line}"
+        mark = ","
+    yield f"{mark}{closing}" if mark == opening else f"\n{closing}"

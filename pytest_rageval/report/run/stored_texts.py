@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import overload
 
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run.json_text import JsonText
 
-__all__ = ["StoredTexts", "TextList", "TextMapping"]
+__all__ = ["StoredTexts", "list_of", "mapping_of"]
 
 _LENGTH_BITS = 40
 """Bits of a place that hold the length of its text; the bits above them hold its offset."""
@@ -21,11 +21,13 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
 
     Args:
         path: the file.
+        flush: writes what its writer still buffers.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, flush: Callable[[], object]) -> None:
         self._values: dict[str, JsonText | Plain | int] = {}
         self._file = os.open(path, os.O_RDONLY)
+        self._flush = flush
 
     def move(self, key: str, offset: int, length: int) -> None:
         """Drop a text from memory; it is at ``offset`` of the file, ``length`` bytes long."""
@@ -39,8 +41,12 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
         value = self._values[key]
         if not isinstance(value, int):
             return value
-        length = value & ((1 << _LENGTH_BITS) - 1)
-        return JsonText(os.pread(self._file, length, value >> _LENGTH_BITS).decode("utf-8"))
+        length, offset = value & ((1 << _LENGTH_BITS) - 1), value >> _LENGTH_BITS
+        text = os.pread(self._file, length, offset)
+        if len(text) < length:
+            self._flush()
+            text = os.pread(self._file, length, offset)
+        return JsonText(text.decode("utf-8"))
 
     def __setitem__(self, key: str, value: JsonText | Plain) -> None:
         self._values[key] = value
@@ -58,7 +64,7 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
         return len(self._values)
 
 
-class TextList(Sequence["JsonText | Plain"]):
+class _TextList(Sequence["JsonText | Plain"]):
     """The texts of some keys, in order; each is read when it is needed."""
 
     def __init__(self, keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> None:
@@ -68,15 +74,15 @@ class TextList(Sequence["JsonText | Plain"]):
     @overload
     def __getitem__(self, at: int) -> JsonText | Plain: ...
     @overload
-    def __getitem__(self, at: slice) -> TextList: ...
-    def __getitem__(self, at: int | slice) -> JsonText | Plain | TextList:
-        return TextList(self._keys[at], self._texts) if isinstance(at, slice) else self._texts[self._keys[at]]
+    def __getitem__(self, at: slice) -> _TextList: ...
+    def __getitem__(self, at: int | slice) -> JsonText | Plain | _TextList:
+        return _TextList(self._keys[at], self._texts) if isinstance(at, slice) else self._texts[self._keys[at]]
 
     def __len__(self) -> int:
         return len(self._keys)
 
 
-class TextMapping(Mapping[str, "JsonText | Plain"]):
+class _TextMapping(Mapping[str, "JsonText | Plain"]):
     """The texts of some keys, in order; each is read when it is needed."""
 
     def __init__(self, keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> None:
@@ -91,3 +97,13 @@ class TextMapping(Mapping[str, "JsonText | Plain"]):
 
     def __len__(self) -> int:
         return len(self._keys)
+
+
+def list_of(keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> Sequence[JsonText | Plain]:
+    """Return the texts of some keys, in order; if they are in a file, each is read when it is needed."""
+    return _TextList(keys, texts) if isinstance(texts, StoredTexts) else [texts[key] for key in keys]
+
+
+def mapping_of(keys: Sequence[str], texts: Mapping[str, JsonText | Plain]) -> Mapping[str, JsonText | Plain]:
+    """Return key -> text for some keys, in order; if they are in a file, each is read when it is needed."""
+    return _TextMapping(keys, texts) if isinstance(texts, StoredTexts) else {key: texts[key] for key in keys}
