@@ -28,7 +28,7 @@ def test_the_report_is_written_however_tests_are_run(project: Project) -> None:
     verdict = "## ❌ RAG tests: 1 of 1 gate failed - 1 case missed, 1 cause"
     cause = "- unknown: accuracy 0.50 &lt; 0.90 (1 of 2 missed)"
     assert text.startswith(f"{verdict}\n\n{cause}\n\n2 cases: 2 scored, 0 errors")
-    assert "| ❌ | `accuracy >= 0.9` | `test_it` | 0.5 | 2 |" in text
+    assert "| ❌ | `accuracy >= 0.9` | `test_it` | 0.50 | 2 |" in text
 
 
 def test_on_github_it_links_the_page_the_job_and_the_commit(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
