@@ -26,6 +26,7 @@ from pytest_rageval.scoring.engines import Engine
 from pytest_rageval.scoring.folder import ScoreFolder, written
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of
+from pytest_rageval.scoring.parts import format_of
 from pytest_rageval.scoring.scores import Scores
 from pytest_rageval.scoring.split import File, Split, ignored_keys, split
 from pytest_rageval.scoring.summary import summary_of, text_of
@@ -47,6 +48,7 @@ class Order:
         facets: the facets over whose values means are taken.
         matrix: the matrix; None for none.
         baseline: what baseline gates compare with.
+        keep: whether the scores hold the outcomes; if not, their memory is free while files are written.
     """
 
     testbeds: tuple[ScoredTestbed, ...]
@@ -57,6 +59,7 @@ class Order:
     facets: tuple[str, ...] = ()
     matrix: MatrixChoice | None = None
     baseline: Snapshot | None = None
+    keep: bool = True
 
 
 def score_files(order: Order) -> Scores:
@@ -83,9 +86,13 @@ def score_files(order: Order) -> Scores:
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
     notes = _notes(found, job, leftovers)
     clock.lap("figures")
+    form = format_of(outcomes, tuple(plan.metrics))
+    if not order.keep:
+        outcomes = []
     scores = Scores(outcomes, figures, leftovers, order.out, notes)
     manifest = _manifest(found, job, plan, clock, len(results), order.engine.addresses)
-    folder.finish(_parts(results), summary_of(figures, leftovers), text_of(scores), manifest)
+    parts = map(form.part, _parts(results))
+    folder.finish(parts, form.suffix, summary_of(figures, leftovers), text_of(scores), manifest)
     return scores
 
 

@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.gates import gate_failure
-from pytest_rageval.scoring.score import score as score_answers
+from pytest_rageval.scoring.score import Options, score_answers
 from pytest_rageval.scoring.summary import lines_of
 
 __all__ = ["score"]
@@ -20,9 +20,7 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
     Raises:
         DataError, SettingError: the answers cannot be scored.
     """
-    scores = score_answers(
-        arguments.cases,
-        arguments.answers,
+    options = Options(
         metrics=_names(arguments.metrics),
         gates=arguments.gate,
         cluster=arguments.cluster,
@@ -36,6 +34,7 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
         engine=arguments.engine,
         address=arguments.address,
     )
+    scores = score_answers(arguments.cases, arguments.answers, options, keep=False)
     yield from lines_of(scores, shutil.get_terminal_size().columns)
     for gate in scores.gates:
         if gate.status == "failed":
