@@ -43,6 +43,11 @@ class ScoredTestbed:
     file: int
     cluster: str
 
+    @property
+    def form(self) -> str:
+        """The format of its cases."""
+        return self.settings.dataset.partition(":")[0]
+
     @cached_property
     def computed(self) -> tuple[Metric, ...]:
         """Its metrics."""

@@ -116,13 +116,14 @@ class _Clock:
 
 
 def _split(order: Order, folder: ScoreFolder) -> Split:
-    cases = [File(path, name, _dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
+    cases = [File(path, name, *_dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
     with written(order.out):
         return split(cases, [File(path, name) for path, name in order.answers], folder.chunks)
 
 
-def _dataset(order: Order, file: int) -> str:
-    return next(testbed.dataset for testbed in order.testbeds if testbed.file == file)
+def _dataset(order: Order, file: int) -> tuple[str, str]:
+    """Return the facet ``dataset`` and the format of a file of cases."""
+    return next((testbed.dataset, testbed.form) for testbed in order.testbeds if testbed.file == file)
 
 
 def _job(order: Order, found: Split) -> Job:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ TEST = """
         ...
 """
 LIKE = pytest.approx
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def _scored(project: Project, gates: list[str], cluster: str | None, *args: str) -> Any:
@@ -143,10 +145,11 @@ SUITE = """
 """
 
 
-def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
-    data.file("all.rag.toml", SUITE)
-    results = data.run("--rag-answers", "new.jsonl").results
-    scores = rag.score("all.rag.toml", "new.jsonl", jobs=1)
+def _same_suite(project: Project, suite: str, answers: str) -> Scores:
+    """Assert that a suite has the same scores and gates as with pytest, and return them."""
+    project.file("all.rag.toml", suite)
+    results = project.run("--rag-answers", answers).results
+    scores = rag.score("all.rag.toml", answers, jobs=1)
     theirs = {(o["testbed"], o["case_id"], o["system"], o["facets"].get("noise_rate")): o for o in results["outcomes"]}
     mine = {(r["testbed"], r["case_id"], r["system"], r.get("facet.noise_rate")): r for r in scores.rows()}
     assert mine.keys() == theirs.keys()
@@ -155,3 +158,28 @@ def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
         values = {name: score["value"] for name, score in theirs[key]["scores"].items() if score["value"] is not None}
         assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
     _same_gates(scores, results)
+    return scores
+
+
+def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
+    _same_suite(data, SUITE, "new.jsonl")
+
+
+RGB = """
+    [[testbed]]
+    name = "integration"
+    dataset = "rgb:en_int.json"
+    ability = "information_integration"
+    noise_rate = [0.0, 0.4]
+    passages = 3
+    gates = ["accuracy[noise_rate=*] >= 0.9"]
+"""
+
+
+def test_datasets_of_other_formats_are_scored_as_by_pytest(project: Project) -> None:
+    project.file("en_int.json", (FIXTURES / "datasets" / "rgb" / "en_int.json").read_text(encoding="utf-8"))
+    write_rows(project.path / "answers.jsonl", [{"id": "en_int-0", "answer": "Mara Voss and Tom Reed"},
+                                                {"id": "en_int-1", "answer": "In 1950."}])  # fmt: skip
+    scores = _same_suite(project, RGB, "answers.jsonl")
+    assert [row["score.accuracy"] for row in scores.rows()] == [1.0, 1.0, 0.0, 0.0]
+    assert scores.gates[0].status == "failed"
