@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from pytest_rageval.datasets.fields import Fields, claim
@@ -192,6 +192,8 @@ def _tasks(
     for name, case in expand(settings, instances, settings.seed or 0):
         if not matches(case.facets, settings.where):
             continue
+        if case.instance.evidence and case.supplied is None:
+            case = replace(case, located=job.evidence)
         shown = prefix + _shown(name, case)
         for system in job.systems:
             labels = answers.labels(system, case, name)

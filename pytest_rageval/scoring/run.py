@@ -22,6 +22,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.versions import versions
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.scoring.chunk import Leftovers, chunk_scorer, leftovers_of, rows_of
+from pytest_rageval.scoring.corpus import CorpusLines, located_evidence
 from pytest_rageval.scoring.engines import Engine
 from pytest_rageval.scoring.folder import ScoreFolder, written
 from pytest_rageval.scoring.job import Job, ScoredTestbed
@@ -48,6 +49,7 @@ class Order:
         facets: the facets over whose values means are taken.
         matrix: the matrix; None for none.
         baseline: what baseline gates compare with.
+        corpus: the corpus with the evidence of cases; None for none.
         keep: whether the scores hold the outcomes; if not, their memory is free while files are written.
     """
 
@@ -59,6 +61,7 @@ class Order:
     facets: tuple[str, ...] = ()
     matrix: MatrixChoice | None = None
     baseline: Snapshot | None = None
+    corpus: CorpusLines | None = None
     keep: bool = True
 
 
@@ -76,15 +79,17 @@ def score_files(order: Order) -> Scores:
     found = _split(order, folder)
     folder.check(found.digest)
     job = _job(order, found)
+    located, warnings = located_evidence(order.corpus, found.evidence) if order.corpus else ("", ())
+    job = replace(job, located=located)
     clock.lap("split")
     results, leftovers = _score(order, folder, job, found)
     clock.lap("score")
-    outcomes = outcomes_of(_parts(results), clusters_of(job), details=order.baseline is not None)
+    outcomes = outcomes_of(_parts(results), clusters_of(job), details=order.keep or order.baseline is not None)
     clock.lap("merge")
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
-    notes = _notes(found, job, leftovers)
+    notes = (*warnings, *_notes(found, job, leftovers))
     clock.lap("figures")
     form = format_of(outcomes, tuple(plan.metrics))
     if not order.keep:
@@ -117,8 +122,9 @@ class _Clock:
 
 def _split(order: Order, folder: ScoreFolder) -> Split:
     cases = [File(path, name, *_dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
+    answers = [File(path, name) for path, name in order.answers]
     with written(order.out):
-        return split(cases, [File(path, name) for path, name in order.answers], folder.chunks)
+        return split(cases, answers, folder.chunks, evidence=order.corpus is not None)
 
 
 def _dataset(order: Order, file: int) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
+from pytest_rageval.scoring.corpus import CorpusLines
 from pytest_rageval.scoring.job import ScoredTestbed
 from pytest_rageval.scoring.run import Order, score_files
 from pytest_rageval.scoring.scores import Scores
@@ -42,6 +43,8 @@ class Options:
     jobs: int | None = None
     engine: str = "local"
     address: str | None = None
+    corpus: Sequence[str] = ()
+    chunking: str = "none"
 
 
 def score(
@@ -60,6 +63,8 @@ def score(
     jobs: int | None = None,
     engine: str = "local",
     address: str | None = None,
+    corpus: Sequence[str] = (),
+    chunking: str = "none",
 ) -> Scores:
     """Score recorded answers.
 
@@ -78,12 +83,16 @@ def score(
         jobs: number of processes; None for one on each core of the machine, or of the cluster.
         engine: what scores the chunks, a name of ``registry.engines``: "local" processes, or a "ray" cluster.
         address: ``HOST:PORT`` of the head of a Ray cluster that runs; None starts Ray on this machine.
+        corpus: lines like those of ``rag_corpus``, which hold the evidence of cases.
+        chunking: the chunking of the passages that rankings name, as ``rag_chunking``.
 
     Raises:
         DataError: a record is invalid or a duplicate.
         SettingError: an argument is invalid.
     """
-    options = Options(metrics, gates, cluster, by, matrix, rows, cols, baseline, out, jobs, engine, address)
+    options = Options(
+        metrics, gates, cluster, by, matrix, rows, cols, baseline, out, jobs, engine, address, corpus, chunking
+    )
     return score_answers(cases, answers, options)
 
 
@@ -113,6 +122,7 @@ def score_answers(
             facets=tuple(options.by),
             matrix=MatrixChoice(options.matrix, options.rows, options.cols) if drawn else None,
             baseline=before,
+            corpus=CorpusLines(tuple(options.corpus), options.chunking) if options.corpus else None,
             keep=keep,
         )
         with _without_collector():

@@ -44,6 +44,7 @@ class Split:
         samples: one record of each set of keys, by the number of its file of cases.
         systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
         keys: the keys of answers that may be facets.
+        evidence: the records with evidence; empty unless they are wanted.
     """
 
     chunks: list[Path] = field(default_factory=list)
@@ -53,6 +54,7 @@ class Split:
     samples: dict[int, list[Instance]] = field(default_factory=dict)
     systems: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    evidence: list[Instance] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class File:
     form: str = JSONL
 
 
-def split(cases: Sequence[File], answers: Sequence[File], folder: Path) -> Split:
+def split(cases: Sequence[File], answers: Sequence[File], folder: Path, *, evidence: bool = False) -> Split:
     """Write the lines of all files into chunks by the id of their case.
 
     The number of chunks depends on the size of the data alone.
@@ -81,6 +83,7 @@ def split(cases: Sequence[File], answers: Sequence[File], folder: Path) -> Split
         cases: the files of cases, numbered from 0.
         answers: the files of answers; their numbers follow.
         folder: an empty folder for the chunks.
+        evidence: whether to return the records with evidence.
 
     Raises:
         DataError: a file cannot be read, or a line has no valid id.
@@ -99,8 +102,9 @@ def split(cases: Sequence[File], answers: Sequence[File], folder: Path) -> Split
     for number, file in enumerate(cases):
         if number in loaded:
             _split_loaded(loaded[number], number, found, writer, digest)
+            found.evidence += [each for each, _ in loaded[number] if evidence and each.evidence]
         else:
-            _split_cases(file, number, found, writer, digest)
+            _split_cases(file, number, found, writer, digest, evidence=evidence)
     known: set[object] = set()
     for number, file in enumerate(answers, start=len(cases)):
         _split_answers(file, number, found, known, writer, digest)
@@ -120,7 +124,9 @@ def _split_loaded(
         writer.write(safe(instance.id), number, at, line)
 
 
-def _split_cases(file: File, number: int, found: Split, writer: _Writer, digest: hashlib._Hash) -> None:
+def _split_cases(
+    file: File, number: int, found: Split, writer: _Writer, digest: hashlib._Hash, *, evidence: bool
+) -> None:
     shapes: set[tuple[str, ...]] = set()
     found.n_cases[number] = 0
     for line, raw, values in _records(file, digest):
@@ -131,6 +137,8 @@ def _split_cases(file: File, number: int, found: Split, writer: _Writer, digest:
             instance = read_instance(Fields(f"{file.name}:{line}", values), file.dataset)
             found.samples.setdefault(number, []).append(instance)
             name = instance.id
+        if evidence and values.get("evidence"):
+            found.evidence.append(read_instance(Fields(f"{file.name}:{line}", values), file.dataset))
         writer.write(safe(name), number, line, raw)
 
 

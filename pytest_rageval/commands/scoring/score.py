@@ -33,6 +33,8 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
         jobs=arguments.jobs,
         engine=arguments.engine,
         address=arguments.address,
+        corpus=arguments.corpus,
+        chunking=arguments.chunking,
     )
     scores = score_answers(arguments.cases, arguments.answers, options, keep=False)
     yield from lines_of(scores, shutil.get_terminal_size().columns)

@@ -183,3 +183,36 @@ def test_datasets_of_other_formats_are_scored_as_by_pytest(project: Project) -> 
     scores = _same_suite(project, RGB, "answers.jsonl")
     assert [row["score.accuracy"] for row in scores.rows()] == [1.0, 1.0, 0.0, 0.0]
     assert scores.gates[0].status == "failed"
+
+
+FERRY = "The ferry crosses the bay. A ticket costs four euro. It runs until ten."
+CORPUS_TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["R@1", "page_R@2", "accuracy"])
+    def test_it(rag):
+        ...
+"""
+
+
+def test_evidence_is_judged_by_the_corpus_as_by_pytest(project: Project) -> None:
+    quotes = ["A ticket costs four euro.", "It runs until ten.", "It never sinks."]
+    cases = [{"id": f"q{at}", "question": "?", "answers": ["four"], "evidence": [{"page": "ferry", "quote": quote}]}
+             for at, quote in enumerate(quotes)]  # fmt: skip
+    write_rows(project.path / "cases.jsonl", cases)
+    ranking = [{"id": "ferry#1", "score": 2.0}, {"id": "ferry#0", "score": 1.0}]
+    answers = [{"id": f"q{at}", "answer": "four", "ranking": ranking} for at in range(3)]
+    write_rows(project.path / "answers.jsonl", answers)
+    write_rows(project.path / "corpus.jsonl", [{"id": "ferry", "text": FERRY}])
+    project.file("test_it.py", CORPUS_TEST)
+    corpus = ("-o", "rag_corpus=corpus.jsonl", "-o", "rag_chunking=sentences 1")
+    results = project.run("--rag-answers", "answers.jsonl", *corpus).results
+    options: dict[str, Any] = {"metrics": ["R@1", "page_R@2", "accuracy"], "jobs": 1}
+    held = {"corpus": ["corpus.jsonl"], "chunking": "sentences 1"}
+    scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", **held, **options)
+    _same_outcomes(scores, results)
+    assert [row.get("score.R@1") for row in scores.rows()] == [1.0, 0.0, None]
+    assert [row.get("evidence") for row in scores.rows()] == [o["evidence"] for o in results["outcomes"]]
+    assert "1 of 3 cases with evidence" in scores.notes[0]
+    bare = rag.score("jsonl:cases.jsonl", "answers.jsonl", **options)
+    assert all("score.R@1" not in row for row in bare.rows())
