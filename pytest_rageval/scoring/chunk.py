@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from pytest_rageval.datasets.fields import Fields, claim
@@ -23,6 +23,7 @@ from pytest_rageval.model.facets import matches, own_labels
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
+from pytest_rageval.scoring.loaded import JSONL, decoded
 from pytest_rageval.scoring.rows import line_of, pack
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
@@ -146,6 +147,7 @@ class _Asker:
 def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recorded]]:
     """Return the records of a chunk by the number of their file, sorted by id, and its recorded answers."""
     datasets = {testbed.file: testbed.dataset for testbed in job.testbeds}
+    forms = {testbed.file: testbed.form for testbed in job.testbeds}
     cases: dict[int, list[Instance]] = {}
     rows: list[Recorded] = []
     seen: dict[object, tuple[int, int]] = {}
@@ -153,6 +155,11 @@ def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recor
         place, _, text = line.partition("\t")
         file, number = map(int, place.split(":"))
         name = job.files[file]
+        if forms.get(file, JSONL) != JSONL:
+            instance = decoded(text)
+            _claim(seen, instance.id, f"the id {short_repr(instance.id)}", job, (file, number))
+            cases.setdefault(file, []).append(instance)
+            continue
         record = Fields(f"{name}:{number}", read_line(text, name, number) or {})
         if file in datasets:
             instance = read_instance(record, datasets[file])
@@ -185,6 +192,8 @@ def _tasks(
     for name, case in expand(settings, instances, settings.seed or 0):
         if not matches(case.facets, settings.where):
             continue
+        if case.instance.evidence and case.supplied is None:
+            case = replace(case, located=job.evidence)
         shown = prefix + _shown(name, case)
         for system in job.systems:
             labels = answers.labels(system, case, name)

@@ -72,16 +72,24 @@ class ScoreFolder:
             part.write_bytes(result)
 
     def finish(
-        self, parts: Iterable[bytes], summary: Mapping[str, Any], text: str, manifest: Mapping[str, Any]
+        self, parts: Iterable[bytes], suffix: str, summary: Mapping[str, Any], text: str, manifest: Mapping[str, Any]
     ) -> None:
-        """Write the packed rows of all chunks, the summary, and the manifest last; remove the work in progress."""
+        """Write the parts, the summary, and the manifest last; remove the work in progress.
+
+        Args:
+            parts: the content of each part.
+            suffix: the end of their names.
+            summary: the content of ``summary.json``.
+            text: the content of ``summary.txt``.
+            manifest: the content of ``manifest.json``.
+        """
         cases = self.path / "cases"
         with written(self.path):
             (self.path / MANIFEST).unlink(missing_ok=True)
             shutil.rmtree(cases, ignore_errors=True)
             cases.mkdir()
             for at, part in enumerate(parts):
-                (cases / f"part-{at:05d}.jsonl.gz").write_bytes(part)
+                (cases / f"part-{at:05d}{suffix}").write_bytes(part)
             _write(self.path / SUMMARY, _json(summary))
             _write(self.path / TEXT, text)
             _write(self.path / MANIFEST, _json({"schema": SCHEMA, **manifest}))
@@ -103,10 +111,9 @@ class ScoreFolder:
             problem = "cannot be read"
         raise SettingError(f"{ascii_safe(str(path))} {problem}; score the answers again into a new folder")
 
-    def parts(self) -> Iterator[bytes]:
-        """Yield the packed rows of each part."""
-        for path in sorted((self.path / "cases").glob("part-*.jsonl.gz")):
-            yield path.read_bytes()
+    def parts(self) -> list[Path]:
+        """Return the paths of the parts, in order."""
+        return sorted((self.path / "cases").glob("part-*"))
 
     @property
     def _shown(self) -> str:

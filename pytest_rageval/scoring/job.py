@@ -15,7 +15,9 @@ from pytest_rageval.engine.diagnosis import first_correctness
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.task import Correctness
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.model.evidence import LocatedEvidence
 from pytest_rageval.model.metric import Metric
+from pytest_rageval.scoring.corpus import decoded_evidence
 from pytest_rageval.testbeds.settings import Settings
 
 __all__ = ["Job", "ScoredTestbed", "metrics_named"]
@@ -43,6 +45,11 @@ class ScoredTestbed:
     file: int
     cluster: str
 
+    @property
+    def form(self) -> str:
+        """The format of its cases."""
+        return self.settings.dataset.partition(":")[0]
+
     @cached_property
     def computed(self) -> tuple[Metric, ...]:
         """Its metrics."""
@@ -63,12 +70,19 @@ class Job:
         files: the names of all files for messages; the index is the file's number in chunks.
         systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
         facets: the facets of all cases, and those that any case may have.
+        located: where the corpus holds the evidence of cases, encoded; "" without a corpus.
     """
 
     testbeds: tuple[ScoredTestbed, ...]
     files: tuple[str, ...]
     systems: Mapping[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
     facets: frozenset[str] = frozenset()
+    located: str = ""
+
+    @cached_property
+    def evidence(self) -> LocatedEvidence | None:
+        """Where the corpus holds the evidence of cases; None without a corpus."""
+        return decoded_evidence(self.located) if self.located else None
 
     def encoded(self) -> bytes:
         """Return the job as bytes, which any process can read."""
@@ -90,7 +104,7 @@ class Job:
             (each.nodeid, each.metrics, each.dataset, each.file, sorted(_plain(each.settings).items()))
             for each in self.testbeds
         ]
-        parts = [version("pytest-rageval"), testbeds, sorted(self.systems.items()), sorted(self.facets)]
+        parts = [version("pytest-rageval"), testbeds, sorted(self.systems.items()), sorted(self.facets), self.located]
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

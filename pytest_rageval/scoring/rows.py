@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_rageval.analysis.usage import answered
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_calls
-from pytest_rageval.model.derived_codec import decoder
 from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 
-__all__ = ["Outcomes", "line_of", "pack", "row_of", "unpack"]
+__all__ = ["FACET", "REASON", "SCORE", "Outcomes", "columns_of", "line_of", "pack", "parsed", "row_of", "unpack"]
 
-FACET, SCORE, REASON, USAGE = "facet.", "score.", "reason.", "usage."
+FACET, SCORE, REASON, USAGE, CALLS, DIAGNOSIS = "facet.", "score.", "reason.", "usage.", "calls.", "diagnosis."
 
 _OWN = ("nodeid", "case_id", "data", "said", "length")
 _PLAIN = ("testbed", "system", "status")
@@ -26,6 +25,11 @@ _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s", "total_
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Made once, because `json.dumps` makes an encoder in each call."""
+
+LOWER = "on_their_way"
+_CALLS = (
+    "calls", "replayed", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "spent_usd", LOWER,
+)  # fmt: skip
 
 _ANSWERED = Answer("")
 """The answer of a stored row: its text stays in the file of answers."""
@@ -48,7 +52,7 @@ def row_of(outcome: Outcome) -> dict[str, Any]:
         row["declined"] = True
     row |= {name: value for name in _KNOWN if (value := getattr(outcome, name)) is not None}
     if outcome.diagnosis is not None:
-        row["diagnosis"] = [getattr(outcome.diagnosis, name) for name in _DIAGNOSIS]
+        row |= {DIAGNOSIS + name: getattr(outcome.diagnosis, name) for name in _DIAGNOSIS}
     return row | _usage(outcome)
 
 
@@ -61,7 +65,8 @@ def _usage(outcome: Outcome) -> dict[str, Any]:
         names = _USAGE if usage is not None else ()
         row |= {USAGE + name: value for name in names if (value := getattr(usage, name)) is not None}
     if outcome.calls is not None:
-        row["calls"] = encode_calls(outcome.calls)
+        calls = encode_calls(outcome.calls)
+        row |= {CALLS + name: calls[name] for name in _CALLS if calls.get(name) is not None}
     return row
 
 
@@ -73,6 +78,20 @@ def line_of(outcome: Outcome) -> bytes:
 def pack(lines: Iterable[bytes]) -> bytes:
     """Return lines compressed; the same lines give the same bytes."""
     return gzip.compress(b"".join(lines), compresslevel=4, mtime=0)
+
+
+def columns_of() -> Iterator[tuple[str, type]]:
+    """Yield the columns that any row may have and their types, without those of facets and metrics."""
+    yield from ((name, int if name == "length" else str) for name in (*_OWN, *_PLAIN, "error_type", "error"))
+    yield from (("declined", bool), ("answered", bool), *((name, float) for name in _KNOWN))
+    yield from ((DIAGNOSIS + name, bool if name == "right" else str) for name in _DIAGNOSIS)
+    yield from ((USAGE + name, int if name.endswith("_tokens") else float) for name in _USAGE)
+    yield from ((CALLS + name, float if name.endswith("_usd") else int) for name in _CALLS)
+
+
+def parsed(packed: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the rows that `pack` packed."""
+    return map(json.loads, unpack(packed))
 
 
 def unpack(packed: bytes) -> list[bytes]:
@@ -140,7 +159,7 @@ class Outcomes:
             "scores": self._scores_of(tuple(scores)),
             "error": row.get("error"),
             "error_type": row.get("error_type"),
-            "calls": decoder(Calls)(row["calls"]) if "calls" in row else None,
+            "calls": _calls(row) if "calls.calls" in row else None,
             "cluster": self._clusters[row["testbed"]],
         }
         return fields | self._detailed(row) if self._details else fields
@@ -160,9 +179,14 @@ class Outcomes:
 
     def _detailed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         details: dict[str, Any] = {name: row[name] for name in ("declined", *_KNOWN) if name in row}
-        if "diagnosis" in row:
-            details["diagnosis"] = Diagnosis(*row["diagnosis"])
+        if "diagnosis.type" in row:
+            details["diagnosis"] = Diagnosis(*(row[DIAGNOSIS + name] for name in _DIAGNOSIS))
         return details
+
+
+def _calls(row: Mapping[str, Any]) -> Calls:
+    """Return the calls of a row; a sum that is left out is unknown."""
+    return Calls(**{name: row.get(CALLS + name) for name in _CALLS if name != LOWER or CALLS + LOWER in row})
 
 
 def _answer(row: Mapping[str, Any]) -> Answer:

@@ -22,10 +22,12 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.versions import versions
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.scoring.chunk import Leftovers, chunk_scorer, leftovers_of, rows_of
+from pytest_rageval.scoring.corpus import CorpusLines, located_evidence
 from pytest_rageval.scoring.engines import Engine
 from pytest_rageval.scoring.folder import ScoreFolder, written
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of
+from pytest_rageval.scoring.parts import format_of
 from pytest_rageval.scoring.scores import Scores
 from pytest_rageval.scoring.split import File, Split, ignored_keys, split
 from pytest_rageval.scoring.summary import summary_of, text_of
@@ -47,6 +49,8 @@ class Order:
         facets: the facets over whose values means are taken.
         matrix: the matrix; None for none.
         baseline: what baseline gates compare with.
+        corpus: the corpus with the evidence of cases; None for none.
+        keep: whether the scores hold the outcomes; if not, their memory is free while files are written.
     """
 
     testbeds: tuple[ScoredTestbed, ...]
@@ -57,6 +61,8 @@ class Order:
     facets: tuple[str, ...] = ()
     matrix: MatrixChoice | None = None
     baseline: Snapshot | None = None
+    corpus: CorpusLines | None = None
+    keep: bool = True
 
 
 def score_files(order: Order) -> Scores:
@@ -73,19 +79,25 @@ def score_files(order: Order) -> Scores:
     found = _split(order, folder)
     folder.check(found.digest)
     job = _job(order, found)
+    located, warnings = located_evidence(order.corpus, found.evidence) if order.corpus else ("", ())
+    job = replace(job, located=located)
     clock.lap("split")
     results, leftovers = _score(order, folder, job, found)
     clock.lap("score")
-    outcomes = outcomes_of(_parts(results), clusters_of(job), details=order.baseline is not None)
+    outcomes = outcomes_of(_parts(results), clusters_of(job), details=order.keep or order.baseline is not None)
     clock.lap("merge")
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
-    notes = _notes(found, job, leftovers)
+    notes = (*warnings, *_notes(found, job, leftovers))
     clock.lap("figures")
+    form = format_of(outcomes, tuple(plan.metrics))
+    if not order.keep:
+        outcomes = []
     scores = Scores(outcomes, figures, leftovers, order.out, notes)
     manifest = _manifest(found, job, plan, clock, len(results), order.engine.addresses)
-    folder.finish(_parts(results), summary_of(figures, leftovers), text_of(scores), manifest)
+    parts = map(form.part, _parts(results))
+    folder.finish(parts, form.suffix, summary_of(figures, leftovers), text_of(scores), manifest)
     return scores
 
 
@@ -109,13 +121,15 @@ class _Clock:
 
 
 def _split(order: Order, folder: ScoreFolder) -> Split:
-    cases = [File(path, name, _dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
+    cases = [File(path, name, *_dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
+    answers = [File(path, name) for path, name in order.answers]
     with written(order.out):
-        return split(cases, [File(path, name) for path, name in order.answers], folder.chunks)
+        return split(cases, answers, folder.chunks, evidence=order.corpus is not None)
 
 
-def _dataset(order: Order, file: int) -> str:
-    return next(testbed.dataset for testbed in order.testbeds if testbed.file == file)
+def _dataset(order: Order, file: int) -> tuple[str, str]:
+    """Return the facet ``dataset`` and the format of a file of cases."""
+    return next((testbed.dataset, testbed.form) for testbed in order.testbeds if testbed.file == file)
 
 
 def _job(order: Order, found: Split) -> Job:

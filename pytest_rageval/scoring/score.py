@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,35 @@ from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
+from pytest_rageval.scoring.corpus import CorpusLines
 from pytest_rageval.scoring.job import ScoredTestbed
 from pytest_rageval.scoring.run import Order, score_files
 from pytest_rageval.scoring.scores import Scores
 from pytest_rageval.scoring.testbeds import SUITE, of_cases, of_suite
 
-__all__ = ["score"]
+__all__ = ["Options", "score", "score_answers"]
 
 Records = Iterable[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The arguments of `score` in addition to the cases and the answers; they have the same names."""
+
+    metrics: Sequence[str] = ()
+    gates: Sequence[str] = ()
+    cluster: str | None = None
+    by: Sequence[str] = ()
+    matrix: str | None = None
+    rows: str | None = None
+    cols: str | None = None
+    baseline: str | Path | None = None
+    out: str | Path | None = None
+    jobs: int | None = None
+    engine: str = "local"
+    address: str | None = None
+    corpus: Sequence[str] = ()
+    chunking: str = "none"
 
 
 def score(
@@ -41,6 +63,8 @@ def score(
     jobs: int | None = None,
     engine: str = "local",
     address: str | None = None,
+    corpus: Sequence[str] = (),
+    chunking: str = "none",
 ) -> Scores:
     """Score recorded answers.
 
@@ -59,29 +83,47 @@ def score(
         jobs: number of processes; None for one on each core of the machine, or of the cluster.
         engine: what scores the chunks, a name of ``registry.engines``: "local" processes, or a "ray" cluster.
         address: ``HOST:PORT`` of the head of a Ray cluster that runs; None starts Ray on this machine.
+        corpus: lines like those of ``rag_corpus``, which hold the evidence of cases.
+        chunking: the chunking of the passages that rankings name, as ``rag_chunking``.
 
     Raises:
         DataError: a record is invalid or a duplicate.
         SettingError: an argument is invalid.
     """
-    if jobs is not None and jobs < 1:
-        raise SettingError(f"jobs is {jobs}; write a number of processes from 1 on")
-    scorer = Catalog().engines.get(engine, "--engine")(jobs, address)
-    choice = MatrixChoice(matrix, rows, cols) if matrix or rows or cols else None
-    before = None if baseline is None else baseline_at(Path(baseline))
+    options = Options(
+        metrics, gates, cluster, by, matrix, rows, cols, baseline, out, jobs, engine, address, corpus, chunking
+    )
+    return score_answers(cases, answers, options)
+
+
+def score_answers(
+    cases: str | Path | Records,
+    answers: str | Path | Sequence[str | Path] | Records,
+    options: Options,
+    *,
+    keep: bool = True,
+) -> Scores:
+    """Score recorded answers as `score` does; unless ``keep``, the scores hold figures only and no outcomes."""
+    if options.jobs is not None and options.jobs < 1:
+        raise SettingError(f"jobs is {options.jobs}; write a number of processes from 1 on")
+    engine = Catalog().engines.get(options.engine, "--engine")(options.jobs, options.address)
+    drawn = options.matrix or options.rows or options.cols
+    before = None if options.baseline is None else baseline_at(Path(options.baseline))
     with tempfile.TemporaryDirectory(prefix="rageval-") as temporary:
         folder = Path(temporary)
-        testbeds, paths = _testbeds(cases, folder / "cases.jsonl", metrics, gates, cluster)
+        testbeds, paths = _testbeds(cases, folder / "cases.jsonl", options)
         files = _paths(answers, folder / "answers.jsonl")
         order = Order(
             testbeds=testbeds,
             cases=tuple((path, _shown(path, folder)) for path in paths),
             answers=tuple((path, _shown(path, folder)) for path in files),
-            out=folder / "scores" if out is None else Path(out),
-            engine=scorer,
-            facets=tuple(by),
-            matrix=choice,
+            out=folder / "scores" if options.out is None else Path(options.out),
+            engine=engine,
+            facets=tuple(options.by),
+            matrix=MatrixChoice(options.matrix, options.rows, options.cols) if drawn else None,
             baseline=before,
+            corpus=CorpusLines(tuple(options.corpus), options.chunking) if options.corpus else None,
+            keep=keep,
         )
         with _without_collector():
             return score_files(order)
@@ -105,15 +147,15 @@ def _shown(path: Path, spool: Path) -> str:
 
 
 def _testbeds(
-    cases: str | Path | Records, spool: Path, metrics: Sequence[str], gates: Sequence[str], cluster: str | None
+    cases: str | Path | Records, spool: Path, options: Options
 ) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
     """Return the testbeds and the files of their cases; write records to a file first."""
     if isinstance(cases, (str, Path)) and str(cases).endswith(SUITE):
-        if metrics or gates or cluster:
+        if options.metrics or options.gates or options.cluster:
             raise SettingError(f"{cases} has its own metrics, gates and cluster; leave the arguments out")
         return of_suite(Path(cases))
     dataset = str(cases) if isinstance(cases, (str, Path)) else f"jsonl:{_write(cases, spool)}"
-    return of_cases(dataset, metrics, gates, cluster)
+    return of_cases(dataset, options.metrics, options.gates, options.cluster)
 
 
 def _paths(answers: str | Path | Sequence[str | Path] | Records, spool: Path) -> tuple[Path, ...]:

@@ -17,6 +17,7 @@ from pytest_rageval.datasets.source import JsonObject, read_line, read_records, 
 from pytest_rageval.engine.recorded_answers import labels_of, system_of
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.case import Instance
+from pytest_rageval.scoring.loaded import JSONL, encoded, instances_at
 from pytest_rageval.testbeds.ids import safe
 
 __all__ = ["CHUNK_BYTES", "File", "Split", "ignored_keys", "split"]
@@ -43,6 +44,7 @@ class Split:
         samples: one record of each set of keys, by the number of its file of cases.
         systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
         keys: the keys of answers that may be facets.
+        evidence: the records with evidence; empty unless they are wanted.
     """
 
     chunks: list[Path] = field(default_factory=list)
@@ -52,6 +54,7 @@ class Split:
     samples: dict[int, list[Instance]] = field(default_factory=dict)
     systems: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    evidence: list[Instance] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,16 @@ class File:
         path: its path.
         name: its name in messages.
         dataset: for cases, the facet ``dataset``.
+        form: for cases, their format.
     """
 
     path: Path
     name: str
     dataset: str = ""
+    form: str = JSONL
 
 
-def split(cases: Sequence[File], answers: Sequence[File], folder: Path) -> Split:
+def split(cases: Sequence[File], answers: Sequence[File], folder: Path, *, evidence: bool = False) -> Split:
     """Write the lines of all files into chunks by the id of their case.
 
     The number of chunks depends on the size of the data alone.
@@ -78,48 +83,85 @@ def split(cases: Sequence[File], answers: Sequence[File], folder: Path) -> Split
         cases: the files of cases, numbered from 0.
         answers: the files of answers; their numbers follow.
         folder: an empty folder for the chunks.
+        evidence: whether to return the records with evidence.
 
     Raises:
         DataError: a file cannot be read, or a line has no valid id.
         OSError: a chunk cannot be written.
     """
     found = Split()
-    files = (*cases, *answers)
-    for file in files:
+    loaded = {at: _loaded(file) for at, file in enumerate(cases) if file.form != JSONL}
+    streamed = [file for at, file in enumerate((*cases, *answers)) if at not in loaded]
+    for file in streamed:
         if not file.path.is_file():
             read_text(file.path)  # raises for a missing file, a folder or a device
-    writer = _Writer(folder, sum(file.path.stat().st_size for file in files) // CHUNK_BYTES + 1)
+    size = sum(file.path.stat().st_size for file in streamed)
+    size += sum(len(line) for lines in loaded.values() for _, line in lines)
+    writer = _Writer(folder, size // CHUNK_BYTES + 1)
     digest = hashlib.sha256()
     for number, file in enumerate(cases):
-        shapes: set[tuple[str, ...]] = set()
-        found.n_cases[number] = 0
-        for line, raw, values in _records(file, digest):
-            found.n_cases[number] += 1
-            name = _id(values)
-            if tuple(values) not in shapes or name is None:
-                shapes.add(tuple(values))
-                instance = read_instance(Fields(f"{file.name}:{line}", values), file.dataset)
-                found.samples.setdefault(number, []).append(instance)
-                name = instance.id
-            writer.write(safe(name), number, line, raw)
+        if number in loaded:
+            _split_loaded(loaded[number], number, found, writer, digest)
+            found.evidence += [each for each, _ in loaded[number] if evidence and each.evidence]
+        else:
+            _split_cases(file, number, found, writer, digest, evidence=evidence)
     known: set[object] = set()
     for number, file in enumerate(answers, start=len(cases)):
-        for line, raw, values in _records(file, digest):
-            found.n_answers += 1
-            name = _id(values)
-            shape = tuple(values), values.get("system"), values.get("workflow"), values.get("model")
-            if name is None or not _is_known(shape, known):
-                row = read_recorded(Fields(f"{file.name}:{line}", values))
-                name = row.id
-                known.add(shape)
-                found.keys.update(row.where)
-                labels = found.systems.setdefault(system_of(row), [])
-                labels += [each for each in (labels_of(row),) if each not in labels]
-            writer.write(safe(_SETTINGS.sub("", name)) if "=" in name else safe(name), number, line, raw)
+        _split_answers(file, number, found, known, writer, digest)
     writer.flush()
     found.chunks, found.digest = writer.written, digest.hexdigest()
     found.systems = {name: sorted(found.systems[name], key=repr) for name in sorted(found.systems)}
     return found
+
+
+def _split_loaded(
+    lines: Sequence[tuple[Instance, bytes]], number: int, found: Split, writer: _Writer, digest: hashlib._Hash
+) -> None:
+    found.n_cases[number] = len(lines)
+    found.samples[number] = list({tuple(each.facets): each for each, _ in lines}.values())
+    for at, (instance, line) in enumerate(lines, start=1):
+        digest.update(line)
+        writer.write(safe(instance.id), number, at, line)
+
+
+def _split_cases(
+    file: File, number: int, found: Split, writer: _Writer, digest: hashlib._Hash, *, evidence: bool
+) -> None:
+    shapes: set[tuple[str, ...]] = set()
+    found.n_cases[number] = 0
+    for line, raw, values in _records(file, digest):
+        found.n_cases[number] += 1
+        name = _id(values)
+        if tuple(values) not in shapes or name is None:
+            shapes.add(tuple(values))
+            instance = read_instance(Fields(f"{file.name}:{line}", values), file.dataset)
+            found.samples.setdefault(number, []).append(instance)
+            name = instance.id
+        if evidence and values.get("evidence"):
+            found.evidence.append(read_instance(Fields(f"{file.name}:{line}", values), file.dataset))
+        writer.write(safe(name), number, line, raw)
+
+
+def _split_answers(
+    file: File, number: int, found: Split, known: set[object], writer: _Writer, digest: hashlib._Hash
+) -> None:
+    for line, raw, values in _records(file, digest):
+        found.n_answers += 1
+        name = _id(values)
+        shape = tuple(values), values.get("system"), values.get("workflow"), values.get("model")
+        if name is None or not _is_known(shape, known):
+            row = read_recorded(Fields(f"{file.name}:{line}", values))
+            name = row.id
+            known.add(shape)
+            found.keys.update(row.where)
+            labels = found.systems.setdefault(system_of(row), [])
+            labels += [each for each in (labels_of(row),) if each not in labels]
+        writer.write(safe(_SETTINGS.sub("", name)) if "=" in name else safe(name), number, line, raw)
+
+
+def _loaded(file: File) -> list[tuple[Instance, bytes]]:
+    """Return the records of a dataset that cannot be read as a stream, each with its line of a chunk."""
+    return [(instance, encoded(instance)) for instance in instances_at(file.form, file.path, file.name)]
 
 
 def _is_known(shape: object, known: set[object]) -> bool:

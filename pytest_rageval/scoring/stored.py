@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,8 @@ from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.snapshots import snapshot_of_outcomes
 from pytest_rageval.scoring.folder import TEXT, ScoreFolder
-from pytest_rageval.scoring.merge import outcomes_of
+from pytest_rageval.scoring.parts import read_part
+from pytest_rageval.scoring.rows import Outcomes
 
 __all__ = ["run_of_scores", "snapshot_of_scores", "summary_text"]
 
@@ -63,7 +64,12 @@ def _read(path: Path) -> tuple[str, Plan, list[Outcome]]:
             metrics={key: decoder(MetricInfo)(each) for key, each in manifest["metrics"].items()},
         )
         clusters = {key: testbed.cluster for key, testbed in plan.testbeds.items()}
-        return str(manifest["started"]), plan, outcomes_of(folder.parts(), clusters, details=True)
+        return str(manifest["started"]), plan, _outcomes(folder.parts(), clusters)
     except (AttributeError, EOFError, KeyError, OSError, TypeError, ValueError) as error:
         problem = f"{ascii_safe(str(path))} holds damaged scores"
         raise SettingError(f"{problem}; score the answers again into a new folder", code="RAG212") from error
+
+
+def _outcomes(parts: Sequence[Path], clusters: Mapping[str, str]) -> list[Outcome]:
+    outcomes = Outcomes(clusters, details=True)
+    return [outcomes.decode(row) for part in parts for row in read_part(part)]

@@ -8,7 +8,8 @@ from pathlib import Path
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, parse_gate
 from pytest_rageval.datasets import BUILTIN
 from pytest_rageval.datasets.source import shown_path
-from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.engine.catalog import Catalog
+from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.model.facets import DIALOGUE
 from pytest_rageval.scoring.job import ScoredTestbed
 from pytest_rageval.testbeds.ability import ability_named
@@ -47,15 +48,15 @@ def of_suite(suite: Path) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
         DataError, SettingError: the suite is invalid, or has a setting that needs a session.
     """
     shown = shown_path(suite)
-    files: dict[Path, int] = {}
+    files: dict[tuple[str, Path], int] = {}
     testbeds = []
     for entry in read_suite(suite, shown):
         settings = parse_settings(entry.settings, f"{shown}:{entry.line}")
         _refuse(settings)
         path = _path(settings, (suite.parent,))
-        number = files.setdefault(path, len(files))
+        number = files.setdefault((settings.dataset.partition(":")[0], path), len(files))
         testbeds.append(_testbed(f"{shown}::{entry.name}", entry.name, settings, path, number))
-    return tuple(testbeds), tuple(files)
+    return tuple(testbeds), tuple(path for _, path in files)
 
 
 def _refuse(settings: Settings) -> None:
@@ -73,15 +74,14 @@ def _path(settings: Settings, folders: Sequence[Path]) -> Path:
     form, _, text = settings.dataset.partition(":")
     if form not in BUILTIN:
         raise UnknownNameError("dataset format", form, BUILTIN, settings.origin)
-    if form != "jsonl":
-        problem = f"rageval score reads jsonl, and {short_repr(settings.dataset)} is {form}"
-        raise SettingError(f"{settings.origin}: {problem}; run pytest --rag-answers, or convert it with rageval import")
     return next((path for folder in folders if (path := folder / text).exists()), Path(text))
 
 
 def _testbed(nodeid: str, name: str, settings: Settings, path: Path, file: int) -> ScoredTestbed:
     """Return a testbed, which also computes the metrics of its gates."""
-    own = settings.metrics or ability_named(settings.ability).metrics
+    loader = Catalog().datasets.get(settings.dataset.partition(":")[0], settings.origin)
+    usual = getattr(loader, "metrics", ()) if settings.ability is None else ()
+    own = settings.metrics or usual or ability_named(settings.ability).metrics
     bounded = (parse_gate(text, settings.origin).metric for text in settings.gates)
     names = tuple(dict.fromkeys([*own, *(metric for metric in bounded if metric not in PSEUDO_METRICS)]))
     testbed = ScoredTestbed(nodeid, name, settings, names, _stem(path), file, settings.cluster or DIALOGUE)

@@ -34,6 +34,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", type=Path, metavar="PATH", help="scores, a results.json or a baseline for gates with baseline"
     )
+    parser.add_argument(
+        "--corpus", action="append", default=[], metavar="LINE",
+        help="a line of rag_corpus, which holds the evidence of cases; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--chunking", default="none", metavar="CHUNKING", help="as rag_chunking (default none)")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the scores")
     parser.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one for each core)")
     parser.add_argument("--engine", default="local", metavar="NAME", help="local (default) or ray")

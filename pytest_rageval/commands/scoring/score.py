@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.gates import gate_failure
-from pytest_rageval.scoring.score import score as score_answers
+from pytest_rageval.scoring.score import Options, score_answers
 from pytest_rageval.scoring.summary import lines_of
 
 __all__ = ["score"]
@@ -20,9 +20,7 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
     Raises:
         DataError, SettingError: the answers cannot be scored.
     """
-    scores = score_answers(
-        arguments.cases,
-        arguments.answers,
+    options = Options(
         metrics=_names(arguments.metrics),
         gates=arguments.gate,
         cluster=arguments.cluster,
@@ -35,7 +33,10 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
         jobs=arguments.jobs,
         engine=arguments.engine,
         address=arguments.address,
+        corpus=arguments.corpus,
+        chunking=arguments.chunking,
     )
+    scores = score_answers(arguments.cases, arguments.answers, options, keep=False)
     yield from lines_of(scores, shutil.get_terminal_size().columns)
     for gate in scores.gates:
         if gate.status == "failed":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ TEST = """
         ...
 """
 LIKE = pytest.approx
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def _scored(project: Project, gates: list[str], cluster: str | None, *args: str) -> Any:
@@ -143,10 +145,11 @@ SUITE = """
 """
 
 
-def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
-    data.file("all.rag.toml", SUITE)
-    results = data.run("--rag-answers", "new.jsonl").results
-    scores = rag.score("all.rag.toml", "new.jsonl", jobs=1)
+def _same_suite(project: Project, suite: str, answers: str) -> Scores:
+    """Assert that a suite has the same scores and gates as with pytest, and return them."""
+    project.file("all.rag.toml", suite)
+    results = project.run("--rag-answers", answers).results
+    scores = rag.score("all.rag.toml", answers, jobs=1)
     theirs = {(o["testbed"], o["case_id"], o["system"], o["facets"].get("noise_rate")): o for o in results["outcomes"]}
     mine = {(r["testbed"], r["case_id"], r["system"], r.get("facet.noise_rate")): r for r in scores.rows()}
     assert mine.keys() == theirs.keys()
@@ -155,3 +158,61 @@ def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
         values = {name: score["value"] for name, score in theirs[key]["scores"].items() if score["value"] is not None}
         assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
     _same_gates(scores, results)
+    return scores
+
+
+def test_a_suite_is_scored_as_by_pytest(data: Project) -> None:
+    _same_suite(data, SUITE, "new.jsonl")
+
+
+RGB = """
+    [[testbed]]
+    name = "integration"
+    dataset = "rgb:en_int.json"
+    ability = "information_integration"
+    noise_rate = [0.0, 0.4]
+    passages = 3
+    gates = ["accuracy[noise_rate=*] >= 0.9"]
+"""
+
+
+def test_datasets_of_other_formats_are_scored_as_by_pytest(project: Project) -> None:
+    project.file("en_int.json", (FIXTURES / "datasets" / "rgb" / "en_int.json").read_text(encoding="utf-8"))
+    write_rows(project.path / "answers.jsonl", [{"id": "en_int-0", "answer": "Mara Voss and Tom Reed"},
+                                                {"id": "en_int-1", "answer": "In 1950."}])  # fmt: skip
+    scores = _same_suite(project, RGB, "answers.jsonl")
+    assert [row["score.accuracy"] for row in scores.rows()] == [1.0, 1.0, 0.0, 0.0]
+    assert scores.gates[0].status == "failed"
+
+
+FERRY = "The ferry crosses the bay. A ticket costs four euro. It runs until ten."
+CORPUS_TEST = """
+    from pytest_rageval import rag_case
+
+    @rag_case("jsonl:cases.jsonl", metrics=["R@1", "page_R@2", "accuracy"])
+    def test_it(rag):
+        ...
+"""
+
+
+def test_evidence_is_judged_by_the_corpus_as_by_pytest(project: Project) -> None:
+    quotes = ["A ticket costs four euro.", "It runs until ten.", "It never sinks."]
+    cases = [{"id": f"q{at}", "question": "?", "answers": ["four"], "evidence": [{"page": "ferry", "quote": quote}]}
+             for at, quote in enumerate(quotes)]  # fmt: skip
+    write_rows(project.path / "cases.jsonl", cases)
+    ranking = [{"id": "ferry#1", "score": 2.0}, {"id": "ferry#0", "score": 1.0}]
+    answers = [{"id": f"q{at}", "answer": "four", "ranking": ranking} for at in range(3)]
+    write_rows(project.path / "answers.jsonl", answers)
+    write_rows(project.path / "corpus.jsonl", [{"id": "ferry", "text": FERRY}])
+    project.file("test_it.py", CORPUS_TEST)
+    corpus = ("-o", "rag_corpus=corpus.jsonl", "-o", "rag_chunking=sentences 1")
+    results = project.run("--rag-answers", "answers.jsonl", *corpus).results
+    options: dict[str, Any] = {"metrics": ["R@1", "page_R@2", "accuracy"], "jobs": 1}
+    held = {"corpus": ["corpus.jsonl"], "chunking": "sentences 1"}
+    scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", **held, **options)
+    _same_outcomes(scores, results)
+    assert [row.get("score.R@1") for row in scores.rows()] == [1.0, 0.0, None]
+    assert [row.get("evidence") for row in scores.rows()] == [o["evidence"] for o in results["outcomes"]]
+    assert "1 of 3 cases with evidence" in scores.notes[0]
+    bare = rag.score("jsonl:cases.jsonl", "answers.jsonl", **options)
+    assert all("score.R@1" not in row for row in bare.rows())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import resource
@@ -20,6 +19,7 @@ from support.codes import without_code
 from support.samples.recorded_data import write_rows
 
 from pytest_rageval.cli import main
+from pytest_rageval.scoring.parts import read_part
 
 Row = dict[str, Any]
 Command = Callable[..., tuple[int, str]]
@@ -65,8 +65,7 @@ def summary(folder: Path, out: str = "scores") -> Any:
 
 
 def rows(folder: Path, out: str = "scores") -> list[Any]:
-    parts = sorted((folder / out / "cases").iterdir())
-    return [json.loads(line) for part in parts for line in gzip.decompress(part.read_bytes()).splitlines()]
+    return [row for part in sorted((folder / out / "cases").iterdir()) for row in read_part(part)]
 
 
 def files_of(folder: Path, out: str = "scores") -> dict[str, bytes]:
@@ -243,7 +242,7 @@ def test_settings_that_cannot_hold_are_refused(folder: Path, score: Command, arg
 
 def test_files_that_cannot_be_read_are_refused(folder: Path, score: Command) -> None:
     assert "no such file" in refused(score, files=("jsonl:cases.jsonl", "missing.jsonl"))
-    assert "rageval score reads jsonl" in refused(score, files=("rgb:cases.jsonl", "answers.jsonl"))
+    assert "cases.jsonl:1: " in refused(score, files=("rgb:cases.jsonl", "answers.jsonl"))
     assert "unknown dataset format" in refused(score, files=("csvv:cases.jsonl", "answers.jsonl"))
     assert "format:path" in refused(score, files=("cases.jsonl", "answers.jsonl"))
     (folder / "empty.jsonl").write_text("\n")
