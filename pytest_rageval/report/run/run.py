@@ -14,6 +14,7 @@ from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.matrix import Matrix
+from pytest_rageval.analysis.people.local_use import LocalUse, local_uses_of
 from pytest_rageval.analysis.people.trust import Trust, trusts_of, withheld
 from pytest_rageval.analysis.people.vote_agreement import Ballots, ballots_of
 from pytest_rageval.analysis.repeats import Repeats
@@ -54,6 +55,7 @@ class Run:
         interrupted: whether the user stopped the session.
         unclaimed: model calls that belong to no outcome, such as look-ahead calls for cases that never ran.
         trusts: agreement of judges with people, for judges with a minimum.
+        local_uses: what local judges decided and passed on.
         retrievers: facts that the session's retrievers report of themselves.
         versions: versions other than those of packages that decided scores: the embedding model and its revision.
         settings: the settings that decided answers and scores.
@@ -77,6 +79,7 @@ class Run:
     interrupted: bool = False
     unclaimed: Calls = field(default_factory=Calls)
     trusts: list[Trust] = field(default_factory=list)
+    local_uses: list[LocalUse] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -90,7 +93,6 @@ class Run:
     mixed: tuple[str, ...] = ()
     texts: bool = True
     _comparisons: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
-    _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _matrices: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
@@ -145,20 +147,20 @@ class Run:
         return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, and withhold the scores of judges that do not agree with them.
+        """Measure the judges by people's labels, withhold the scores of those that disagree; count local verdicts.
 
         A shard has only part of the labelled answers; `rageval merge` weighs the judges instead.
         """
         if self.plan.shard is not None:
             return
+        self.local_uses = local_uses_of(self.plan.metrics, self.plan.labels, self.originals())
         judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
         scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
         in_use = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
         self.trusts = trusts_of(in_use, self.plan.least_kappas, self.plan.labels, self.originals())
         problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
-        if not problems:
-            return
-        self._rescore([withheld(outcome, judges, problems) for outcome in self.outcomes.values()])
+        if problems:
+            self._rescore([withheld(outcome, judges, problems) for outcome in self.outcomes.values()])
 
     def compare_variants(self) -> None:
         """Score ``stable`` of each variant against its original, which may have run in another process."""
@@ -256,9 +258,7 @@ class Run:
 
         They are computed once, because they take a moment and several reports show them.
         """
-        if self._correlations is None:
-            self._correlations = summary_data.correlations(self.plan, self.originals())
-        return self._correlations
+        return self.once("correlations", lambda run: summary_data.correlations(run.plan, run.originals()))
 
     def once(self, name: str, compute: Callable[[Run], T]) -> T:
         """Return what is computed from the run, computed once because several reports show it."""
@@ -294,7 +294,6 @@ class Run:
 
     def _changed(self) -> None:
         """Drop what was computed from the outcomes."""
-        self._correlations = None
         self._computed.clear()
         self._matrices.clear()
         self._comparisons.clear()

@@ -15,6 +15,7 @@ BUILTIN: dict[str, str] = {
     "matching": "pytest_rageval.report.sections.matching:MATCHING",
     "comparison": "pytest_rageval.report.sections.comparison:COMPARISON",
     "trust": "pytest_rageval.report.sections.judge_trust:TRUST",
+    "local_judges": "pytest_rageval.report.sections.local_judges:LOCAL_JUDGES",
     "ballots": "pytest_rageval.report.sections.judge_votes:BALLOTS",
     "repeats": "pytest_rageval.report.sections.repeats:REPEATS",
     "relations": "pytest_rageval.report.sections.relations:RELATIONS",
