@@ -151,9 +151,7 @@ class Run:
         return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, withhold the scores of those that disagree; count local verdicts.
-
-        Answers with a label get their value of ``people:METRIC``.
+        """Measure the judges by people's labels, see `weighed_judges`.
 
         A shard has only part of the labelled answers; `rageval merge` weighs the judges instead.
         """

@@ -21,7 +21,7 @@ class WeighedJudges:
     """The judges of a run against people.
 
     Attributes:
-        outcomes: the outcomes, with values of ``people:METRIC``, and without scores of judges that people disagree with.
+        outcomes: the outcomes, with values of ``people:METRIC``, without scores of judges that people disagree with.
         trusts: agreement of judges with people, for judges with a minimum.
         biases: differences of judges from people, by system; empty without labels.
         local_uses: what local judges decided and passed on.
