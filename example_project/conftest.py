@@ -9,7 +9,7 @@ from pytest_rageval import Answer, Query
 
 from assistant import help_desk
 
-collect_ignore = ["agents"]  # a project of its own: `pytest agents`
+collect_ignore = ["agents", "judge"]  # projects of their own: `pytest agents`, `pytest judge`
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pytest_rageval.model.stored import ALWAYS, NEEDED, stored
+from pytest_rageval.model.stored import ALWAYS, NEEDED, Share, stored
 
 __all__ = ["MetricInfo"]
 
@@ -19,6 +19,7 @@ class MetricInfo:
         of: what a value measures: "answer", "retrieval" or "both".
         downstream: whether a value measures the quality of the system's answer.
         judge: the judge whose model it depends on, or "".
+        escalate: the confidence from which a local judge decides alone; None if it does not pass answers on.
     """
 
     binary: bool = field(default=False, metadata=NEEDED)
@@ -26,3 +27,4 @@ class MetricInfo:
     of: str = field(default="answer", metadata=stored(always=True, schema={"enum": ["answer", "retrieval", "both"]}))
     downstream: bool = field(default=True, metadata=ALWAYS)
     judge: str = field(default="", metadata=ALWAYS)
+    escalate: Share | None = None

@@ -168,7 +168,8 @@ class Desk:
                     replies[each.name] = each.ask(context)
         of_models = _of_models(needed)
         if of_models and answer.generated:
-            waits = not self.replays or any(each.runs_own_code(task.metrics) for each in of_models)
+            runs = bool(self.sources.local_judges) or any(each.runs_own_code(task.metrics) for each in of_models)
+            waits = runs or not self.replays
             replies |= (self.sources.loop if waits else NoLoop()).run(_ask_models(of_models, context))
         return _without_none(replies)
 

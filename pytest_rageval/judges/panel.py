@@ -14,9 +14,12 @@ from pytest_rageval.model.judging import Judge
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.verdict import Verdict, Vote
 
-__all__ = ["Panel", "Rule", "decided", "fitted", "values_of"]
+__all__ = ["LOCAL", "Panel", "Rule", "decided", "fitted", "is_local", "values_of"]
 
 Rule = Literal["majority", "mean"]
+
+LOCAL = "local:"
+"""Prefix of a judge that is the folder of a trained judge, not a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,20 @@ class Panel:
         rule: how the votes become one verdict, see `decided`; None lets `fitted` choose it for the judge.
         repeat: how often each model is asked the same.
         swapped: whether each model is asked once more, with labels and parts in reverse order.
+        escalate: the confidence from which the first judge, a local one, decides alone; below it the second one is
+            asked. "auto" until the judge is loaded. None lets all vote.
     """
 
     models: tuple[str, ...]
     rule: Rule | None = None
     repeat: int = 1
     swapped: bool = False
+    escalate: float | Literal["auto"] | None = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The judges that are models: all but local ones."""
+        return tuple(model for model in self.models if not is_local(model))
 
     @property
     def votes_each(self) -> int:
@@ -46,6 +57,11 @@ class Panel:
             yield from ((model, repeat, False) for repeat in range(1, self.repeat + 1))
             if self.swapped:
                 yield model, 1, True
+
+
+def is_local(model: str) -> bool:
+    """Return whether the name of a judge names the folder of a trained judge."""
+    return model.startswith(LOCAL)
 
 
 def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pytest_rageval.model.stored import NEEDED, Bounds, stored
+from pytest_rageval.model.stored import NEEDED, Amount, Bounds, Share, stored
 
 __all__ = ["Verdict", "Vote"]
 
@@ -23,7 +23,12 @@ class Verdict:
         replies: the model's replies, word for word, oldest first.
         problem: why there is no label ("parse_error: ...", "judge_unavailable", "not_applicable: ...").
         votes: the votes behind the verdict, if there were several.
-        by: who decided: the judge, or a rule that needs no judge.
+        by: who decided: the judge, a rule that needs no judge, or a local judge, a trained one on this machine.
+        confidence: the local judge's probability of its label, also if it passed the answer on to a model; 0 if it had
+            none. None if no local judge was asked.
+        unlike: whether the answer is unlike all answers that the local judge was trained on.
+        cost_usd: price of the calls for an answer that a local judge passed on, in US dollars; None if it is unknown,
+            or nothing was passed on.
     """
 
     label: str | float | None = field(
@@ -34,7 +39,10 @@ class Verdict:
     replies: tuple[str, ...] = field(default=(), metadata=_TEXT)
     problem: Annotated[str, Bounds(items=1)] | None = field(default=None, metadata=stored(private="kind"))
     votes: Annotated[tuple[Vote, ...], Bounds(items=2)] = ()
-    by: Literal["judge", "rule"] = "judge"
+    by: Literal["judge", "rule", "local"] = "judge"
+    confidence: Share | None = None
+    unlike: bool = False
+    cost_usd: Amount | None = None
 
     def __post_init__(self) -> None:
         if (self.label is None) == (not self.problem):

@@ -15,6 +15,7 @@ from pytest_rageval.engine.diagnosis import first_correctness
 from pytest_rageval.engine.inputs import inputs_of
 from pytest_rageval.engine.task import Correctness
 from pytest_rageval.errors import SettingError, short_repr
+from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.evidence import LocatedEvidence
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.scoring.corpus import decoded_evidence
@@ -134,8 +135,8 @@ def metrics_named(names: tuple[str, ...], where: str) -> tuple[Metric, ...]:
     registry = Catalog().metrics
     metrics = tuple(registry.get(name, where) for name in names)
     for metric in metrics:
-        needed = inputs_of([metric])
+        needed = ["people's labels"] if corrects(metric.name) else [each.name for each in inputs_of([metric])]
         if needed:
-            problem = f"metric {short_repr(metric.name)} needs {needed[0].name}, which rageval score does not ask for"
+            problem = f"metric {short_repr(metric.name)} needs {needed[0]}, which rageval score does not ask for"
             raise SettingError(f"{where}: {problem}; run pytest --rag-answers, or name a metric that is a rule")
     return metrics

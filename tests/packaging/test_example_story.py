@@ -15,6 +15,7 @@ BLOCKS = blocks_of((EXAMPLE / "README.md").read_text(encoding="utf-8"), "example
 SECTIONS = {
     "Break it, and repair it": [0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0],
     "More questions, and the same ones a little different": [0, 0, 0, 0, 1, 0, 0],
+    "Train a judge of your own": [0, 0],
     "Compare agents and a chain": [0, 1],
 }
 """Section -> the exit statuses of its commands."""

@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pytest_rageval.errors import SettingError
+
 __all__ = ["KINDS", "add_to"]
 
 KINDS: dict[str, str] = {
@@ -50,6 +52,8 @@ def add_to(words: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
+    if arguments.base is not None and arguments.kind != "llm":
+        raise SettingError("--base names the model of the kind llm; add --kind llm, or leave it out")
     module, _, function = KINDS[arguments.kind].partition(":")
     lines: Iterator[str] = getattr(import_module(module), function)(arguments)
     return lines

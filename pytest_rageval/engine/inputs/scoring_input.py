@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.local_verdicts import LocalVerdicts
     from pytest_rageval.engine.loop import LoopThread, NoLoop
     from pytest_rageval.engine.once_cache import OnceCache
     from pytest_rageval.engine.planned import Planned, PlannedCall
@@ -26,6 +27,7 @@ __all__ = ["Context", "ScoringInput", "Sources"]
 
 _NO_PANELS: Mapping[str, Panel] = MappingProxyType({})
 _NO_PANELISTS: Mapping[str, ChatModel | None] = MappingProxyType({})
+_NO_LOCAL_JUDGES: Mapping[str, LocalVerdicts] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Sources:
         prompts: the prompts of our systems.
         panels: name of a judge -> the panel that votes instead of ``judge``.
         panelists: name of a panel's model -> the model; None if it is unavailable.
+        local_judges: ``local:FOLDER`` -> the trained judge.
     """
 
     loop: LoopThread | NoLoop
@@ -51,6 +54,7 @@ class Sources:
     prompts: Prompts | None = None
     panels: Mapping[str, Panel] = field(default_factory=lambda: _NO_PANELS)
     panelists: Mapping[str, ChatModel | None] = field(default_factory=lambda: _NO_PANELISTS)
+    local_judges: Mapping[str, LocalVerdicts] = field(default_factory=lambda: _NO_LOCAL_JUDGES)
 
 
 @dataclass(frozen=True, slots=True)

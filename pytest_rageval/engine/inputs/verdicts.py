@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput
+from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
+from pytest_rageval.engine.local_verdicts import LocalVerdicts
 from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
 from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.errors import CaseError
-from pytest_rageval.judges.panel import Panel, decided, values_of
+from pytest_rageval.judges.panel import Panel, decided, is_local, values_of
+from pytest_rageval.judges.prompted import always
 from pytest_rageval.llm.client.usage_meter import SCOPE, current
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.judging import Judge
@@ -35,7 +37,7 @@ async def _ask_ahead(context: Context) -> Mapping[str, Verdict]:
     for judge in _judges(context.task.metrics):
         panel = sources.panels.get(judge.name)
         if panel is not None:
-            verdicts[judge.name] = await _panel_verdict(judge, panel, sources.panelists, sample)
+            verdicts[judge.name] = await _panel_verdict(judge, panel, sources, sample)
         elif sources.judge is not None or not getattr(judge, "needs_model", True):
             verdicts[judge.name] = await _verdict(judge, sources.judge, sample)
     return verdicts
@@ -47,15 +49,19 @@ async def _verdict(judge: Judge, model: ChatModel | None, sample: Sample) -> Ver
     return await or_case_error(verdict, "judge_error", f"judge {judge.name!r} failed on case {sample.case.id!r}")
 
 
-async def _panel_verdict(
-    judge: Judge, panel: Panel, panelists: Mapping[str, ChatModel | None], sample: Sample
-) -> Verdict:
+async def _panel_verdict(judge: Judge, panel: Panel, sources: Sources, sample: Sample) -> Verdict:
     """Return the verdict of a panel's votes; ask for them one after the other.
 
     Each repeat has separate recordings, also across repeats of the case.
     """
+    if panel.escalate is not None:
+        return await _cascade_verdict(judge, panel, sources, sample)
+    panelists = sources.panelists
     scope, votes = current(), []
     for name, repeat, swapped in panel.ballots():
+        if is_local(name):
+            votes.append(Vote(name, await _local_verdict(judge, sources.local_judges[name], sample)))
+            continue
         voter: Judge = judge.swapped if swapped else judge  # type: ignore[attr-defined] # see panel.fitted
         model = panelists[name]
         outer = SCOPE.set(replace(scope, repeat=(scope.repeat - 1) * panel.repeat + repeat))
@@ -70,6 +76,30 @@ async def _panel_verdict(
         raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
 
 
+async def _local_verdict(judge: Judge, local: LocalVerdicts, sample: Sample) -> Verdict:
+    """Return a local judge's verdict, where the judge that it stands in for applies."""
+    applies: Callable[[Sample], str | None] = getattr(judge, "applies", always)
+    why = applies(sample)
+    if why is not None:
+        return Verdict(problem=f"not_applicable: {why}")
+    message = f"the local judge of {judge.name!r} failed on case {sample.case.id!r}"
+    return await or_case_error(local(sample), "judge_error", message)
+
+
+async def _cascade_verdict(judge: Judge, panel: Panel, sources: Sources, sample: Sample) -> Verdict:
+    """Return the local judge's verdict if it is sure enough, else the second judge's."""
+    local, second = panel.models
+    verdict = await _local_verdict(judge, sources.local_judges[local], sample)
+    if verdict.by != "local" or (verdict.confidence or 0.0) >= float(panel.escalate or 0):
+        return verdict
+    meter, model = current().meter, sources.panelists[second]
+    before = meter.calls
+    asked = Verdict(problem="judge_unavailable") if model is None else await _verdict(judge, model, sample)
+    one, other = before.cost_usd, meter.calls.cost_usd
+    cost = None if one is None or other is None else other - one
+    return replace(asked, confidence=verdict.confidence or 0.0, unlike=verdict.unlike, cost_usd=cost)
+
+
 def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
     task = planned.task
     for judge in _judges(task.metrics):
@@ -78,8 +108,10 @@ def _estimate(planned: Planned, prompts: Prompts) -> Iterator[PlannedCall]:
             continue
         make_messages = getattr(judge, "messages", None)
         messages = None if make_messages is None else make_messages(Sample(task.case, Answer(ASSUMED_ANSWER)))
+        panel = planned.panels.get(judge.name)
+        counted = panel is None or panel.escalate is None
         for model, times in voters:
-            yield PlannedCall(judge.name, model, messages, final=False, times=times)
+            yield PlannedCall(judge.name, model, messages, final=False, times=times, counted=counted)
 
 
 def _voters(planned: Planned, name: str) -> list[tuple[Pricing | str | None, int]]:
@@ -87,7 +119,7 @@ def _voters(planned: Planned, name: str) -> list[tuple[Pricing | str | None, int
     if name not in planned.panels:
         return [(planned.judge, 1)]
     panel = planned.panels[name]
-    return [(planned.panelists[model], panel.votes_each) for model in panel.models]
+    return [(planned.panelists[model], panel.votes_each) for model in panel.asked]
 
 
 def _runs_own_code(metrics: Collection[Metric]) -> bool:

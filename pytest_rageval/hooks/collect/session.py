@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pytest_rageval.environments.choice import Environments
     from pytest_rageval.hooks.collect.runtime import Runtime
     from pytest_rageval.hooks.config.model_clients import Models
+    from pytest_rageval.local_judges.local_judge import LocalJudge
     from pytest_rageval.model.case import Case
     from pytest_rageval.model.outcome import Outcome
     from pytest_rageval.systems.workflow import Needs
@@ -69,6 +70,7 @@ class Collected:
         elsewhere: node ids of the cases that other shards run.
         unmatched: session gates that match no case of a partial run.
         panels: judge -> the panel that replaces the session's judge.
+        local_judges: ``local:FOLDER`` -> the trained judge; loaded after collection.
         notes: warnings for the summary.
         retrievers: the retrievers of this process's systems.
         needs: system -> what its files name, read once; None for a system without such files.
@@ -114,6 +116,7 @@ class Collected:
         self.elsewhere: list[str] = []
         self.unmatched: list[Gate] = []
         self.panels = panels_by_judge(options.panels, catalog.metrics, catalog.pair_judges)
+        self.local_judges: dict[str, LocalJudge] = {}
         if options.named_systems:
             check_names(options.named_systems.values(), catalog.systems)
         self.notes: list[str] = []
@@ -137,11 +140,7 @@ class Collected:
         self._recordings = recordings
 
     def add(
-        self,
-        site: Site,
-        number: int,
-        raw: dict[str, object],
-        responders: Sequence[Responder],
+        self, site: Site, number: int, raw: dict[str, object], responders: Sequence[Responder]
     ) -> list[tuple[str, Entry]]:
         """Create the testbed of one marker and return its (parameter id, entry) pairs.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Literal
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.judges.panel import Panel, Rule, fitted
+from pytest_rageval.judges.panel import Panel, Rule, fitted, is_local
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.registry import Registry
 
@@ -15,7 +16,9 @@ __all__ = ["JUDGES", "panels", "panels_by_judge"]
 JUDGES = "rag_judges"
 """The name of the ini setting."""
 
-_OPTION = re.compile(r"(?P<rule>majority|mean)|(?P<repeat>repeat\s*=\s*[1-9][0-9]*)|(?P<swapped>swapped)")
+_OPTION = re.compile(
+    r"(?P<rule>majority|mean)|(?P<repeat>repeat\s*=\s*[1-9][0-9]*)|(?P<swapped>swapped)|(?P<escalate>escalate\s*=.*)"
+)
 
 _RULES: Mapping[str, Rule] = {"majority": "majority", "mean": "mean"}
 
@@ -79,11 +82,38 @@ def _panel(models: tuple[str, ...], options: Iterable[str], where: str) -> Panel
         match = _OPTION.fullmatch(option)
         if match is None:
             raise SettingError(
-                f"{where} has the option {short_repr(option)}; write majority, mean, repeat=N or swapped"
+                f"{where} has the option {short_repr(option)}; write majority, mean, repeat=N, swapped or escalate=T"
             )
         kind = str(match.lastgroup)
         if kind in by_kind:
             raise SettingError(f"{where} has {short_repr(by_kind[kind])} and {short_repr(option)}; give one")
         by_kind[kind] = option
+    local = [model for model in models if is_local(model)]
+    for kind in ("repeat", "swapped"):
+        if local and kind in by_kind:
+            raise SettingError(f"{where} has {by_kind[kind]}, and {local[0]} always says the same; take it out")
+    escalate = None
+    if "escalate" in by_kind:
+        escalate = _confidence(by_kind["escalate"], where)
+        if len(models) != 2 or local != [models[0]]:
+            found = f"{len(models)} {'judge' if len(models) == 1 else 'judges'}, {len(local)} of them local"
+            problem = f"{where} has {by_kind['escalate']} and {found}; it needs two, a local one and then a model"
+            raise SettingError(f"{problem}: local:FOLDER, openai/gpt-4o; escalate=0.8")
+        if "rule" in by_kind:
+            raise SettingError(f"{where} has {by_kind['rule']} and escalate, which leaves no votes to count; give one")
     repeats = int(by_kind.get("repeat", "=1").partition("=")[2])
-    return Panel(models, _RULES.get(by_kind.get("rule", "")), repeats, "swapped" in by_kind)
+    return Panel(models, _RULES.get(by_kind.get("rule", "")), repeats, "swapped" in by_kind, escalate)
+
+
+def _confidence(option: str, where: str) -> float | Literal["auto"]:
+    """Parse ``escalate=T``."""
+    text = option.partition("=")[2].strip()
+    if text == "auto":
+        return "auto"
+    try:
+        confidence = float(text)
+    except ValueError:
+        confidence = 0.0
+    if not 0.5 < confidence < 1:
+        raise SettingError(f"{where} has {short_repr(option)}; write a number between 0.5 and 1, or escalate=auto")
+    return confidence

@@ -60,6 +60,9 @@ class Options(Settings):
     panels = Setting("rag_judges", parse=components.panels, kind="linelist",
         help="panel of a metric: 'metric: model, model; option', one per line", reported=True,
         more="how-to/judges.md#several-judges")
+    min_accuracy = Setting("rag_judge_min_accuracy", parse=parsing.share, default="0.85",
+        help="accuracy that escalate=auto of rag_judges wants of a local judge (default 0.85)",
+        more="how-to/train-a-judge.md#ask-a-model-only-in-doubt")
     trust = Group(TrustSetting)
     embedder_name = Setting("rag_embedder_model", parse=parsing.name,
         help="the embedding model, by its litellm name",
@@ -247,8 +250,8 @@ class Options(Settings):
 
     @property
     def panelists(self) -> list[str]:
-        """The distinct litellm names of the models in panels, without the fixture ``rag_judge``."""
-        names = dict.fromkeys(model for panel in self.panels.values() for model in panel.models)
+        """The distinct litellm names of the models in panels, without local judges and the fixture ``rag_judge``."""
+        names = dict.fromkeys(model for panel in self.panels.values() for model in panel.asked)
         return [model for model in names if model != "rag_judge"]
 
     @property

@@ -148,6 +148,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         items[:] = _without(items, dropped)
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, shared)  # all shards have the fingerprint of the whole session
+    _load_judges(session, shared)
     if REFUSED not in config.stash and not config.option.collectonly:
         _check_before_run(session, items)
     _load_embedder(session, items)
@@ -195,6 +196,17 @@ def _read_corpus(session: pytest.Session, items: list[pytest.Item]) -> None:
     from pytest_rageval.hooks.prepare.corpus_use import read_where_needed
 
     _or_refuse(session, lambda: read_where_needed(session.config, items))
+
+
+def _load_judges(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Load the local judges of the ini that decide a case, before anything runs."""
+    config = session.config
+    if REFUSED in config.stash or config.option.collectonly or not config.stash[COLLECTED].panels:
+        return
+    from pytest_rageval.hooks.prepare.local_judges import load_local_judges
+
+    entries = [item.stash[ENTRY] for item in items if ENTRY in item.stash]
+    _or_refuse(session, lambda: load_local_judges(config.stash[COLLECTED], entries))
 
 
 def _load_embedder(session: pytest.Session, items: list[pytest.Item]) -> None:

@@ -64,7 +64,11 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         plan.testbeds[testbed.nodeid] = replace(described, left_out=omitted[testbed.nodeid])
         for name, metric in testbed.metrics.items():
             judge = _judge_of(testbed, metric)
-            plan.metrics[name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge)
+            panel = None if metric.judge is None else collected.panels.get(metric.judge.name)
+            escalate = panel.escalate if panel is not None and isinstance(panel.escalate, float) else None
+            plan.metrics[name] = MetricInfo(
+                metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge, escalate
+            )
     reached = sum(entry.testbed.reached for entry in collected.entries)
     plan.unselected = reached - len(chosen)
     plan.part = f"{counted(omitted.total(), 'case')} left out" if omitted else ""

@@ -118,6 +118,7 @@ def _systems(collected: Collected) -> dict[str, str]:
     values |= {f"the system {name}": str(each) for name, each in options.named_systems.items() if name in used}
     values |= _deciding(options, "systems")
     values["rag_judges"] = _digest(repr(sorted(options.panels.items())))
+    values |= {f"the judge {name}": judge.digest[:16] for name, judge in collected.local_judges.items()}
     kind, _, path = options.retriever.partition(":")
     if kind == "run" and path:
         values["the file of rag_retriever"] = _content(options.beside / path)

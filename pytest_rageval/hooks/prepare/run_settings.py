@@ -50,7 +50,7 @@ def settings_of(options: Options) -> dict[str, str]:
         del values["rag_repeat"]
     if options.model.name or options.system_models:
         values |= _digests("rag_prompts", _PACKAGE / "systems" / "prompts", options.prompts)
-    if options.judge.name or options.panels:
+    if options.judge.name or any(panel.asked for panel in options.panels.values()):
         values |= _digests("rag_judge_prompts", _PACKAGE / "judges" / "prompts", {})
     return {name: _text(value) for name, value in values.items() if value not in (None, "", {})}
 
@@ -89,12 +89,18 @@ def _reported(value: Any) -> Any:
     if isinstance(value, Mapping):
         public = {name: each for name, each in value.items() if name != "dsn"}
         public = {name: str(each) if isinstance(each, EnvironmentLine) else each for name, each in public.items()}
-        named = {name: "; ".join(each.models) for name, each in public.items() if isinstance(each, Panel)}
+        named = {name: _judges(each) for name, each in public.items() if isinstance(each, Panel)}
         named |= {name: str(each) for name, each in public.items() if isinstance(each, SystemName)}
         return named or Request("retriever", "", public, (), 1).params
     if isinstance(value, DiagnosisRule):
         return str(value)
     return value.name if isinstance(value, Path) else value
+
+
+def _judges(panel: Panel) -> str:
+    """Return the judges of a panel, and from which confidence the first one decides."""
+    escalate = [] if panel.escalate is None else [f"escalate={panel.escalate}"]
+    return "; ".join([*panel.models, *escalate])
 
 
 def _digests(name: str, folder: Path, own: Mapping[str, Path]) -> dict[str, str]:

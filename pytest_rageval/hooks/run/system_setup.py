@@ -14,6 +14,7 @@ from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
 from pytest_rageval.engine.conversations import Conversations, RecordedConversations
 from pytest_rageval.engine.inputs.scoring_input import Sources
+from pytest_rageval.engine.local_verdicts import LocalVerdicts
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.errors import SystemContractError
@@ -71,6 +72,7 @@ class Desks:
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
         self._vectors: dict[Embedder, Vectors] = {}
+        self._local_judges = {name: LocalVerdicts(each) for name, each in collected.local_judges.items()}
         self._systems: list[SystemAnswerer] = []
         self._parts = PartsOfTests(collected)
 
@@ -149,6 +151,7 @@ class Desks:
             prompts=self._models.prompts,
             panels=self._collected.panels,
             panelists={**panelists, "rag_judge": judge},
+            local_judges=self._local_judges,
         )
         return Desk(
             answerer=answerer,

@@ -27,6 +27,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.sections.deployment import DEPLOYMENT, Deployment
 from pytest_rageval.report.sections.judge_bias import BIAS
 from pytest_rageval.report.sections.judge_trust import TRUST
+from pytest_rageval.report.sections.local_judges import LOCAL_JUDGES
 
 __all__ = ["StoredRun", "read_run", "run_of"]
 
@@ -114,6 +115,7 @@ def run_of(results: Mapping[str, Any], *, gates: bool = True) -> tuple[Run, Matr
         run.retrievers, run.measured = deployment.retrievers, (deployment.stages, deployment.queries)
     run.trusts = list(TRUST.stored(results))
     run.biases = list(BIAS.stored(results))
+    run.local_uses = list(LOCAL_JUDGES.stored(results))
     if "baseline" in results:
         run.baseline = snapshot_of(results["baseline"], results["baseline"]["path"])
     if gates:

@@ -14,9 +14,9 @@ from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.matrix import Matrix
-from pytest_rageval.analysis.people.bias import JudgeBias, biases_of
-from pytest_rageval.analysis.people.labelled_scores import with_labels
-from pytest_rageval.analysis.people.trust import Trust, trusts_of, withheld
+from pytest_rageval.analysis.people.bias import JudgeBias
+from pytest_rageval.analysis.people.local_use import LocalUse
+from pytest_rageval.analysis.people.trust import Trust
 from pytest_rageval.analysis.people.vote_agreement import Ballots, ballots_of
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.analysis.usage import calls_of
@@ -34,6 +34,7 @@ from pytest_rageval.report.run.old_answers import OldAnswers, Source, old_answer
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.snapshots import against, of_testbeds, reduced, snapshot_of_outcomes
 from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
+from pytest_rageval.report.run.weighed_judges import weighed_judges
 
 __all__ = ["Run"]
 
@@ -57,6 +58,7 @@ class Run:
         unclaimed: model calls that belong to no outcome, such as look-ahead calls for cases that never ran.
         trusts: agreement of judges with people, for judges with a minimum.
         biases: differences of judges from people, by system; empty without labels.
+        local_uses: what local judges decided and passed on.
         retrievers: facts that the session's retrievers report of themselves.
         versions: versions other than those of packages that decided scores: the embedding model and its revision.
         settings: the settings that decided answers and scores.
@@ -81,6 +83,7 @@ class Run:
     unclaimed: Calls = field(default_factory=Calls)
     trusts: list[Trust] = field(default_factory=list)
     biases: list[JudgeBias] = field(default_factory=list)
+    local_uses: list[LocalUse] = field(default_factory=list)
     retrievers: list[Facts] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
@@ -153,25 +156,15 @@ class Run:
         return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, and withhold the scores of judges that do not agree with them.
-
-        Answers with a label get their value of ``people:METRIC``.
+        """Measure the judges by people's labels, see `weighed_judges`.
 
         A shard has only part of the labelled answers; `rageval merge` weighs the judges instead.
         """
         if self.plan.shard is not None:
             return
-        judges = {name: info.judge for name, info in self.plan.metrics.items() if info.judge}
-        scored = {name for outcome in self.outcomes.values() for name in outcome.scores}
-        in_use = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
-        labels, originals, apart = self.plan.labels, self.originals(), self.plan.apart
-        self._rescore(with_labels(labels, originals, apart))
-        self.trusts = trusts_of(in_use, self.plan.least_kappas, labels, originals)
-        self.biases = biases_of(in_use, labels, originals, apart, self.plan.max_bias) if labels else []
-        problems = {trust.judge: trust.problem for trust in self.trusts if trust.problem is not None}
-        if not problems:
-            return
-        self._rescore([withheld(outcome, judges, problems) for outcome in self.outcomes.values()])
+        weighed = weighed_judges(self.plan, self.ordered())
+        self.trusts, self.biases, self.local_uses = weighed.trusts, weighed.biases, weighed.local_uses
+        self._rescore(weighed.outcomes)
 
     def compare_variants(self) -> None:
         """Score ``stable`` of each variant against its original, which may have run in another process."""

@@ -16,6 +16,7 @@ BUILTIN: dict[str, str] = {
     "comparison": "pytest_rageval.report.sections.comparison:COMPARISON",
     "trust": "pytest_rageval.report.sections.judge_trust:TRUST",
     "bias": "pytest_rageval.report.sections.judge_bias:BIAS",
+    "local_judges": "pytest_rageval.report.sections.local_judges:LOCAL_JUDGES",
     "ballots": "pytest_rageval.report.sections.judge_votes:BALLOTS",
     "repeats": "pytest_rageval.report.sections.repeats:REPEATS",
     "relations": "pytest_rageval.report.sections.relations:RELATIONS",

@@ -10,6 +10,7 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.warnings import unrecorded_results, warnings_of
 from pytest_rageval.report.sections.judge_bias import bias_text
 from pytest_rageval.report.sections.judge_trust import distrust
+from pytest_rageval.report.sections.local_judges import unlike_training
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line
 
@@ -20,6 +21,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     results = [gate.result for gate in run.gates]
     notes = warnings_of(run.plan, [(each.scope, str(each.gate)) for each in results if each.undecided])
     notes += unrecorded_results(run.outcomes.values()) if run.texts else []
+    notes += unlike_training(run.local_uses)
     if screen.verbosity < 1:  # -v shows the section of judges
         notes += [distrust(trust) for trust in run.trusts if trust.problem is not None]
         notes += [bias_text(bias) for bias in run.biases if bias.verdict != FAIR]

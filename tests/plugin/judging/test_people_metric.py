@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from support.projects.rag_project import Mode, Project, case
 from support.projects.scripted_projects import judged, refused
 
 from pytest_rageval.analysis.corrected import corrected_mean
+from pytest_rageval.cli import main
 
 RATE = "rejection_rate_judged"
 PEOPLE = f"people:{RATE}"
@@ -65,6 +67,26 @@ def test_a_mean_is_corrected_by_labels_and_a_biased_judge_fails_its_gates(projec
     )
     assert run.outcomes["c0"]["scores"][PEOPLE]["value"] == 1.0
     assert run.outcomes["c30"]["scores"][PEOPLE]["reason"] == "not_applicable: no person labelled this answer"
+
+
+def test_merged_shards_and_a_run_read_back_have_the_mean_that_agreement_reports(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(project, labels(18), "rag_judge_max_bias = 0.2")
+    shards = [project.run("--rag-shard", f"{at}/2", json_path=f"shard{at}.json") for at in (1, 2)]
+    assert {gate["status"] for shard in shards for gate in shard.results["gates"]} == {"skipped"}
+    monkeypatch.chdir(project.path)
+    assert main(["merge", "shard1.json", "shard2.json", "--out", "whole.json"]) == 1
+    gates = {gate["expr"]: gate for gate in json.loads((project.path / "whole.json").read_text())["gates"]}
+    assert gates[f"{PEOPLE} >= 0.2"]["value"] == pytest.approx(corrected(18).value)
+    assert gates[f"{RATE} >= 0.2"]["status"] == "failed"
+    capsys.readouterr()
+    assert main(["agreement", "labels.jsonl", "whole.json", "--metric", RATE, "--json"]) == 0
+    (mean,) = json.loads(capsys.readouterr().out)["means"]
+    assert mean["value"] == gates[f"{PEOPLE} >= 0.2"]["value"]
+    assert main(["show", "whole.json"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"biased judge: {RATE} of rag_system is 0.67 where people say 0.33 on 18 labels" in said
 
 
 def test_too_few_labels_leave_the_corrected_mean_unscored(project: Project) -> None:

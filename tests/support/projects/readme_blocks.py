@@ -28,7 +28,7 @@ _FENCE = re.compile(r"^(?P<fence>`{3,})(?P<language>[\w.+-]*)\s*$")
 _MARK = re.compile(r"^<!-- test: (?P<names>[\w-]+(?:, [\w-]+)*)(?: as (?P<file>[\w./-]+))? -->$")
 _PRINTS = re.compile(r"^<!-- prints: (?P<command>[\w-]+(?: \S+)*) -->$")
 _STORY = re.compile(r"^<!-- story: (?P<name>[\w-]+)(?: as (?P<file>[\w./-]+))? -->$")
-_DATASET = re.compile(r"""["'](?:jsonl|rgb):(?P<path>[^"']+)["']""")
+_DATASET = re.compile(r"""["'](?:jsonl|labelled|rgb):(?P<path>[^"']+)["']""")
 
 
 @dataclass(frozen=True, slots=True)

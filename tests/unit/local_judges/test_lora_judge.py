@@ -122,6 +122,7 @@ def test_an_adapter_is_trained_written_read_back_and_served(
         llm_reply(judge, ACCURACY_JUDGE)([{"role": "system", "content": "Hello"}, {"role": "user", "content": "you"}])
     is_refused(capsys, [*train, *labels, "--out", "judge"], "already exists; give --force to replace the judge")
     is_refused(capsys, [*train[:-2], *labels, "--out", "other"], "--kind llm needs a model")
+    is_refused(capsys, [*train[:-4], *train[-2:], *labels, "--out", "other"], "add --kind llm, or leave it out")
     is_refused(capsys, [*train[:-1], str(out), *labels, "--out", "other"], "cannot be loaded")
     is_refused(capsys, ["judge", "eval", "judge", "sheet.csv"], "of kind 'llm', wanted 'head'")
     adapter = out / "adapter_model.safetensors"

@@ -1,0 +1,138 @@
+"""How a run used its local judges: what they decided, what they passed on, and what is unlike their training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.people.labelled_answers import compared, matched, scored
+from pytest_rageval.datasets.labels import Label
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.model.stored import Amount, Bounds, Share
+from pytest_rageval.model.verdict import Verdict
+
+__all__ = ["MOST_UNLIKE", "Agreed", "LocalUse", "local_uses_of"]
+
+MOST_UNLIKE = 0.2
+"""Largest share of a run's answers that may be unlike the training data without a warning."""
+
+Count = Annotated[int, Bounds(0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Pairs of a person's label and a verdict.
+
+    Attributes:
+        n: number of pairs.
+        same: number of pairs with the same value.
+    """
+
+    n: Count = 0
+    same: Count = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LocalUse:
+    """How a run used the local judge of one metric.
+
+    Attributes:
+        metric: the metric.
+        decided: answers that the local judge decided.
+        escalated: answers that it passed on to a model.
+        no_label: answers without a verdict because a feature was not finite.
+        escalate: the confidence from which it decided; None if it passes nothing on.
+        local: its verdicts and people's labels.
+        model: the model's verdicts on what it passed on, and people's labels.
+        cost_usd: price of the calls for what it passed on, in US dollars; None if unknown.
+        unlike: share of its answers that are unlike its training data.
+        unlike_by_system: the same by system.
+    """
+
+    metric: str
+    decided: Count
+    escalated: Count
+    no_label: Count
+    escalate: Share | None
+    local: Agreed
+    model: Agreed
+    cost_usd: Amount | None
+    unlike: Share
+    unlike_by_system: Mapping[str, Share] = field(default_factory=dict)
+
+
+def local_uses_of(
+    metrics: Mapping[str, MetricInfo], labels: Sequence[Label], outcomes: Sequence[Outcome]
+) -> list[LocalUse]:
+    """Return how a run used each local judge; empty without one.
+
+    Args:
+        metrics: the metrics of the run.
+        labels: people's labels; empty if there are none.
+        outcomes: the outcomes of the run.
+    """
+    uses = []
+    for name, info in metrics.items():
+        if info.judge in ("", name) or info.judge not in metrics:  # one row a judge
+            judged = list(_judged(name, outcomes))
+            if judged:
+                uses.append(_use(name, info.escalate, judged, *_agreed(name, labels, outcomes)))
+    return uses
+
+
+def _judged(metric: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, Verdict]]:
+    """Yield system and verdict of the answers that a local judge read."""
+    for outcome in outcomes:
+        verdict = _verdict(outcome, metric)
+        if verdict is not None:
+            yield outcome.system, verdict
+
+
+def _verdict(outcome: Outcome, metric: str) -> Verdict | None:
+    score = outcome.scores.get(metric)
+    verdict = None if score is None else score.verdict
+    return verdict if verdict is not None and (verdict.by == "local" or verdict.confidence is not None) else None
+
+
+def _use(
+    metric: str, escalate: float | None, judged: Sequence[tuple[str, Verdict]], local: Agreed, model: Agreed
+) -> LocalUse:
+    passed_on = [verdict for _, verdict in judged if verdict.by != "local"]
+    own = [verdict for _, verdict in judged if verdict.by == "local"]
+    costs = [verdict.cost_usd for verdict in passed_on]
+    known = [cost for cost in costs if cost is not None]
+    by_system: dict[str, list[bool]] = {}
+    for system, verdict in judged:
+        by_system.setdefault(system, []).append(verdict.unlike)
+    return LocalUse(
+        metric=metric,
+        decided=sum(verdict.label is not None for verdict in own),
+        escalated=len(passed_on),
+        no_label=sum(verdict.label is None for verdict in own),
+        escalate=escalate,
+        local=local,
+        model=model,
+        cost_usd=sum(known) if len(known) == len(costs) else None,
+        unlike=sum(verdict.unlike for _, verdict in judged) / len(judged),
+        unlike_by_system={system: sum(flags) / len(flags) for system, flags in by_system.items()},
+    )
+
+
+def _agreed(metric: str, labels: Sequence[Label], outcomes: Sequence[Outcome]) -> tuple[Agreed, Agreed]:
+    """Return how people's labels agree with the local judge, and with the model that it asks."""
+    if not labels:
+        return Agreed(), Agreed()
+    both, _ = scored(metric, matched(labels, outcomes).answers)
+    verdicts = [_verdict(each.outcome, metric) for each in both]
+    sides = []
+    for local in (True, False):
+        own = [
+            each
+            for each, verdict in zip(both, verdicts, strict=True)
+            if verdict is not None and (verdict.by == "local") is local
+        ]
+        pairs = [value == rating.judged for rating in compared(own).ratings for value in rating.people] if own else []
+        sides.append(Agreed(len(pairs), sum(pairs)))
+    return sides[0], sides[1]

@@ -1,0 +1,52 @@
+"""Measure the judges of a run by people's labels, and score its answers by them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_rageval.analysis.people.bias import JudgeBias, biases_of
+from pytest_rageval.analysis.people.labelled_scores import with_labels
+from pytest_rageval.analysis.people.local_use import LocalUse, local_uses_of
+from pytest_rageval.analysis.people.trust import Trust, trusts_of, withheld
+from pytest_rageval.analysis.variants import originals
+from pytest_rageval.model.outcome import Outcome
+from pytest_rageval.report.run.plan import Plan
+
+__all__ = ["WeighedJudges", "weighed_judges"]
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedJudges:
+    """The judges of a run against people.
+
+    Attributes:
+        outcomes: the outcomes, with values of ``people:METRIC``, without scores of judges that people disagree with.
+        trusts: agreement of judges with people, for judges with a minimum.
+        biases: differences of judges from people, by system; empty without labels.
+        local_uses: what local judges decided and passed on.
+    """
+
+    outcomes: list[Outcome]
+    trusts: list[Trust]
+    biases: list[JudgeBias]
+    local_uses: list[LocalUse]
+
+
+def weighed_judges(plan: Plan, outcomes: Sequence[Outcome]) -> WeighedJudges:
+    """Return the judges of a run against people.
+
+    Args:
+        plan: the run's plan.
+        outcomes: all its outcomes, in data order.
+    """
+    mine, labels = originals(outcomes), plan.labels
+    judges = {name: info.judge for name, info in plan.metrics.items() if info.judge}
+    scored = {name for outcome in outcomes for name in outcome.scores}
+    in_use = dict.fromkeys(judge for name, judge in judges.items() if name in scored)
+    trusts = trusts_of(in_use, plan.least_kappas, labels, mine)
+    biases = biases_of(in_use, labels, mine, plan.apart, plan.max_bias) if labels else []
+    problems = {trust.judge: trust.problem for trust in trusts if trust.problem is not None}
+    labelled = {outcome.nodeid: outcome for outcome in with_labels(labels, mine, plan.apart)}
+    changed = [withheld(labelled.get(each.nodeid, each), judges, problems) for each in outcomes]
+    return WeighedJudges(changed, trusts, biases, local_uses_of(plan.metrics, labels, mine))
