@@ -15,7 +15,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["headers_of", "line_of", "read_toml", "toml_string"]
+__all__ = ["headers_of", "line_of", "parse_toml", "read_toml", "toml_string"]
 
 _AT_LINE = re.compile(r"at line (\d+)")
 
@@ -33,10 +33,16 @@ def read_toml(path: Path, shown: str) -> tuple[list[str], dict[str, Any]]:
     """
     try:
         raw = regular(path).read_bytes()
-        text = raw.decode("utf-8-sig")
-        return text.splitlines(), tomllib.loads(text)
     except OSError as error:
         raise DataError(shown, f"cannot be read: {error.strerror}") from None
+    return parse_toml(raw, shown)
+
+
+def parse_toml(raw: bytes, shown: str) -> tuple[list[str], dict[str, Any]]:
+    """Return the lines of a file's bytes and their content; raise `DataError` as `read_toml` does."""
+    try:
+        text = raw.decode("utf-8-sig")
+        return text.splitlines(), tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise DataError(

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from pytest_rageval.engine.tracebacks import cause_of
-from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, coded
+from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.hooks.chain_parts import ChainProject, open_project
+from pytest_rageval.hooks.chain_runs import ChainResult, previews_of, run_actions
 from pytest_rageval.hooks.collect.start import collected_of
 from pytest_rageval.hooks.project import in_project
-from pytest_rageval.llm.client.running_cases import running_case
-from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, RefusedCallError, Scope
-from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
 from pytest_rageval.model.plain import plain_text
-from pytest_rageval.sandbox.protocol import Ran
-from pytest_rageval.systems.chains.chain import Chain, Retrieve
+from pytest_rageval.systems.chains.chain import Chain
 from pytest_rageval.systems.chains.history import Output
 from pytest_rageval.systems.chains.part import action_named, chain_until
-from pytest_rageval.systems.chains.preview import Preview, preview
 from pytest_rageval.systems.chains.stored_outputs import read_outputs
-from pytest_rageval.systems.chains.system import build
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.language import detect_language
-from pytest_rageval.trace.collector import collecting
-from pytest_rageval.trace.completing import steps_before_error
 
-__all__ = ["ChainOrder", "ChainResult", "CheckedChain", "checked_chain", "run_in_project"]
+__all__ = ["ChainOrder", "CheckedChain", "checked_chain", "run_in_project"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,29 +64,6 @@ class CheckedChain:
     chain: Chain
     model: str
     lacks_corpus: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ChainResult:
-    """What came of a run.
-
-    Attributes:
-        chain: the actions that were to run.
-        model: as in `CheckedChain`.
-        case: the case with its gold answers; a question has none.
-        previews: what each action would be given, if nothing ran.
-        steps: what ran, in order.
-        answer: None if nothing ran, or the run failed.
-        error: why the run failed, or "".
-    """
-
-    chain: Chain
-    model: str
-    case: Case
-    previews: tuple[Preview, ...] = ()
-    steps: tuple[Step, ...] = ()
-    answer: Answer | None = None
-    error: str = ""
 
 
 def checked_chain(chain: str) -> CheckedChain:
@@ -160,8 +126,8 @@ def _run(order: ChainOrder, config: pytest.Config) -> ChainResult:
             outputs = {each.name: stored.get(each.name, Output()) for each in chain.actions[:-1]}
         result = ChainResult(chain, project.model, case)
         if order.prompts_only:
-            return replace(result, previews=tuple(_previews(project, chain, case)))
-        return _played(project, result, outputs)
+            return replace(result, previews=tuple(previews_of(project, chain, case)))
+        return run_actions(project, result, outputs)
 
 
 def _case(order: ChainOrder, project: ChainProject) -> Case:
@@ -177,48 +143,3 @@ def _case(order: ChainOrder, project: ChainProject) -> Case:
     settings = parse_settings({"dataset": order.dataset}, "--dataset")
     ((_, case),) = expand(settings, [instances[order.case]], settings.seed or 0)
     return collected.reworded(case)
-
-
-def _previews(project: ChainProject, chain: Chain, case: Case) -> Iterator[Preview]:
-    def evaluate(code: str, values: Mapping[str, object]) -> Ran:
-        return project.sandbox(project.setup.where).run(code.strip(), values=values)
-
-    uses_supplied = project.options.uses_supplied
-    return preview(chain, case.query, evaluate, uses_supplied=uses_supplied)
-
-
-def _played(project: ChainProject, result: ChainResult, outputs: Mapping[str, Output]) -> ChainResult:
-    """Run the actions without an output, and add what came of it."""
-    chain, query, options = result.chain, result.case.query, project.options
-    runs = [action for action in chain.actions if action.name not in outputs]
-    is_supplied = options.uses_supplied and query.passages is not None
-    searches = any(isinstance(each, Retrieve) and not each.retriever for each in runs) and not is_supplied
-    parts = project.parts(runs, result.case.facets.get("environment", ""), searches=searches)
-    system = replace(build(parts, replace(options, chain=chain)), outputs=outputs)
-    answer, error, meter = None, "", Meter()
-    with _scope(project, result.case, meter), collecting() as collector, running_case():
-        try:
-            answer = project.loop.run(system(query))
-        except RagEvalError as fault:
-            error = coded(fault)
-        except RefusedCallError as refusal:
-            error = coded(refusal.error)
-        except Exception as fault:  # from a user's tool or retriever
-            error = cause_of(fault)
-    if meter.refused is not None:  # an answer in spite of that is none
-        answer, error = None, coded(meter.refused)
-    return replace(result, steps=steps_before_error(collector), answer=answer, error=error)
-
-
-@contextmanager
-def _scope(project: ChainProject, case: Case, meter: Meter) -> Iterator[None]:
-    """Record the calls as those of the case in a test."""
-    scope = SCOPE.set(Scope(meter, cassettes=project.collected.models.cassettes))
-    ids = CASE_IDS.set((case.id, case.instance.id))
-    environment = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
-    try:
-        yield
-    finally:
-        CASE_ENVIRONMENT.reset(environment)
-        CASE_IDS.reset(ids)
-        SCOPE.reset(scope)

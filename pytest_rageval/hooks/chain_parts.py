@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_rageval.systems.chains.chain import Action
     from pytest_rageval.systems.chains.system import ChainOptions
 
-__all__ = ["ChainProject", "open_project"]
+__all__ = ["ChainProject", "chain_project", "open_project"]
 
 WHERE = "rageval chain"
 HEAD = "chain:"
@@ -97,10 +97,15 @@ class ChainProject:
         check_tools(self.needs, environment)
         return declared
 
-    def close(self) -> list[str]:
-        """End the processes and connections; return warnings."""
+    def end_sandbox(self) -> None:
+        """End the processes of the sandbox."""
         if self._sandbox is not None:
             self._sandbox.close()
+            self._sandbox = None
+
+    def close(self) -> list[str]:
+        """End the processes and connections; return warnings."""
+        self.end_sandbox()
         self.loop.close(self.collected.models.close)
         self.collected.close()
         return self.collected.faults
@@ -122,11 +127,25 @@ class ChainProject:
 
 @contextmanager
 def open_project(collected: Collected, chain: str) -> Iterator[ChainProject]:
+    """Yield a chain in a project that ends with it; see `chain_project`."""
+    project = chain_project(collected, chain, LoopThread())
+    collected.models.loop = project.loop
+    try:
+        yield project
+    finally:
+        project.close()
+
+
+def chain_project(
+    collected: Collected, chain: str, loop: LoopThread, edit: Callable[[ChainOptions], ChainOptions] | None = None
+) -> ChainProject:
     """Read a chain and check it against the settings of its project.
 
     Args:
         collected: the project.
         chain: an alias of ``rag_systems``, a file or a shipped chain; the latter may have ``@MODEL``.
+        loop: the event loop of its calls.
+        edit: replaces the chain of the file by an edited one; None changes nothing.
 
     Raises:
         RagEvalError: the chain or a setting is invalid.
@@ -137,15 +156,11 @@ def open_project(collected: Collected, chain: str) -> Iterator[ChainProject]:
         raise SettingError(f"{WHERE}: {short_repr(chain)} is no chain; name a file, or a shipped chain")
     setup = _setup(collected, named)
     options: ChainOptions = workflow.read(setup)
+    options = options if edit is None else edit(options)
     needs = Needs() if workflow.needs is None else workflow.needs(options)
     check_needs(collected, replace(needs, models=(*needs.models, *filter(None, [named.model]))))
     model = named.model or collected.options.model.name or EMBEDDED
-    project = ChainProject(collected, LoopThread(), setup, options, needs, model if needs.asks else "")
-    collected.models.loop = project.loop
-    try:
-        yield project
-    finally:
-        project.close()
+    return ChainProject(collected, loop, setup, options, needs, model if needs.asks else "")
 
 
 def _named(collected: Collected, chain: str) -> SystemName:

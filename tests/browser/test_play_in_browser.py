@@ -8,18 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.browser.opened_pages import violations
-from support.projects.play_project import PlayPage, play_project, run_tests
+from support.projects.play_project import FILES, PlayPage, play_project, run_tests
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Opener = Callable[..., "Page"]
 
+CHAIN = """\
+[[action]]
+name = "found"
+do = "retrieve"
+query = "{question}"
+k = 1
+
+[[action]]
+name = "reply"
+do = "generate"
+prompt = "{found} {question}"
+"""
+
 
 @pytest.fixture(scope="module")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayPage]:
     """Return a running page over a project with a stored run."""
-    project = play_project(tmp_path_factory.mktemp("town"))
+    systems = FILES["pyproject.toml"].replace('"steps:', '"ours: chain:ours.toml", "steps:')
+    project = play_project(tmp_path_factory.mktemp("town"), **{"ours.toml": CHAIN, "pyproject.toml": systems})
     run_tests(project)
     with PlayPage(project) as page:
         page.wait()
@@ -175,6 +189,27 @@ def test_a_case_is_saved_with_marked_evidence_and_its_testbed(opened: Opener, pl
     assert page.locator("#evidence q").count() == 1
 
 
+def test_an_action_of_a_chain_is_edited_run_and_saved(opened: Opener, play: PlayPage) -> None:
+    page = opened("chain?chain=ours")
+    page.locator("#chain-question").fill("When does the museum open?")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Run all").click()
+    assert "9:00" in page.locator("[data-action=reply] .answer").inner_text()
+    page.get_by_label("k", exact=True).fill("2")
+    page.get_by_label("k", exact=True).blur()
+    page.locator("[data-action=reply].stale").wait_for()
+    page.locator("[data-action=reply]").get_by_role("button", name="Show prompt").click()
+    assert "The museum opens" in page.locator("[data-action=reply] .shown pre").inner_text()
+    with page.expect_navigation():
+        page.locator("[data-action=found]").get_by_role("button", name="Run this action").click()
+    assert page.locator("[data-action=found] li.passage").count() == 2
+    assert "older than a change" in page.locator("[data-action=reply]").inner_text()
+    page.get_by_role("button", name="Show what will be saved").click()
+    page.get_by_role("button", name="Save chain").click()
+    page.get_by_text("Written: ").wait_for()
+    assert (play.project / "ours.toml").read_text().endswith(CHAIN.replace("k = 1", "k = 2"))
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing(opened: Opener, play: PlayPage, scheme: str) -> None:
     play.ask(question="Who?", system="loud")
@@ -185,7 +220,7 @@ def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing(opened: Opener, play
     page.locator("#passages .on").first.uncheck()
     ask(page, "Ask again with these")
     first = min(path.name for path in (play.project / ".rageval" / "runs").iterdir() if path.is_dir())
-    for path in ("", "run", f"run?run={first}&case=castle"):
+    for path in ("", "run", f"run?run={first}&case=castle", "chain?chain=ours"):
         page.goto(play.base + path)
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         assert violations(page) == [], path

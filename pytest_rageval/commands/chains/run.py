@@ -8,7 +8,8 @@ from pytest_rageval.commands.chains.gold_marks import GoldMarks
 from pytest_rageval.commands.chains.step_texts import block, prompt_blocks, step_lines
 from pytest_rageval.commands.paging import terminal_colours
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.hooks.chain_command import ChainOrder, ChainResult, run_in_project
+from pytest_rageval.hooks.chain_command import ChainOrder, run_in_project
+from pytest_rageval.hooks.chain_runs import ChainResult
 from pytest_rageval.llm.secrets import redact
 from pytest_rageval.model.answer import Step
 from pytest_rageval.model.case import Instance

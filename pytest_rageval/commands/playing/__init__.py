@@ -56,5 +56,7 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _opens(arguments: argparse.Namespace) -> str:
     """Return the path of the page that the arguments name, without the slash before it."""
+    if arguments.chain is not None and arguments.case is None and arguments.run is None:
+        return f"chain?{urlencode({'chain': arguments.chain})}"
     query = {name: value for name in ("run", "case") if (value := getattr(arguments, name)) is not None}
     return f"{'run' if 'run' in query else ''}?{urlencode(query)}" if query else ""

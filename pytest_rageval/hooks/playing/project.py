@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
 
 from pytest_rageval.engine.live_answer import LiveAnswer
+from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.hooks.chain_runs import ChainResult
 from pytest_rageval.hooks.collect.keys import ASKS, COLLECTED, ENTRY
 from pytest_rageval.hooks.collect.responders import named_responder
 from pytest_rageval.hooks.collect.session import Collected
 from pytest_rageval.hooks.collect.testbed import Entry, Responder
 from pytest_rageval.hooks.config.fixture_overrides import set_up_for
 from pytest_rageval.hooks.playing.case_list import CaseList, FoundCase
+from pytest_rageval.hooks.playing.chain_actions import ActionOrder, ChainText, chain_text, run_action
 from pytest_rageval.hooks.playing.orders import AskOrder, PlayOrder
 from pytest_rageval.hooks.playing.pytest_thread import PytestThread
 from pytest_rageval.hooks.playing.saved_files import PREFIX, SavedFiles
@@ -27,6 +30,8 @@ from pytest_rageval.model.case import Case, Instance, Query
 from pytest_rageval.model.facets import own_labels
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.ranking import Ranking
+from pytest_rageval.systems.chains.chain_edits import ChainEdit
+from pytest_rageval.systems.chains.named import shipped_chains
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.settings import parse_settings
 from pytest_rageval.text.language import detect_language
@@ -82,6 +87,14 @@ class PlayProject:
         """The names of the systems: those of the tests or of the options first, then the aliases of the ini."""
         aliases = () if self._collected is None else self._collected.options.named_systems
         return tuple(dict.fromkeys((*self._responders, *aliases)))
+
+    @property
+    def chains(self) -> tuple[str, ...]:
+        """The names of the chains: that of the command first, then aliases of the ini, then the built-in ones."""
+        aliases = {} if self._collected is None else self._collected.options.named_systems
+        own = [name for name, named in aliases.items() if named.system.startswith("chain:")]
+        first = () if self.order.chain is None else (self.order.chain,)
+        return tuple(dict.fromkeys((*first, *own, *shipped_chains())))
 
     @property
     def n_cases(self) -> int:
@@ -168,6 +181,26 @@ class PlayProject:
 
         return self._pytest.do(job)
 
+    def chain(self, chain: str, edits: Sequence[ChainEdit]) -> Future[ChainText]:
+        """Read a chain, with edits that its file does not have, and check it against the project."""
+        return self._pytest.do(lambda session: chain_text(*_session_parts(session), chain, edits))
+
+    def act(
+        self, order: ActionOrder, asked: AskOrder, stop: threading.Event, watch: Callable[[Event], object]
+    ) -> Future[ChainResult]:
+        """Run one action of a chain for a question or a case, or show what it is given.
+
+        Raises:
+            RagEvalError: the case is unknown, or the project is still read.
+        """
+        case = self._asked(asked)[2]
+
+        def job(session: pytest.Session) -> ChainResult:
+            collected, loop = _session_parts(session)
+            return run_action(collected, loop, order, case, stop, watch)
+
+        return self._pytest.do(job)
+
     def shrink(self, case: str) -> Future[Shrunk | str]:
         """Search the smallest context with which a case misses, with the system of its test, as `rageval shrink` does.
 
@@ -234,6 +267,10 @@ class PlayProject:
             collected.named.load([responder.kind], collected.catalog.systems, collected.options.named_systems)
             self._responders[name] = responder
         return self._responders[name]
+
+
+def _session_parts(session: pytest.Session) -> tuple[Collected, LoopThread]:
+    return session.config.stash[COLLECTED], answering_of(session).live.loop
 
 
 def _plain_case(collected: Collected, instance: Instance) -> Case:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pytest_rageval.model.ranking import Ranking
 
 __all__ = ["CANCELLED", "LiveAsking", "wait_for"]
+
+T = TypeVar("T")
 
 CANCELLED = "cancelled"
 """The error kind of a request that was stopped."""
@@ -63,7 +65,7 @@ class LiveAsking:
         self._desks = desks
         self._runner = runner
         self._evidence = evidence
-        self._loop = loop
+        self.loop = loop
 
     def ask(
         self,
@@ -92,7 +94,7 @@ class LiveAsking:
         if isinstance(desk, CaseError):
             asked = Asked(error=desk)
         else:
-            running = self._loop.start(partial(_watched, desk, task, meter, watch))
+            running = self.loop.start(partial(_watched, desk, task, meter, watch))
             grace = 0.0 if getattr(desk.answerer, "waits", False) else PATIENCE_S
             try:
                 asked = asked_or_error(lambda: wait_for(running, stop, grace), task)
@@ -113,7 +115,7 @@ class LiveAsking:
         retriever = self._desks.retriever(request)
         if retriever is None:
             raise no_passages()
-        return self._loop.run(AsyncSearch(retriever).find(query, k)).ranking
+        return self.loop.run(AsyncSearch(retriever).find(query, k)).ranking
 
 
 async def _watched(desk: Desk, task: Task, meter: Meter, watch: Callable[[Event], object]) -> Asked:
@@ -121,7 +123,7 @@ async def _watched(desk: Desk, task: Task, meter: Meter, watch: Callable[[Event]
     return await desk.ask_ahead(task, meter)
 
 
-def wait_for(running: Running[Asked], stop: threading.Event, grace: float) -> Asked:
+def wait_for(running: Running[T], stop: threading.Event, grace: float) -> T:
     """Return the result of a request; after ``stop``, cancel it once ``grace`` seconds are over.
 
     Raises:
@@ -142,7 +144,7 @@ def wait_for(running: Running[Asked], stop: threading.Event, grace: float) -> As
     raise CaseError(CANCELLED, f"stopped after {PATIENCE_S:g} s; a sync system cannot be ended, and still runs")
 
 
-def _ends(running: Running[Asked], seconds: float) -> bool:
+def _ends(running: Running[T], seconds: float) -> bool:
     """Return whether a request ends within some seconds."""
     end = time.monotonic() + seconds
     while not running.done and time.monotonic() < end:

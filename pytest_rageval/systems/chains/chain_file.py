@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pytest_rageval.errors import DataError, UnknownNameError, short_repr
 from pytest_rageval.systems.chains.action_tables import TableReader
 from pytest_rageval.systems.chains.chain import Action, Chain, Retrieve, RetrieverSource, sources_of
 from pytest_rageval.systems.chains.references import VARIABLES, check_passage, check_references
 from pytest_rageval.systems.chains.template import Template, parse_template
-from pytest_rageval.toml_files import headers_of, line_of, read_toml
+from pytest_rageval.toml_files import headers_of, line_of, parse_toml, read_toml
 
-__all__ = ["read_chain"]
+__all__ = ["chain_of", "read_chain"]
 
 _TABLES = ("action", "output", "retrievers")
 
@@ -29,7 +30,15 @@ def read_chain(path: Path, shown: str) -> Chain:
         DataError: the file cannot be read or is no TOML, a value is invalid, or an action uses what it cannot.
         UnknownNameError: a key, a kind of action, a variable or a filter is unknown.
     """
-    lines, values = read_toml(path, shown)
+    return _chain(*read_toml(path, shown), shown)
+
+
+def chain_of(raw: bytes, shown: str) -> Chain:
+    """Return the chain of a file's bytes; raise as `read_chain` does."""
+    return _chain(*parse_toml(raw, shown), shown)
+
+
+def _chain(lines: list[str], values: Mapping[str, Any], shown: str) -> Chain:
     for key in values:
         if key not in _TABLES:
             raise UnknownNameError("key", key, _TABLES, f"{shown}:{line_of(lines, key, 0, '')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from pytest_rageval.model.case import Query
@@ -19,6 +20,8 @@ from pytest_rageval.systems.chains.template import Template, Variable
 from pytest_rageval.systems.chains.values import as_scored, passages_value, value_text
 
 __all__ = ["Evaluate", "Preview", "preview"]
+
+NO_OUTPUTS: Mapping[str, Output] = MappingProxyType({})
 
 Evaluate = Callable[[str, Mapping[str, Any]], Ran]
 """Runs an expression with its values in the sandbox."""
@@ -37,7 +40,14 @@ class Preview:
     texts: tuple[tuple[str, str], ...]
 
 
-def preview(chain: Chain, query: Query, evaluate: Evaluate, *, uses_supplied: bool = True) -> Iterator[Preview]:
+def preview(
+    chain: Chain,
+    query: Query,
+    evaluate: Evaluate,
+    *,
+    uses_supplied: bool = True,
+    outputs: Mapping[str, Output] = NO_OUTPUTS,
+) -> Iterator[Preview]:
     """Yield each action with its texts filled in as far as nothing has to be asked.
 
     A variable that is not known yet is shown as ``<reply>`` or ``<found.titles[0]>``, without its filters. Expressions
@@ -48,13 +58,16 @@ def preview(chain: Chain, query: Query, evaluate: Evaluate, *, uses_supplied: bo
         query: the case's query.
         evaluate: runs an expression.
         uses_supplied: whether supplied passages stand for what a search finds; then its output is known.
+        outputs: action -> its output, where it is known already.
     """
     filled = _Filled(query, evaluate)
     for action in chain.actions:
         texts, complete = filled.texts(action)
         yield Preview(action, tuple(texts))
         text = "\n\n".join(each for _, each in texts)
-        if isinstance(action, Retrieve) and uses_supplied and query.passages is not None:
+        if action.name in outputs:
+            filled.know(action.name, outputs[action.name])
+        elif isinstance(action, Retrieve) and uses_supplied and query.passages is not None:
             passages = tuple(map(as_scored, query.passages))
             filled.know(action.name, Output(text, passages_value(action, passages), passages))
         elif complete and isinstance(action, Fill | Compute):

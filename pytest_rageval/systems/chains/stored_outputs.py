@@ -16,7 +16,7 @@ from pytest_rageval.systems.chains.history import Output
 from pytest_rageval.systems.chains.references import OUTPUTS
 from pytest_rageval.systems.chains.values import passages_value
 
-__all__ = ["read_outputs"]
+__all__ = ["outputs_of", "read_outputs"]
 
 _PASSAGES = "a list of passages, each an object with id and text"
 _KEYS = ("prompt", "text", "passages")
@@ -32,14 +32,23 @@ def read_outputs(path: Path, chain: Chain, action: Action) -> dict[str, Output]:
         DataError: the file or a value is invalid, or an output that the action reads is missing.
         UnknownNameError: a key is no earlier action.
     """
-    where, values = shown_path(path), read_object(path)
+    return outputs_of(read_object(path), shown_path(path), chain, action)
+
+
+def outputs_of(
+    values: Mapping[str, object], where: str, chain: Chain, action: Action, *, whole: bool = True
+) -> dict[str, Output]:
+    """Return the outputs that an object has for an action; see `read_outputs`.
+
+    Without ``whole``, outputs that the action reads may be missing.
+    """
     earlier = {each.name: each for each in chain.actions[: chain.actions.index(action)]}
     for name in values:
         if name not in earlier:
             raise UnknownNameError(f"action before {action.name}", name, earlier, where)
-    for name in _read_by(action, earlier):
+    for name in _read_by(action, earlier) if whole else ():
         if name not in values:
-            raise DataError(where, f"the action {action.name} reads {name}, which the file does not have; add it")
+            raise DataError(where, f"the action {action.name} reads {name}, which is not among the outputs; add it")
     fields = Fields(where, values)
     return {name: _output(fields, name, each) for name, each in earlier.items() if name in values}
 

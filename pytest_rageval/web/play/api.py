@@ -19,6 +19,7 @@ from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
 from pytest_rageval.threads import Threads
 from pytest_rageval.web.play.ask_requests import ask_order
 from pytest_rageval.web.play.board import Board, Question
+from pytest_rageval.web.play.chain_api import ChainApi
 from pytest_rageval.web.play.code_changes import CodeChanges
 from pytest_rageval.web.play.save_api import SaveApi
 from pytest_rageval.web.requests import json_of
@@ -49,7 +50,9 @@ class Api:
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
+        chains = ChainApi(self._board)
         return [
+            *chains.routes(),
             Route("/api/state", self.state),
             Route("/api/ask", self.ask, methods=["POST"]),
             Route("/api/ask/{number}", self.cancel, methods=["DELETE"]),
@@ -57,7 +60,7 @@ class Api:
             Route("/api/draft", self.draft, methods=["PUT"]),
             Route("/api/search", self.search, methods=["POST"]),
             Route("/api/shrink", self.shrink, methods=["POST"]),
-            Route("/api/save", SaveApi(self._board).save, methods=["POST"]),
+            Route("/api/save", SaveApi(self._board, chains).save, methods=["POST"]),
         ]
 
     def state(self, _: Request) -> Response:

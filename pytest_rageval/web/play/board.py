@@ -25,6 +25,7 @@ from pytest_rageval.model.plain import plain_json
 from pytest_rageval.trace.collector import Event
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 from pytest_rageval.web.files import FileChangedError
+from pytest_rageval.web.play.chain_desk import ChainDesk
 from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after
 from pytest_rageval.web.play.event_log import EventLog
 from pytest_rageval.web.play.played import Played, compared, played
@@ -93,12 +94,13 @@ class Board:
     Attributes:
         draft: the desk.
         answers: the last answers, oldest first.
+        chains: chain -> what is edited of it.
         spent: the model calls of all questions since the server started.
     """
 
     def __init__(self, project: PlayProject, file: StateFile) -> None:
         self.project = project
-        self.draft, self.answers = file.read()
+        self.draft, self.answers, self.chains = file.read()
         self.spent = Calls()
         self._file = file
         self._lock = threading.RLock()
@@ -138,8 +140,21 @@ class Board:
             if version is not None and version != self.draft.version:
                 raise FileChangedError("the page", "it was changed in another tab; reload it")
             self.draft = change(self.draft)
-            self._file.write(self.draft, self.answers)
+            self._file.write(self.draft, self.answers, self.chains)
             return self.draft
+
+    def put_chain(self, name: str, change: Callable[[ChainDesk], ChainDesk]) -> ChainDesk:
+        """Change what is edited of a chain."""
+        with self._lock:
+            desk = change(self.chains.get(name, ChainDesk()))
+            self.chains = {**self.chains, name: desk}
+            self._file.write(self.draft, self.answers, self.chains)
+            return desk
+
+    def count(self, calls: Calls) -> None:
+        """Add model calls to those of the page."""
+        with self._lock:
+            self.spent += calls
 
     def ask(self, order: AskOrder, *, edited: bool = False, before: str = "") -> Question:
         """Begin to ask a question.
@@ -190,7 +205,7 @@ class Board:
             self.answers = [*self.answers, came][-MOST:]
             self.draft = draft_after(self.draft, came)
             try:
-                self._file.write(self.draft, self.answers)
+                self._file.write(self.draft, self.answers, self.chains)
             except RagEvalError as error:
                 question.log.add("note", {"ask": question.id, "note": coded(error)})
         for name, data in _events(question, live):

@@ -14,6 +14,7 @@ from pytest_rageval.generation.saving.record import gold_of_text, passage_record
 from pytest_rageval.hooks.playing.saved_files import NEW, SavedFiles
 from pytest_rageval.threads import Threads
 from pytest_rageval.web.play.board import Board
+from pytest_rageval.web.play.chain_api import ChainApi
 from pytest_rageval.web.play.saving import SavedCase, planned_case, write_case
 from pytest_rageval.web.requests import json_of
 
@@ -28,10 +29,12 @@ class SaveApi:
 
     Args:
         board: the desk and the answers.
+        chains: saves chains.
     """
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: Board, chains: ChainApi) -> None:
         self._board = board
+        self._chains = chains
         self._threads = Threads()
 
     async def save(self, request: Request) -> Response:
@@ -41,9 +44,12 @@ class SaveApi:
         ``record`` saves what is on the desk. ``answer`` is the number of the answer whose recordings are kept.
         """
         fields = Fields(WHERE, await json_of(request)).without_nulls()
+        kind = fields.string("kind", "record")
+        if kind == "chain":
+            return JSONResponse(await self._chains.save(fields))
         fields.only(KEYS)
-        if fields.string("kind", "record") != "record":
-            raise fields.error("kind", "record")
+        if kind != "record":
+            raise fields.error("kind", "record or chain")
         saved = await self._threads.run(partial(self._planned, fields))
         if fields.flag("preview") is not False:
             return JSONResponse(saved.plain())

@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
+from pytest_rageval.web.play.chain_page import ChainPage
 from pytest_rageval.web.play.code_changes import CodeChanges
 from pytest_rageval.web.play.pages import PlayPages
 from pytest_rageval.web.play.state_file import StateFile
@@ -34,5 +35,5 @@ def play_site(project: PlayProject, folder: Path, opens: str = "") -> Site:
     board = Board(project, StateFile(folder / ".rageval" / "play" / name))
     api = Api(board, CodeChanges(folder))
     pages = PlayPages(board, StoredCases(folder), api)
-    routes = [*pages.routes(), *api.routes()]
+    routes = [*pages.routes(), *ChainPage(board, pages).routes(), *api.routes()]
     return Site("play", folder, routes, __package__, subject.strip(), LARGEST_REQUEST, opens)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_rageval.errors import SettingError
@@ -12,6 +12,7 @@ from pytest_rageval.folders import make_ignored, regular, whole_files
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.model.stored_json import parse_json
+from pytest_rageval.web.play.chain_desk import ChainDesk
 from pytest_rageval.web.play.draft import Draft
 from pytest_rageval.web.play.played import Played
 
@@ -33,18 +34,19 @@ class StateFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> tuple[Draft, list[Played]]:
-        """Return the desk and the answers, oldest first; an empty desk if the file is missing or malformed.
+    def read(self) -> tuple[Draft, list[Played], dict[str, ChainDesk]]:
+        """Return the desk, the answers, oldest first, and the edited chains; nothing if the file is malformed.
 
         The file holds nothing that a person cannot ask again, so a malformed one is no reason not to start.
         """
         try:
             value = parse_json(regular(self.path).read_text(encoding="utf-8"))
-            return decoder(Draft)(value["draft"]), [decoder(Played)(each) for each in value["answers"]]
+            chains = {name: decoder(ChainDesk)(each) for name, each in value["chains"].items()}
+            return decoder(Draft)(value["draft"]), [decoder(Played)(each) for each in value["answers"]], chains
         except (OSError, *MALFORMED):
-            return Draft(), []
+            return Draft(), [], {}
 
-    def write(self, draft: Draft, answers: Sequence[Played]) -> None:
+    def write(self, draft: Draft, answers: Sequence[Played], chains: Mapping[str, ChainDesk]) -> None:
         """Write the file; a kill leaves the old one or the new one.
 
         Raises:
@@ -52,7 +54,9 @@ class StateFile:
         """
         texts = (_text(encoder(Played)(each)) for each in answers)
         stored = [text for text in texts if len(text) <= LARGEST]
-        content = f'{{"draft": {_text(encoder(Draft)(draft))},\n"answers": [{f",{os.linesep}".join(stored)}]}}\n'
+        edited = _text({name: encoder(ChainDesk)(each) for name, each in chains.items()})
+        desk = _text(encoder(Draft)(draft))
+        content = f'{{"draft": {desk},\n"chains": {edited},\n"answers": [{", ".join(stored)}]}}\n'
         try:
             make_ignored(self.path.parent.parent)
             self.path.parent.mkdir(exist_ok=True)

@@ -331,7 +331,7 @@ def test_an_empty_question_is_refused(chains: Project) -> None:
 @pytest.mark.parametrize(
     ("outputs", "problem"),
     [
-        ({}, "the action reply reads found, which the file does not have; add it"),
+        ({}, "the action reply reads found, which is not among the outputs; add it"),
         ({"found": 3}, "found: found 3, wanted a text, a list of passages"),
         ({"found": [{"title": "A"}]}, "found.passages[0].id is missing"),
         ({"found": {"passage": []}}, "unknown key 'passage' in found; did you mean 'passages'?"),

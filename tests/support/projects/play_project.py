@@ -15,7 +15,7 @@ import httpx
 
 from support.servers.page_process import PLAY, PageProcess
 
-__all__ = ["PlayPage", "events_of", "play_project", "run_tests"]
+__all__ = ["FILES", "PlayPage", "events_of", "play_project", "run_tests"]
 
 ROOT = Path(__file__).parents[3]
 

@@ -57,7 +57,8 @@ class PageProcess:
         found = re.search(r"http://\S+", line)
         assert found, line + self.process.communicate()[1]
         self.url = found[0]
-        self.base, _, self.token = self.url.partition("?token=")
+        address = httpx.URL(self.url)
+        self.base, self.token = str(address.copy_with(path="/", query=None)), address.params["token"]
         self.origin = self.base.rstrip("/")
         self.port = httpx.URL(self.base).port or 0
         self.client = httpx.Client(base_url=self.base, headers={"Origin": self.origin}, timeout=10)

@@ -98,7 +98,6 @@ def test_what_is_edited_survives_a_kill_and_two_tabs_do_not_overwrite(tmp_path: 
     project = play_project(tmp_path)
     with PlayPage(project, "--case", "museum") as first:
         assert first.url.endswith("&case=museum")
-        first.base, first.token = first.url.split("?")[0], first.token.partition("&")[0]
         first.wait()
         assert "[museum]" in first.client.get("/", params={"case": "museum"}, follow_redirects=True).text
         version = first.client.get("/api/state").json()["version"]

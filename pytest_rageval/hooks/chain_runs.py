@@ -1,0 +1,126 @@
+"""Run the actions of a chain in its project for one case, all or one, and show what they would be given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pytest_rageval.engine.tracebacks import cause_of
+from pytest_rageval.errors import RagEvalError, coded
+from pytest_rageval.hooks.chain_parts import ChainProject
+from pytest_rageval.llm.client.running_cases import running_case
+from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, RefusedCallError, Scope
+from pytest_rageval.model.answer import Answer, Step
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Case
+from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
+from pytest_rageval.sandbox.protocol import Ran
+from pytest_rageval.systems.chains.chain import Chain, Retrieve
+from pytest_rageval.systems.chains.history import Output
+from pytest_rageval.systems.chains.preview import Preview, preview
+from pytest_rageval.systems.chains.system import build
+from pytest_rageval.trace.collector import collecting
+from pytest_rageval.trace.completing import steps_before_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_rageval.engine.loop import Running
+
+__all__ = ["NO_OUTPUTS", "ChainResult", "previews_of", "run_actions"]
+
+NO_OUTPUTS: Mapping[str, Output] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ChainResult:
+    """What came of a run.
+
+    Attributes:
+        chain: the actions that were to run.
+        model: as in `CheckedChain`.
+        case: the case with its gold answers; a question has none.
+        previews: what each action would be given, if nothing ran.
+        steps: what ran, in order.
+        answer: None if nothing ran, or the run failed.
+        error: why the run failed, or "".
+        calls: the model calls.
+        keys: the recordings that were read or written.
+    """
+
+    chain: Chain
+    model: str
+    case: Case
+    previews: tuple[Preview, ...] = ()
+    steps: tuple[Step, ...] = ()
+    answer: Answer | None = None
+    error: str = ""
+    calls: Calls = field(default_factory=Calls)
+    keys: tuple[str, ...] = ()
+
+
+def previews_of(
+    project: ChainProject, chain: Chain, case: Case, outputs: Mapping[str, Output] = NO_OUTPUTS
+) -> Iterator[Preview]:
+    """Yield what each action would be given, as far as nothing has to be asked and the outputs are known."""
+
+    def evaluate(code: str, values: Mapping[str, object]) -> Ran:
+        return project.sandbox(project.setup.where).run(code.strip(), values=values)
+
+    uses_supplied = project.options.uses_supplied
+    return preview(chain, case.query, evaluate, uses_supplied=uses_supplied, outputs=outputs)
+
+
+def run_actions(
+    project: ChainProject,
+    result: ChainResult,
+    outputs: Mapping[str, Output],
+    wait: Callable[[Running[Answer]], Answer] | None = None,
+) -> ChainResult:
+    """Run the actions without an output, and add what came of it.
+
+    Args:
+        project: the chain's project.
+        result: the chain and the case.
+        outputs: action -> its output.
+        wait: waits for the answer, and may stop it; None only waits.
+    """
+    chain, query, options = result.chain, result.case.query, project.options
+    runs = [action for action in chain.actions if action.name not in outputs]
+    is_supplied = options.uses_supplied and query.passages is not None
+    searches = any(isinstance(each, Retrieve) and not each.retriever for each in runs) and not is_supplied
+    parts = project.parts(runs, result.case.facets.get("environment", ""), searches=searches)
+    system = replace(build(parts, replace(options, chain=chain)), outputs=outputs)
+    answer, error, meter = None, "", Meter()
+    with _scope(project, result.case, meter), collecting() as collector, running_case():
+        try:
+            running = project.loop.start(lambda: system(query))
+            answer = running.result() if wait is None else wait(running)
+        except RagEvalError as fault:
+            error = coded(fault)
+        except RefusedCallError as refusal:
+            error = coded(refusal.error)
+        except Exception as fault:  # from a user's tool or retriever
+            error = cause_of(fault)
+    if meter.refused is not None:  # an answer in spite of that is none
+        answer, error = None, coded(meter.refused)
+    return replace(
+        result, steps=steps_before_error(collector), answer=answer, error=error, calls=meter.calls, keys=meter.keys
+    )
+
+
+@contextmanager
+def _scope(project: ChainProject, case: Case, meter: Meter) -> Iterator[None]:
+    """Record the calls as those of the case in a test."""
+    scope = SCOPE.set(Scope(meter, cassettes=project.collected.models.cassettes))
+    ids = CASE_IDS.set((case.id, case.instance.id))
+    environment = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
+    try:
+        yield
+    finally:
+        CASE_ENVIRONMENT.reset(environment)
+        CASE_IDS.reset(ids)
+        SCOPE.reset(scope)

@@ -1,0 +1,153 @@
+"""Change values of a chain's file by their position: comments, order and line ends stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_rageval.errors import DataError, UnknownNameError
+from pytest_rageval.toml_files import headers_of, parse_toml, toml_string
+
+__all__ = ["EDITED", "ChainEdit", "edited_chain"]
+
+EDITED = ("prompt", "prompt_python", "query", "query_python", "k", "model", "text", "expression")
+"""The keys of an action that can be changed; of an action with messages also ``content``."""
+
+_BY_HAND = "cannot be changed by position; change it in the file by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEdit:
+    """A new value.
+
+    Attributes:
+        action: the name of the action.
+        key: one of `EDITED`, or ``content`` of a message.
+        value: the value.
+        message: the number of the message from 0; None for a key of the action itself.
+    """
+
+    action: str
+    key: str
+    value: str | int
+    message: int | None = None
+
+
+def edited_chain(raw: bytes, edits: Iterable[ChainEdit], shown: str) -> bytes:
+    """Return a chain's file with new values, and everything else as it was.
+
+    A key that an action does not have yet is added below its ``do``.
+
+    Args:
+        raw: the file.
+        edits: at most one for each key of an action.
+        shown: the name of the file in messages.
+
+    Raises:
+        DataError: the file is no TOML, or a value cannot be found by position.
+        UnknownNameError: an action or a key is unknown.
+    """
+    for edit in edits:
+        raw = _edited(raw, edit, shown)
+    return raw
+
+
+def _edited(raw: bytes, edit: ChainEdit, shown: str) -> bytes:
+    lines, values = parse_toml(raw, shown)
+    wanted = _wanted(values, edit, shown)
+    if wanted == values:
+        return raw
+    text = raw.decode("utf-8-sig")
+    names = [str(each.get("name")) for each in values["action"]]
+    headers = headers_of(lines, "action")
+    if len(headers) != len(names):
+        raise DataError(shown, f"the action {edit.action} {_BY_HAND}")
+    start, end = _range(text, lines, headers, names.index(edit.action), edit.message)
+    place = _value_of(text, edit.key, start, end)
+    literal = _literal(edit.value, "\r\n" if "\r\n" in text else "\n")
+    if place is not None:
+        text = text[: place[0]] + literal + text[place[1] :]
+    else:
+        after = _value_of(text, "do", start, end)
+        if after is None:
+            raise DataError(shown, f"the action {edit.action} {_BY_HAND}")
+        at = text.find("\n", after[1])
+        line = f"{edit.key} = {literal}"
+        text = f"{text}\n{line}\n" if at < 0 else f"{text[: at + 1]}{line}{_ending(text, at)}{text[at + 1 :]}"
+    made = text.encode()
+    if parse_toml(made, shown)[1] != wanted:
+        raise DataError(shown, f"{edit.key} of the action {edit.action} {_BY_HAND}")
+    return (b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b"") + made
+
+
+def _wanted(values: dict[str, Any], edit: ChainEdit, shown: str) -> dict[str, Any]:
+    """Return the content of the file with the new value."""
+    wanted = deepcopy(values)
+    tables = wanted.get("action")
+    actions = {str(each.get("name")): each for each in tables} if isinstance(tables, list) else {}
+    if edit.action not in actions:
+        raise UnknownNameError("action", edit.action, actions, shown)
+    table = actions[edit.action]
+    if edit.message is not None:
+        messages = table.get("message")
+        if edit.key != "content" or not isinstance(messages, list) or not 0 <= edit.message < len(messages):
+            raise DataError(shown, f"the action {edit.action} has no message {edit.message} with the key {edit.key}")
+        table = messages[edit.message]
+    elif edit.key not in EDITED:
+        raise UnknownNameError("key", edit.key, EDITED, shown)
+    table[edit.key] = edit.value
+    return wanted
+
+
+def _range(text: str, lines: list[str], headers: Sequence[int], at: int, message: int | None) -> tuple[int, int]:
+    """Return where the table of an action, or of one of its messages, begins and ends in the text."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    last = headers[at + 1] if at + 1 < len(headers) else len(lines)
+    inner = [each for each in headers_of(lines, "action.message") if headers[at] < each < last]
+    if message is not None and message < len(inner):
+        following = inner[message + 1] if message + 1 < len(inner) else last
+        return starts[inner[message] + 1], starts[following]
+    return starts[headers[at] + 1], starts[inner[0] if inner else last]
+
+
+def _value_of(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return where the value of a key begins and ends; None if the table does not have it."""
+    head = re.compile(rf"""[ \t]*(?:{key}|"{key}"|'{key}')[ \t]*=[ \t]*""")
+    at = start
+    while at < end:
+        match = head.match(text, at)
+        first = _literal_end(text, match.end()) if match else None
+        if match is not None:
+            return match.end(), first or match.end()
+        other = re.compile(r"""[ \t]*[\w."'-]+[ \t]*=[ \t]*""").match(text, at)
+        at = _literal_end(text, other.end()) if other else at
+        newline = text.find("\n", at)
+        at = end if newline < 0 else newline + 1
+    return None
+
+
+def _literal_end(text: str, at: int) -> int:
+    """Return the end of the TOML value that begins at a place."""
+    for quotes in ('"""', "'''"):
+        if text.startswith(quotes, at):
+            pattern = r'(?:\\.|[^\\])*?"{3,5}' if quotes == '"""' else r".*?'{3,5}"
+            match = re.compile(pattern, re.DOTALL).match(text, at + 3)
+            return match.end() if match else len(text)
+    for pattern in (r'"(?:\\.|[^"\\\n])*"', r"'[^'\n]*'", r"[^\s#,\]]+"):
+        match = re.compile(pattern).match(text, at)
+        if match:
+            return match.end()
+    return at
+
+
+def _literal(value: str | int, ending: str) -> str:
+    return str(value) if isinstance(value, int) else toml_string(value).replace("\n", ending)
+
+
+def _ending(text: str, at: int) -> str:
+    return "\r\n" if text[at - 1 : at] == "\r" else "\n"

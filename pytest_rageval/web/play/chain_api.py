@@ -1,0 +1,143 @@
+"""The chain over HTTP: run one action, keep what is edited, save the file."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.playing.chain_actions import ActionOrder, ChainText
+from pytest_rageval.hooks.playing.orders import AskOrder
+from pytest_rageval.model.answer import Step
+from pytest_rageval.model.codec import encode_calls
+from pytest_rageval.model.derived_codec import encoder
+from pytest_rageval.trace.collector import Event
+from pytest_rageval.web.files import FileChangedError, inside, read_seen, write_file
+from pytest_rageval.web.play.board import Board
+from pytest_rageval.web.play.chain_desk import ChainDesk, changed_desk, edits_of, output_of
+from pytest_rageval.web.requests import json_of
+
+__all__ = ["ChainApi"]
+
+WHERE = "the request"
+
+
+class ChainApi:
+    """Runs actions and saves chains.
+
+    Args:
+        board: the desk and the answers.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._project = board.project
+        self._running: dict[str, threading.Event] = {}
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            Route("/api/action", self.action, methods=["POST"]),
+            Route("/api/action/{name}", self.cancel, methods=["DELETE"]),
+            Route("/api/chain", self.keep, methods=["PUT"]),
+        ]
+
+    async def action(self, request: Request) -> Response:
+        """Run one action: ``{chain, name, outputs?, edits?, question | case, prompts_only?}``.
+
+        The answer has ``output`` in the form that ``outputs`` takes, ``steps``, ``calls``, and ``error`` if it failed.
+        With ``prompts_only`` nothing runs: it has ``texts``, pairs of what it is and the text.
+        """
+        fields = Fields(WHERE, await json_of(request)).without_nulls()
+        fields.only(("chain", "name", "outputs", "edits", "question", "case", "prompts_only", "desk"))
+        chain, name = fields.text("chain"), fields.text("name")
+        outputs = fields.values.get("outputs", {})
+        if not isinstance(outputs, dict):
+            raise fields.error("outputs", "an object, as rageval chain run --with reads it")
+        only = bool(fields.flag("prompts_only"))
+        order = ActionOrder(chain, name, outputs, edits_of(fields, "edits"), only)
+        asked = AskOrder(
+            question=fields.string("question") if "question" in fields else None, case=fields.string("case", "") or None
+        )
+        stop = self._running[name] = threading.Event()
+        result = await asyncio.wrap_future(self._project.act(order, asked, stop, _unwatched))
+        self._running.pop(name, None)
+        if only:
+            return JSONResponse({"texts": [list(each) for each in result.previews[-1].texts], "model": result.model})
+        output = output_of(result.steps, name)
+        self._board.count(result.calls)
+        if output and not result.error and fields.flag("desk"):
+            names = [each.name for each in (await self._chain(chain, ())).chain.actions]
+            self._board.put_chain(chain, lambda desk: desk.after(name, output, names))
+        plain = {
+            "output": output,
+            "steps": [encoder(Step)(step) for step in result.steps],
+            "calls": encode_calls(result.calls),
+        }
+        return JSONResponse({**plain, "error": result.error} if result.error else plain)
+
+    async def cancel(self, request: Request) -> Response:
+        """Stop an action that runs."""
+        name = request.path_params["name"]
+        if name not in self._running:
+            raise SettingError(f"the action {name} does not run")
+        self._running[name].set()
+        return JSONResponse({"cancelled": name})
+
+    async def keep(self, request: Request) -> Response:
+        """Keep what is edited: ``{chain, question?, case?, edits?}``; the answer says which outputs are stale."""
+        body = await json_of(request)
+        fields = Fields(WHERE, body)
+        name = fields.text("chain")
+        text = await self._chain(name, ())
+        names = [each.name for each in text.chain.actions]
+        desk = self._board.put_chain(name, lambda desk: changed_desk(desk, body, names))
+        return JSONResponse({"stale": list(desk.stale)})
+
+    async def save(self, fields: Fields) -> dict[str, Any]:
+        """Save a chain: ``{kind: "chain", chain, edits, preview, seen?}``."""
+        fields.only(("kind", "chain", "edits", "preview", "seen"))
+        name = fields.text("chain")
+        edits = edits_of(fields, "edits")
+        before, after = await self._chain(name, ()), await self._chain(name, edits)
+        root = self._files_root()
+        inside(root, after.path)
+        seen = read_seen(after.path)
+        if seen.content != before.raw:
+            raise FileChangedError(after.path.name, "the file changed on disk since it was read; try again")
+        lines = [raw.decode("utf-8-sig").splitlines() for raw in (before.raw, after.raw)]
+        plain = {
+            "file": after.path.name,
+            "diff": [each.rstrip("\n") for each in difflib.unified_diff(*lines, "as it is", "new", lineterm="", n=1)],
+            "seen": seen.digest,
+        }
+        if fields.flag("preview") is not False:
+            return plain
+        wanted = fields.string("seen")
+        if wanted != seen.digest:
+            raise FileChangedError(after.path.name, "the file changed on disk since the page read it; look at it again")
+        write_file(root, after.path, after.raw, seen=wanted)
+        self._board.put_chain(name, lambda desk: ChainDesk(desk.question, desk.case, (), desk.outputs, desk.stale))
+        return {**plain, "written": [after.path.name]}
+
+    def _files_root(self) -> Path:
+        files = self._project.files
+        if files is None:
+            raise SettingError("the project is still being read; wait a moment")
+        return files.rootdir
+
+    async def _chain(self, name: str, edits: Sequence[Any]) -> ChainText:
+        return await asyncio.wrap_future(self._project.chain(name, edits))
+
+
+def _unwatched(_: Event) -> None:
+    """Watch nothing: the steps of one action come with its output."""

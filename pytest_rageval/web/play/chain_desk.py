@@ -1,0 +1,126 @@
+"""What is edited of a chain and not saved: new values, outputs, and which outputs are older than a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.errors import DataError, short_repr
+from pytest_rageval.model.answer import Step
+from pytest_rageval.systems.chains.chain import Chain
+from pytest_rageval.systems.chains.chain_edits import ChainEdit
+from pytest_rageval.trace.passages import passages_of
+from pytest_rageval.trace.steps import END
+
+__all__ = ["ChainDesk", "action_values", "changed_desk", "edits_of", "output_of"]
+
+WHERE = "the request"
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ChainDesk:
+    """The desk of one chain.
+
+    Attributes:
+        question: what the chain is asked; "" for the case.
+        case: the node id of a case; "" for none.
+        edits: new values, as `edits_of` reads them.
+        outputs: action -> its output, as ``rageval chain run --with`` reads them.
+        stale: the actions whose outputs are older than a change before or in them.
+    """
+
+    question: str = ""
+    case: str = ""
+    edits: tuple[Mapping[str, Any], ...] = ()
+    outputs: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    stale: tuple[str, ...] = ()
+
+    def after(self, name: str, output: Mapping[str, Any], names: Iterable[str]) -> ChainDesk:
+        """Return the desk after an action ran: its output is new, and those of later actions are stale."""
+        order = list(names)
+        later = order[order.index(name) + 1 :]
+        stale = [each for each in order if each != name and (each in self.stale or each in later)]
+        return replace(self, outputs={**self.outputs, name: output}, stale=tuple(s for s in stale if s in self.outputs))
+
+
+def edits_of(fields: Fields, name: str) -> tuple[ChainEdit, ...]:
+    """Return the edits of a field: a list of ``{action, key, value, message?}``."""
+    if name not in fields:
+        return ()
+    edits = []
+    for each in fields.objects(name, "a list of edits, each an object with action, key and value"):
+        each.only(("action", "key", "value", "message"))
+        value = each.values.get("value")
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            raise each.error("value", "a text or a whole number")
+        edits.append(ChainEdit(each.text("action"), each.text("key"), value, each.count("message")))
+    return tuple(edits)
+
+
+def changed_desk(desk: ChainDesk, body: Mapping[str, Any], names: Iterable[str]) -> ChainDesk:
+    """Return the desk after a change of the page: ``question``, ``case``, ``edits``.
+
+    The outputs from the first changed action on become stale; those of another question are put away.
+
+    Raises:
+        DataError: a value has the wrong type.
+    """
+    fields = Fields(WHERE, dict(body))
+    fields.only(("chain", "question", "case", "edits"))
+    question, case = fields.string("question", desk.question), fields.string("case", desk.case)
+    if (question, case) != (desk.question, desk.case):
+        desk = replace(desk, question=question, case=case, outputs=_NONE, stale=())
+    if "edits" not in body:
+        return desk
+    edits_of(fields, "edits")
+    edits: tuple[Mapping[str, Any], ...] = tuple(body["edits"])
+    changed = {each["action"] for each in (*edits, *desk.edits) if each not in edits or each not in desk.edits}
+    order = list(names)
+    if unknown := changed - {*order}:
+        raise DataError(WHERE, f"edits: the chain has no action {short_repr(min(unknown))}")
+    first = min((order.index(name) for name in changed), default=len(order))
+    stale = tuple(name for at, name in enumerate(order) if name in desk.outputs and (name in desk.stale or at >= first))
+    return replace(desk, edits=edits, stale=stale)
+
+
+def output_of(steps: Iterable[Step], name: str) -> dict[str, Any]:
+    """Return the output of an action from its steps, in the form that a later action takes."""
+    for step in reversed(tuple(steps)):
+        if step.kind == END or step.detail.get("action") != name:
+            continue
+        prompt = step.detail.get("prompt", "")
+        text = "\n\n".join(str(each.get("content", "")) for each in prompt) if isinstance(prompt, list) else str(prompt)
+        output: dict[str, Any] = {"prompt": text, "text": str(step.detail.get("text") or "")}
+        found = passages_of(step)
+        if found:
+            output["passages"] = [
+                {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page} for each in found
+            ]
+        return output
+    return {}
+
+
+def action_values(chain: Chain, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what can be edited of each action: key, value and number of the message, as the file has them."""
+    rows = []
+    for action, table in zip(chain.actions, values["action"], strict=True):
+        fields = [
+            {"key": key, "value": table[key], "message": None}
+            for key in ("query", "query_python", "prompt", "prompt_python", "text", "expression")
+            if key in table
+        ]
+        messages = table.get("message", [])
+        fields += [
+            {"key": "content", "value": each.get("content", ""), "message": at, "role": each.get("role", "")}
+            for at, each in enumerate(messages)
+        ]
+        if action.do == "retrieve":
+            fields.append({"key": "k", "value": table.get("k", ""), "message": None})
+        if action.do == "generate":
+            fields.append({"key": "model", "value": table.get("model", ""), "message": None})
+        rows.append({"name": action.name, "do": action.do, "fields": fields})
+    return rows

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_rageval.errors import DataError, UnknownNameError
+from pytest_rageval.systems.chains.chain_edits import ChainEdit, edited_chain
+from pytest_rageval.toml_files import parse_toml
+
+CHAIN = '''# ours
+[[action]]
+name = "query"   # first
+do = "generate"
+prompt = """
+Rewrite [[action]] as "do = x".
+
+{question}
+"""  # kept
+max_tokens = 40
+
+[[action]]
+name = 'found'
+do = "retrieve"
+query = '{query|line(1)}'
+"k" = 5 # five
+
+[[action]]
+name = "reply"
+do = "generate"
+[[action.message]]
+role = "system"
+content = "Be short."
+[[action.message]]
+role = "user"
+content = "{found} {question}"
+
+[output]
+answer = "{reply|strip}"
+'''
+
+
+def edited(*edits: ChainEdit, text: str = CHAIN) -> str:
+    return edited_chain(text.encode(), edits, "c.toml").decode()
+
+
+@pytest.mark.parametrize(
+    ("edit", "old", "new"),
+    [
+        (ChainEdit("found", "k", 3), '"k" = 5 # five', '"k" = 3 # five'),
+        (ChainEdit("found", "query", "{question}"), "'{query|line(1)}'", '"{question}"'),
+        (ChainEdit("found", "query", 'a"b\\c'), "'{query|line(1)}'", '"a\\"b\\\\c"'),
+        (
+            ChainEdit("query", "model", "openai/x"),
+            'do = "generate"\nprompt',
+            'do = "generate"\nmodel = "openai/x"\nprompt',
+        ),
+        (ChainEdit("reply", "content", "No.", 0), '"Be short."', '"No."'),
+        (ChainEdit("reply", "content", "{found}", 1), '"{found} {question}"', '"{found}"'),
+    ],
+)
+def test_only_the_value_changes(edit: ChainEdit, old: str, new: str) -> None:
+    assert edited(edit) == CHAIN.replace(old, new, 1)
+    assert edited(edit, text=CHAIN.replace("\n", "\r\n")) == CHAIN.replace(old, new, 1).replace("\n", "\r\n")
+
+
+def test_a_prompt_of_several_lines_keeps_the_rest_of_the_file() -> None:
+    made = edited(ChainEdit("query", "prompt", 'Ask:\n"""{question}"""\\ end\n'))
+    assert parse_toml(made.encode(), "c.toml")[1]["action"][0]["prompt"] == 'Ask:\n"""{question}"""\\ end\n'
+    assert made.endswith(CHAIN[CHAIN.index("  # kept") :])
+    assert made.startswith('# ours\n[[action]]\nname = "query"   # first\n')
+
+
+def test_the_same_value_changes_no_byte() -> None:
+    assert edited(ChainEdit("found", "k", 5), ChainEdit("found", "query", "{query|line(1)}")) == CHAIN
+
+
+def test_what_cannot_be_found_is_said() -> None:
+    with pytest.raises(UnknownNameError, match="unknown action 'fund'"):
+        edited(ChainEdit("fund", "k", 1))
+    with pytest.raises(UnknownNameError, match="unknown key 'kk'"):
+        edited(ChainEdit("found", "kk", 1))
+    with pytest.raises(DataError, match="has no message 2"):
+        edited(ChainEdit("reply", "content", "x", 2))
+    inline = 'action = [{name = "a", do = "template", text = "b"}]\n'
+    with pytest.raises(DataError, match="cannot be changed by position; change it in the file by hand"):
+        edited(ChainEdit("a", "text", "c"), text=inline)
+    hidden = CHAIN.replace("Rewrite [[action]]", "\n[[action]]\n")
+    with pytest.raises(DataError, match="by hand"):
+        edited(ChainEdit("found", "k", 1), text=hidden)

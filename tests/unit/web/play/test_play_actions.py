@@ -1,0 +1,158 @@
+"""`POST /api/action` of `rageval play`: one action of a chain, its prompt alone, edited values, the saved file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.projects.play_project import PlayPage, play_project
+
+CHAIN = """\
+# Ask for a query, search, answer.
+[[action]]
+name = "query"
+do = "generate"
+prompt = "Rewrite: {question}"  # short
+
+[[action]]
+name = "found"
+do = "retrieve"
+query = "{query|line(1)}"
+k = 1
+
+[[action]]
+name = "reply"
+do = "generate"
+prompt = "{found}\\n\\n{question}"
+"""
+SCRIPT = """\
+[[reply]]
+when = "Rewrite"
+text = "museum opening"
+
+[[reply]]
+when = "closes"
+text = "At 18:00."
+
+[[reply]]
+text = "At 9:00."
+"""
+INI = """
+    [tool.pytest.ini_options]
+    testpaths = ["tests"]
+    rag_corpus = ["docs/*.md"]
+    rag_chunking = "sections"
+    rag_model = "script:replies.toml"
+"""
+QUESTION = "When does the museum open?"
+
+
+@pytest.fixture(scope="module")
+def chained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayPage]:
+    files = {"pyproject.toml": INI, "replies.toml": SCRIPT, "chains/rewrite.toml": CHAIN}
+    with PlayPage(play_project(tmp_path_factory.mktemp("chained"), **files), "chains/rewrite.toml") as page:
+        page.wait()
+        yield page
+
+
+def act(page: PlayPage, name: str, **body: Any) -> dict[str, Any]:
+    body = {"chain": "chains/rewrite.toml", "name": name, "question": QUESTION, **body}
+    answer = page.client.post("/api/action", json=body, timeout=60)
+    assert answer.status_code == 200, answer.text
+    plain: dict[str, Any] = answer.json()
+    return plain
+
+
+def test_actions_run_one_by_one_on_the_outputs_of_those_before(chained: PlayPage) -> None:
+    query = act(chained, "query")["output"]
+    assert query == {"prompt": f"Rewrite: {QUESTION}", "text": "museum opening"}
+    found = act(chained, "found", outputs={"query": query})["output"]
+    assert found["prompt"] == "museum opening"
+    assert [each["page"] for each in found["passages"]] == ["docs/visit.md"]
+    ran = act(chained, "reply", outputs={"query": query, "found": found})
+    assert ran["output"]["text"] == "At 9:00."
+    assert ran["output"]["prompt"].endswith(f"every day.\n\n{QUESTION}")
+    assert [step["kind"] for step in ran["steps"]] == ["completion", "end"]
+    assert dict(chained.ask(question=QUESTION))["answer"]["text"] == "At 9:00."
+
+
+def test_a_prompt_is_shown_without_a_call(chained: PlayPage) -> None:
+    shown = act(chained, "reply", prompts_only=True, outputs={"found": "The castle."})["texts"]
+    assert shown == [["user", f"The castle.\n\n{QUESTION}"]]
+    assert act(chained, "reply", prompts_only=True)["texts"] == [["user", f"<found>\n\n{QUESTION}"]]
+
+
+def test_edited_values_are_used_and_not_written(chained: PlayPage) -> None:
+    edits = [{"action": "reply", "key": "prompt", "value": "When it closes: {found}"}]
+    assert act(chained, "reply", outputs={"found": "x"}, edits=edits)["output"]["text"] == "At 18:00."
+    assert (chained.project / "chains/rewrite.toml").read_text() == CHAIN
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"name": "reply"}, "outputs: the action reply reads found, which is not among the outputs"),
+        ({"name": "nobody"}, "name: unknown action 'nobody'"),
+        ({"name": "reply", "outputs": {"fund": "x"}}, "outputs: unknown action before reply 'fund'"),
+        ({"name": "reply", "outputs": []}, "the request: outputs"),
+        ({"name": "query", "chain": "gone.toml"}, "rageval chain: there is no file 'gone.toml'"),
+        ({"name": "query", "edits": [{"action": "query", "key": "k", "value": 2}]}, "chains/rewrite.toml:5: unknown"),
+        (
+            {"name": "query", "edits": [{"action": "query", "key": "prompt", "value": "{quest}"}]},
+            "chains/rewrite.toml:5: unknown",
+        ),
+        ({"name": "query", "edits": [{"action": "query", "key": "prompt", "value": None}]}, "the request: edits[0]"),
+        ({"name": "query", "question": ""}, "the question is empty"),
+    ],
+)
+def test_bad_requests_are_one_sentence(chained: PlayPage, body: dict[str, Any], error: str) -> None:
+    whole = {"chain": "chains/rewrite.toml", "question": QUESTION, **body}
+    answer = chained.client.post("/api/action", json=whole)
+    assert (answer.status_code, answer.json()["error"][: len(error)]) == (400, error)
+
+
+def test_a_change_makes_later_outputs_stale_and_survives_a_reload(chained: PlayPage) -> None:
+    def keep(**body: Any) -> list[str]:
+        answer = chained.client.put("/api/chain", json={"chain": "chains/rewrite.toml", **body})
+        assert answer.status_code == 200, answer.text
+        stale: list[str] = answer.json()["stale"]
+        return stale
+
+    keep(question=QUESTION)
+    outputs: dict[str, Any] = {}
+    for name in ("query", "found", "reply"):
+        outputs[name] = act(chained, name, outputs=outputs.copy(), desk=True)["output"]
+    assert keep(edits=[{"action": "found", "key": "k", "value": 2}]) == ["found", "reply"]
+    page = chained.client.get("/chain", params={"chain": "chains/rewrite.toml"}).text
+    assert page.count("card action stale") == 2
+    act(chained, "found", outputs={"query": outputs["query"]}, desk=True)
+    assert keep() == ["reply"]
+    assert keep(question="Another?") == []
+
+
+def test_a_chain_is_saved_by_position_once_its_diff_was_seen(chained: PlayPage) -> None:
+    path = chained.project / "chains/rewrite.toml"
+    edits = [
+        {"action": "found", "key": "k", "value": 2},
+        {"action": "query", "key": "prompt", "value": "Say: {question}"},
+    ]
+    body = {"kind": "chain", "chain": "chains/rewrite.toml", "edits": edits}
+    plan = chained.client.post("/api/save", json={**body, "preview": True}).json()
+    assert '+prompt = "Say: {question}"  # short' in plan["diff"]
+    assert path.read_text() == CHAIN
+    path.write_text(CHAIN + "# more\n")
+    refused = chained.client.post("/api/save", json={**body, "preview": False, "seen": plan["seen"]})
+    assert (refused.status_code, path.read_text()) == (409, CHAIN + "# more\n")
+    path.write_text(CHAIN)
+    saved = chained.client.post("/api/save", json={**body, "preview": False, "seen": plan["seen"]}).json()
+    assert saved["written"] == ["rewrite.toml"]
+    assert path.read_text() == CHAIN.replace("k = 1", "k = 2").replace('"Rewrite: {question}"', '"Say: {question}"')
+    path.write_text(CHAIN)
+
+
+def test_a_built_in_chain_is_shown_and_not_written(chained: PlayPage) -> None:
+    assert "kilt/nq-read" in chained.client.get("/chain", params={"chain": "kilt/nq-read"}).text
+    edits = [{"action": "reply", "key": "prompt", "value": "x"}]
+    answer = chained.client.post("/api/save", json={"kind": "chain", "chain": "kilt/nq-read", "edits": edits})
+    assert answer.status_code == 400
