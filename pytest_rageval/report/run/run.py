@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.pairing import Pairing, pair_up
 from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
@@ -90,7 +91,6 @@ class Run:
     mixed: tuple[str, ...] = ()
     texts: bool = True
     _comparisons: dict[MatrixChoice, Comparison] = field(default_factory=dict, init=False, repr=False)
-    _correlations: list[Correlated] | None = field(default=None, init=False, repr=False)
     _computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _matrices: dict[tuple[_Draw, MatrixChoice], list[Matrix]] = field(default_factory=dict, init=False, repr=False)
 
@@ -178,7 +178,12 @@ class Run:
         earlier = self.earlier()
         if earlier is None or not self.texts:
             return None
-        return self.once("old", lambda run: old_answers(earlier.cases, run.snapshot().cases, run.outcomes, run.source))
+        return self.once("old", lambda run: old_answers(run.pairing(earlier), run.outcomes, run.source))
+
+    def pairing(self, earlier: Snapshot) -> Pairing:
+        """Return the run's cases with those of its baseline, which do not depend on the cells of a comparison."""
+        known = next(iter(self._comparisons.values()), None)
+        return pair_up(earlier.cases, self.snapshot().cases) if known is None else known.pairing
 
     @property
     def primary(self) -> dict[str, str]:
@@ -252,13 +257,8 @@ class Run:
         return self.measured or (stages_of(outcomes), queries_of(outcomes))
 
     def correlations(self) -> list[Correlated]:
-        """Return the correlations between retrieval metrics and answer metrics.
-
-        They are computed once, because they take a moment and several reports show them.
-        """
-        if self._correlations is None:
-            self._correlations = summary_data.correlations(self.plan, self.originals())
-        return self._correlations
+        """Return the correlations between retrieval metrics and answer metrics."""
+        return self.once("correlations", lambda run: summary_data.correlations(run.plan, run.originals()))
 
     def once(self, name: str, compute: Callable[[Run], T]) -> T:
         """Return what is computed from the run, computed once because several reports show it."""
@@ -294,7 +294,6 @@ class Run:
 
     def _changed(self) -> None:
         """Drop what was computed from the outcomes."""
-        self._correlations = None
         self._computed.clear()
         self._matrices.clear()
         self._comparisons.clear()
