@@ -106,12 +106,14 @@ def _facet(cases: Sequence[Sequence[Link]], kinds: Iterable[str], n: int) -> str
     return SEVERAL if joining else ""
 
 
-def units_of_outcomes(outcomes: Sequence[Outcome]) -> Units:
-    """Return the units of outcomes."""
+def units_of_outcomes(outcomes: Sequence[Outcome], *, across_systems: bool = False) -> Units:
+    """Return the units of outcomes; ``across_systems`` a case is in the same unit under every system."""
+    systems = [""] * len(outcomes) if across_systems else [each.system for each in outcomes]
+    pairs = list(zip(outcomes, systems, strict=True))
     if not any(DIALOGUE in each.facets or each.cluster in each.facets for each in outcomes):
-        names = tuple((CASE, each.system, each.case_id) for each in outcomes)
+        names = tuple((CASE, system, each.case_id) for each, system in pairs)
         return Units(names, len(set(names)), "")
-    return units_of([links_of(each.case_id, each.system, each.facets, each.cluster) for each in outcomes])
+    return units_of([links_of(each.case_id, system, each.facets, each.cluster) for each, system in pairs])
 
 
 def are_separate(outcomes: Sequence[Outcome]) -> bool:

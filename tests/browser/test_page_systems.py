@@ -37,10 +37,10 @@ def test_the_leaderboard_leads_to_the_cases_that_each_system_won_tied_and_lost(o
     assert box["y"] + box["height"] < 800  # on the first screen
     rows = [row.inner_text().split() for row in board.locator("tbody tr").all()]
     assert [row[1] for row in rows] == ["keeper", "clerk", "parrot"]
-    assert rows[0][2:] == ["1.00", "best"]
-    assert rows[1][2:4] == ["0.92", "−0.08"]
+    assert rows[0][2:] == ["1.00", "[0.76,", "1.00]", "best"]
+    assert rows[1][2:6] == ["0.92", "[0.65,", "0.99]", "−0.08"]
     assert "not significant" in " ".join(rows[1])
-    assert rows[2][2:4] == ["0.08", "−0.92"]
+    assert rows[2][2:6] == ["0.08", "[0.01,", "0.35]", "−0.92"]
     assert "not significant" not in " ".join(rows[2])
     assert board.locator(".duels").all_inner_texts() == ["", "0, 11, 1", "0, 1, 11"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 
 from pytest_rageval.analysis.baseline.measured import facets_of_case
@@ -133,5 +133,5 @@ def _label(outcomes: Sequence[Outcome], facet: str) -> str:
 
 def _units(first: Mapping[Key, Outcome]) -> dict[Key, Hashable]:
     """Return the unit of each case; it does not depend on the system."""
-    units = units_of_outcomes([replace(outcome, system="") for outcome in first.values()])
+    units = units_of_outcomes(list(first.values()), across_systems=True)
     return dict(zip(first, units.names, strict=True))

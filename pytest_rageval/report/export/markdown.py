@@ -34,6 +34,9 @@ MARKER = "<!-- pytest-rageval -->"
 MOST = 60_000
 """Characters: GitHub limits a comment to 65,536."""
 
+MOST_ROWS = 1_000
+"""Rows of a table that are made; fewer fit into a report."""
+
 EXCERPT = 100  # characters of an answer
 
 
@@ -106,9 +109,9 @@ def _parts(run: Run, choice: MatrixChoice) -> Iterator[Part]:
     yield from worst_parts(run)
     failed = [outcome for outcome in run.ordered() if outcome.status == "error"]
     if failed:
-        errors = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed]
+        errors = [(o.nodeid, (run.texts and o.error) or o.error_type or "") for o in failed[:MOST_ROWS]]
         rows = [[code(nodeid), plain(error.partition("\n")[0])] for nodeid, error in errors]
-        yield Part(f"Errors ({len(failed)})", [["case", "error"], *rows], folded=True, numbers=range(0))
+        yield _long_part(f"Errors ({len(failed)})", ["case", "error"], rows, range(0), len(failed))
     yield from _repeats(run)
     usage = [[plain(line.text)] for line in (*error_kinds(run), *unscored_kinds(run), *model_calls(run))]
     if usage:
@@ -136,16 +139,21 @@ def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
     head = ["case", *(["system"] if systems else []), "metric", "was", "now"]
     numbers = range(len(head) - 2, len(head))
     more = ["cause", *(["answer"] if run.texts else [])]
-    broken = [
-        [*_case_row(pair, each, systems), cause_text(pair, each.of), *([_answer(run, pair)] if run.texts else [])]
-        for each in primary
-        for pair in each.broken
-    ]
+    broken = [(each, pair) for each in primary for pair in each.broken]
     if broken:
-        yield Part(f"Broken ({len(broken)})", [[*head, *more], *broken], folded=True, numbers=numbers)
-    fixed = [_case_row(pair, each, systems) for each in primary for pair in each.fixed]
+        rows = [
+            [*_case_row(pair, each, systems), cause_text(pair, each.of), *([_answer(run, pair)] if run.texts else [])]
+            for each, pair in broken[:MOST_ROWS]
+        ]
+        yield _long_part(f"Broken ({len(broken)})", [*head, *more], rows, numbers, len(broken))
+    fixed = [(each, pair) for each in primary for pair in each.fixed]
     if fixed:
-        yield Part(f"Fixed ({len(fixed)})", [head, *fixed], folded=True, numbers=numbers)
+        rows = [_case_row(pair, each, systems) for each, pair in fixed[:MOST_ROWS]]
+        yield _long_part(f"Fixed ({len(fixed)})", head, rows, numbers, len(fixed))
+
+
+def _long_part(title: str, head: Row, rows: Sequence[Row], numbers: range, n: int) -> Part:
+    return Part(title, [head, *rows], folded=True, numbers=numbers, more=n - len(rows))
 
 
 def _case_row(pair: Pair, each: Compared, systems: bool) -> Row:

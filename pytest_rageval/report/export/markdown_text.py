@@ -43,6 +43,7 @@ class Part:
         folded: whether it is folded at first.
         numbers: indexes of the columns that are aligned right.
         notes: sentences below the table, as plain text.
+        more: number of further rows, which are not made because they cannot fit.
     """
 
     title: str
@@ -50,6 +51,7 @@ class Part:
     folded: bool
     numbers: range
     notes: Sequence[str] = ()
+    more: int = 0
 
 
 def plain(text: str, longest: int = LONGEST) -> str:
@@ -78,7 +80,7 @@ def parts_within(parts: Iterable[Part], room: int) -> str:
         rendered = _render(part, room - TAIL - len(text) - sum(reserved[at + 1 :]))
         text += rendered
         if not rendered:
-            n_parts, n_rows = n_parts + 1, n_rows + len(part.rows) - 1
+            n_parts, n_rows = n_parts + 1, n_rows + len(part.rows) - 1 + part.more
     if n_parts:
         text += f"\n{counted(n_parts, 'more table')} with {counted(n_rows, 'row')} did not fit here.\n"
     return text
@@ -94,14 +96,19 @@ def _render(part: Part, room: int) -> str:
     for at, row in enumerate(rows):
         line = _row(row)
         if len(text) + len(line) + TAIL > room:
-            return f"{text}\n{counted(len(rows) - at, 'more row')} did not fit here.\n{closing}" if at else ""
+            return f"{text}{_rest(len(rows) - at + part.more)}{closing}" if at else ""
         text += line
+    text += _rest(part.more)
     for at, note in enumerate(part.notes):
         paragraph = f"\n{plain(note)}\n"
         if len(text) + len(paragraph) + TAIL > room:
             return f"{text}\n{counted(len(part.notes) - at, 'more note')} did not fit here.\n{closing}"
         text += paragraph
     return text + closing
+
+
+def _rest(n: int) -> str:
+    return f"\n{counted(n, 'more row')} did not fit here.\n" if n else ""
 
 
 def _row(cells: Row) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -25,8 +26,10 @@ class _Coded:
 
     def add(self, value: str, row: int) -> None:
         """Set the value of a row; earlier rows without a value are filled up."""
-        self.fill(row)
-        self.codes.append(self._table.setdefault(value, len(self._table)))
+        codes, table = self.codes, self._table
+        if len(codes) < row:
+            self.fill(row)
+        codes.append(table.setdefault(value, len(table)))
 
     def fill(self, rows: int) -> None:
         self.codes += [-1] * (rows - len(self.codes))
@@ -55,7 +58,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
     nodeids: list[str] = []
     flags: dict[str, list[int]] = {"answered": [], "failed": [], "missed": []}
     texts: list[str] = []
-    facets: dict[str, _Coded] = {}
+    facets: dict[str, _Coded] = defaultdict(_Coded)
     scores: dict[str, list[float | None]] = {}
     before: dict[str, list[float | None]] = {}
     used: dict[str, list[float | None]] = {name: [] for name in (*_USED, *CALLS)}
@@ -69,7 +72,7 @@ def columns_of(results: Mapping[str, Any], paired: BaselineCases | None) -> tupl
         flags["failed"].append(int(outcome["nodeid"] in of_failed_tests))
         flags["missed"].append(int(outcome.get("missed", False)))
         for name, value in outcome["facets"].items():
-            facets.setdefault(name, _Coded()).add(value, row)
+            facets[name].add(value, row)
         _put(scores, {name: score["value"] for name, score in outcome["scores"].items()}, row)
         case_before = paired.scored.get(outcome["nodeid"]) if paired else None
         if case_before is not None:

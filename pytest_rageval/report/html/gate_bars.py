@@ -1,4 +1,4 @@
-"""Values as bars: a gate with its bound and the baseline's value, and a mean with its interval."""
+"""A gate as a bar: its bound, the baseline's value, this run's value and its interval on one scale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.errors import RagEvalError
 
-__all__ = ["bar_of", "interval_bar"]
+__all__ = ["bar_of"]
 
 WIDTH = 200.0
 """Width of the scale, in units of the picture; beside it are 5 units for marks at its ends."""
@@ -36,7 +36,7 @@ def bar_of(gate: Mapping[str, Any]) -> dict[str, Any] | None:
     low, high = min(0.0, *values), max(1.0, *values)
 
     def place(value: float | None) -> float | None:
-        return None if value is None else _place(value, low, high)
+        return None if value is None else round(5 + WIDTH * (value - low) / (high - low), 1)
 
     is_floor = parsed.op.startswith(">")
     edge = place(bound) or 5.0
@@ -49,17 +49,6 @@ def bar_of(gate: Mapping[str, Any]) -> dict[str, Any] | None:
         "scale": (f"{low:.4g}", f"{high:.4g}"),
         "label": _label(bound, was, now, interval, parsed.op),
     }
-
-
-def interval_bar(value: float, interval: tuple[float, float] | None, low: float, high: float) -> dict[str, Any]:
-    """Return the places of a mean and its interval on the scale from ``low`` to ``high``."""
-    label = f"{value:.2f}" + ("" if interval is None else f", 95 % interval {interval[0]:.2f} to {interval[1]:.2f}")
-    ends = None if interval is None else (_place(interval[0], low, high), _place(interval[1], low, high))
-    return {"now": _place(value, low, high), "interval": ends, "label": label}
-
-
-def _place(value: float, low: float, high: float) -> float:
-    return round(5 + WIDTH * (value - low) / (high - low), 1)
 
 
 def _label(bound: float, was: float | None, now: float, interval: tuple[float, float] | None, op: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 from pytest_rageval.analysis.systems.matching import ALL
 from pytest_rageval.analysis.systems.ranks import ordinal
 from pytest_rageval.analysis.systems.separable import Best, Contrast
-from pytest_rageval.report.html.gate_bars import interval_bar
 from pytest_rageval.report.html.links import view_query
 from pytest_rageval.report.sections.matching import MATCHING
 from pytest_rageval.report.sections.systems import SYSTEMS, SystemRow
@@ -40,8 +39,6 @@ def leaderboards_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _rows(rows: Sequence[SystemRow], best: Best) -> Iterator[dict[str, Any]]:
     others = {each.other: each for each in best.others}
-    values = [value for row in rows for value in (row.mean, *(row.ci95 or ())) if value is not None]
-    low, high = min(0.0, *values), max(1.0, *values)
     for row in rows:
         yield {
             "system": row.system,
@@ -49,7 +46,6 @@ def _rows(rows: Sequence[SystemRow], best: Best) -> Iterator[dict[str, Any]]:
             "mean": "" if row.mean is None else f"{row.mean:.2f}",
             "interval": interval(row.ci95),
             "n": row.n,
-            "bar": None if row.mean is None else interval_bar(row.mean, row.ci95, low, high),
             "to": f"cases&{_query(row, {'state': 'asked'})}",
             **_against(row, others.get(row.system), best.system),
         }

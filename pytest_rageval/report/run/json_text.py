@@ -17,6 +17,8 @@ class JsonText(str):
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
 
+_decode = json.JSONDecoder().raw_decode
+
 
 def to_json(value: object) -> JsonText:
     """Encode builtins as JSON; a `JsonText` is returned unchanged."""
@@ -25,7 +27,7 @@ def to_json(value: object) -> JsonText:
 
 def from_json(value: Any) -> Any:
     """Decode a `JsonText`; any other value is returned unchanged."""
-    return json.loads(value) if isinstance(value, JsonText) else value
+    return _decode(value)[0] if isinstance(value, JsonText) else value
 
 
 def plain(results: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pytest_rageval.analysis.baseline.measured import Measured, facets_of_case
-from pytest_rageval.analysis.baseline.pairing import Pair, pair_up
+from pytest_rageval.analysis.baseline.measured import facets_of_case
+from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.model.answer import Answer, OldAnswer
 from pytest_rageval.model.outcome import Digest, Outcome
@@ -120,9 +120,7 @@ def answer_now(outcome: Outcome, answer: Answer) -> OldAnswer:
     return OldAnswer(answer.text, answer.abstained, outcome.seen)
 
 
-def old_answers(
-    before: Sequence[Measured], now: Sequence[Measured], outcomes: Mapping[str, Outcome], source: Source
-) -> OldAnswers:
+def old_answers(pairing: Pairing, outcomes: Mapping[str, Outcome], source: Source) -> OldAnswers:
     """Return the old answers of outcomes, paired like the cases of the comparison with the baseline.
 
     A repeat is paired with the same repeat, else with the first one. An answer of the source counts only if its digest
@@ -130,12 +128,10 @@ def old_answers(
     and an answer that did not change is its own old answer.
 
     Args:
-        before: the cases of the earlier run, such as a baseline's.
-        now: the measured cases of the outcomes.
+        pairing: the cases of the earlier run, such as a baseline's, with those of the outcomes.
         outcomes: node id -> outcome.
         source: the answers of the earlier run.
     """
-    pairing = pair_up(before, now)
     pairs = (*pairing.pairs, *pairing.failed)
     known: dict[_Key, dict[str, StoredAnswer]] = {}
     for each in source.answers:

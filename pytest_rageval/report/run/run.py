@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pytest_rageval.analysis.baseline.comparison import Comparison, compare
 from pytest_rageval.analysis.baseline.measured import Snapshot
+from pytest_rageval.analysis.baseline.pairing import Pairing, pair_up
 from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
 from pytest_rageval.analysis.dialogues import Dialogues
@@ -184,7 +185,12 @@ class Run:
         earlier = self.earlier()
         if earlier is None or not self.texts:
             return None
-        return self.once("old", lambda run: old_answers(earlier.cases, run.snapshot().cases, run.outcomes, run.source))
+        return self.once("old", lambda run: old_answers(run.pairing(earlier), run.outcomes, run.source))
+
+    def pairing(self, earlier: Snapshot) -> Pairing:
+        """Return the run's cases with those of its baseline, which do not depend on the cells of a comparison."""
+        known = next(iter(self._comparisons.values()), None)
+        return pair_up(earlier.cases, self.snapshot().cases) if known is None else known.pairing
 
     @property
     def primary(self) -> dict[str, str]:

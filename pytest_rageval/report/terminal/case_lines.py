@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_rageval.analysis.baseline.comparison import broken_of
 from pytest_rageval.analysis.baseline.failure_cause import cause_text
-from pytest_rageval.analysis.baseline.pairing import Pair, Pairing, pair_up
+from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.metrics.diagnosis.diagnose import WORDS
 from pytest_rageval.model.answer import OldAnswer
 from pytest_rageval.model.outcome import Outcome
@@ -65,9 +65,7 @@ def case_lines(run: Run, outcome: Outcome) -> Iterator[Line]:
 def _pairing(run: Run) -> Pairing:
     """Return the pairs of the run's cases with the baseline's, computed once."""
     earlier = run.earlier()
-    return run.once(
-        "pairing", lambda run: Pairing() if earlier is None else pair_up(earlier.cases, run.snapshot().cases)
-    )
+    return Pairing() if earlier is None else run.once("pairing", lambda run: run.pairing(earlier))
 
 
 def _pair_of(pairs: Sequence[Pair], outcome: Outcome) -> Pair | None:
