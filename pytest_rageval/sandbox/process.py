@@ -1,4 +1,4 @@
-"""One process apart from ours, without our environment and our terminal, which speaks lines of JSON with ours."""
+"""A separate process without our environment and terminal; both sides exchange lines of JSON."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Process:
 
     def _kill_group(self) -> None:
         if self._popen.returncode is not None:
-            return  # its number may be another's now
+            return  # another process may have its number by now
         self._killed = True
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Exchange"]
 
 POLL_S = 0.002
-"""Seconds between two checks whether an identical request has its reply."""
+"""Seconds between two checks for the reply to an identical request."""
 
 _WITHOUT_BODY = (204, 304)
 
@@ -103,7 +103,7 @@ class Exchange:
             self._fail(cut=self._head is not None or not isinstance(error, Exception))
 
     def is_stream(self, status: int, headers: Mapping[str, str]) -> bool:
-        """Take the head of a reply; return whether to pass its body on piece by piece: any but JSON and errors."""
+        """Take the head of a reply; return whether its body is streamed, which JSON and errors are not."""
         head = self._head = Reply(status, {name.lower(): value for name, value in headers.items()})
         is_short = status >= 400 or status in _WITHOUT_BODY or self._call.method == "HEAD"
         return not (is_short or head.is_json)
@@ -197,7 +197,7 @@ class Exchange:
             self._charge(Calls(attempts=1))
             self._settle(0.0)
             return None
-        if not whole:  # its counts are those of its beginning
+        if not whole:  # the counts cover only its beginning
             self._charge(Calls(1, 0, 1, on_their_way=1))
             self._settle(None)
             return None
@@ -226,6 +226,6 @@ class Exchange:
 
 
 def _readable(reply: Reply) -> bytes:
-    """Return a body without its compression, or as it is."""
+    """Return a body decompressed, or unchanged if that fails."""
     body = plain_body(reply)
     return reply.body if body is None else body
