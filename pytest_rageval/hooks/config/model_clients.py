@@ -117,8 +117,7 @@ class Models:
         """The prompts of the built-in systems, with the ini's replacements."""
         from pytest_rageval.systems.prompting import load_prompts
 
-        options = self._options
-        return load_prompts(options.prompts, options.rejection, options.error)
+        return load_prompts(self._options.prompts, self._options.rejection, self._options.error)
 
     @cached_property
     def budget(self) -> Budget | None:

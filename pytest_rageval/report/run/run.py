@@ -13,12 +13,10 @@ from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.pairing import Pairing, pair_up
 from pytest_rageval.analysis.baseline.regression import Against
 from pytest_rageval.analysis.deployment import Stage, merged, queries_of, stages_of
-from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.analysis.matrix import Matrix
 from pytest_rageval.analysis.people.bias import JudgeBias
 from pytest_rageval.analysis.people.local_use import LocalUse
 from pytest_rageval.analysis.people.trust import Trust
-from pytest_rageval.analysis.people.vote_agreement import Ballots, ballots_of
 from pytest_rageval.analysis.repeats import Repeats
 from pytest_rageval.analysis.usage import calls_of
 from pytest_rageval.analysis.variants import STABLE, originals, stable_scores
@@ -244,21 +242,9 @@ class Run:
         """Return the gain from retrieval for each system that also answered without it."""
         return self._draw(summary_data.gains, choice)
 
-    def curves(self) -> list[tuple[str, str, str, list[Outcome]]]:
-        """Return (testbed name, system, metric, outcomes) for each testbed run at several noise rates."""
-        return summary_data.curves(self.plan, self.originals())
-
     def repeats(self) -> list[Repeats]:
         """Return the statistics of repeats, for each testbed and system with repeated cases."""
         return summary_data.repeats(self.plan, self.originals())
-
-    def dialogues(self) -> list[Dialogues]:
-        """Return the statistics of conversations, for each testbed and system."""
-        return summary_data.dialogues(self.plan, self.originals())
-
-    def ballots(self) -> list[Ballots]:
-        """Return the agreement among votes, for each metric that is decided by several votes."""
-        return ballots_of(self.originals())
 
     def times(self) -> tuple[list[Stage], dict[str, Stage]]:
         """Return the stages of each system, and the queries of each retriever by its name."""

@@ -11,7 +11,7 @@ from pytest_rageval.analysis.dialogues import Dialogues
 from pytest_rageval.model.facets import sort_key
 from pytest_rageval.report.run.cell_json import decode_cell, encode_cell
 from pytest_rageval.report.run.plan import TestbedPlan
-from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import dialogues
 from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.tables import labels_of
 
@@ -20,25 +20,24 @@ __all__ = ["CONVERSATIONS"]
 TITLE = "conversations - mean of their means; whole: no turn misses; rounds: mean (n)"
 
 
-def _tables(dialogues: Sequence[Dialogues], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
+def _tables(rows: Sequence[Dialogues], testbeds: Mapping[str, TestbedPlan]) -> Iterator[Table]:
     """Yield a table of conversations, as wholes and by round, with a row for each testbed and system."""
-    rounds = sorted({name for each in dialogues for name, _ in each.rounds}, key=sort_key)
-    cells = [dict(each.rounds) for each in dialogues]
+    rounds = sorted({name for each in rows for name, _ in each.rounds}, key=sort_key)
+    cells = [dict(each.rounds) for each in rows]
     columns = [
-        ["testbed", *labels_of([(testbeds[each.testbed].name, each.system) for each in dialogues])],
-        ["metric", *(each.metric for each in dialogues)],
-        ["dialogues", *(str(each.n) for each in dialogues)],
-        ["mean", *(_share(each.mean) for each in dialogues)],
-        ["whole", *(_whole(each) for each in dialogues)],
+        ["testbed", *labels_of([(testbeds[each.testbed].name, each.system) for each in rows])],
+        ["metric", *(each.metric for each in rows)],
+        ["dialogues", *(str(each.n) for each in rows)],
+        ["mean", *(_share(each.mean) for each in rows)],
+        ["whole", *(_whole(each) for each in rows)],
         *([f"round {name}", *(_cell(each.get(name)) for each in cells)] for name in rounds),
     ]
     yield Table(TITLE, columns)
 
 
-def _encode(dialogues: Sequence[Dialogues]) -> list[dict[str, Any]]:
+def _encode(rows: Sequence[Dialogues]) -> list[dict[str, Any]]:
     return [
-        asdict(each) | {"rounds": [{"round": name, **encode_cell(cell)} for name, cell in each.rounds]}
-        for each in dialogues
+        asdict(each) | {"rounds": [{"round": name, **encode_cell(cell)} for name, cell in each.rounds]} for each in rows
     ]
 
 
@@ -67,7 +66,7 @@ def _share(value: float | None) -> str:
 CONVERSATIONS = Section(
     "dialogues",
     Dialogues,
-    Run.dialogues,
+    lambda run: dialogues(run.plan, run.originals()),
     _tables,
     encode=_encode,
     decode=_decode,

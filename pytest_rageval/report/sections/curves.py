@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.summary_data import curves as curves_of
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line
 from pytest_rageval.report.text.tables import curve_lines
@@ -14,7 +15,7 @@ __all__ = ["CURVES"]
 
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
-    curves = run.curves()
+    curves = curves_of(run.plan, run.originals())
     several = len({system for _, system, _, _ in curves}) > 1
     for metric in dict.fromkeys(metric for _, _, metric, _ in curves):
         binary = run.plan.metrics.get(metric, MetricInfo()).binary

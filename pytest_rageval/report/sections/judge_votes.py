@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.analysis.people.vote_agreement import Ballots, Pairs
+from pytest_rageval.analysis.people.vote_agreement import Ballots, Pairs, ballots_of
 from pytest_rageval.report.run.plan import TestbedPlan
-from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Section, Table
 
 __all__ = ["BALLOTS"]
@@ -58,7 +57,7 @@ def _share(share: float | None, n: int) -> str:
 BALLOTS = Section(
     "ballots",
     Ballots,
-    Run.ballots,
+    lambda run: ballots_of(run.originals()),
     _tables,
     encode=_encode,
     in_markdown=False,

@@ -10,7 +10,7 @@ from pytest_rageval.report.run.gate_results import NamedGate, ungated
 from pytest_rageval.report.run.json_text import to_json
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.run.summary_data import MatrixChoice, curves
 
 
 def test_outcomes_are_in_data_order() -> None:
@@ -129,11 +129,12 @@ def test_skipped_cases_are_in_no_matrix() -> None:
 
 
 def test_a_testbed_at_several_noise_rates_has_a_curve() -> None:
-    (curve,) = finished_run().curves()
+    finished = finished_run()
+    (curve,) = curves(finished.plan, finished.originals())
     name, system, metric, outcomes = curve
     assert (name, system, metric) == ("test_noise", "mine", "accuracy")
     assert [o.case_id for o in outcomes] == ["q2", "q1"]
-    assert take(Run(STARTED, plan()), outcome(NOISE, "q1", accuracy=Score(1.0))).curves() == []
+    assert curves(plan(), [outcome(NOISE, "q1", accuracy=Score(1.0))]) == []
 
 
 def test_a_deselected_case_is_not_counted_as_removed() -> None:
