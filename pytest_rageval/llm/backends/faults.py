@@ -162,8 +162,9 @@ def _kind(chain: tuple[BaseException, ...]) -> str:
     status = next((status for each in chain if (status := _status(each)) is not None), None)
     texts = "\n".join(f"{type(each).__name__} {each}" for each in chain)
     if status in (None, 400, 413, 422):
+        signs = "\n".join((texts, *(_code(each) for each in chain)))
         for kind, sign in _SIGNS.items():
-            if sign.search(texts):
+            if sign.search(signs):
                 return kind
     if status is not None:
         return _STATUSES.get(status, "server_error" if status >= 500 else "bad_request")
@@ -224,14 +225,27 @@ def _first_line(error: BaseException) -> str:
 
 def _message(error: BaseException) -> str:
     """Return the message in the JSON of a provider's reply, or ""."""
+    found = _error_of_reply(error)
+    if isinstance(found, Mapping):
+        return str(found.get("message") or found.get("reason") or "")
+    return str(found or "")
+
+
+def _code(error: BaseException) -> str:
+    """Return the code in the JSON of a provider's reply, or ""; some exceptions have no text but the message."""
+    found = _error_of_reply(error)
+    return str(found.get("code") or "") if isinstance(found, Mapping) else ""
+
+
+def _error_of_reply(error: BaseException) -> object:
+    """Return ``error`` of the JSON of a provider's reply, or None."""
     if _status(error) is None:
-        return ""
+        return None
     try:
-        body = error.response.json()  # type: ignore[attr-defined]
-        found = body["error"]
-        return str((found.get("message") or found["reason"]) if isinstance(found, Mapping) else found)
+        found: object = error.response.json()["error"]  # type: ignore[attr-defined]
     except Exception:  # a provider's reply may have any shape
-        return ""
+        return None
+    return found
 
 
 def no_price(model: str, setting: str, rates: str) -> str:

@@ -8,7 +8,7 @@ import os
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -27,6 +27,8 @@ _VARIABLES = {
 """Environment variables that litellm reads during import."""
 _WRITTEN = (*_VARIABLES, "TIKTOKEN_CACHE_DIR")
 """Environment variables that the import may change; litellm writes the last one."""
+_LATE = ("litellm.llms.github_copilot.authenticator", "litellm.llms.github_copilot.per_user_auth")
+"""Modules that the first call imports and that give warnings; some versions lack the second."""
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 
 _lock = threading.Lock()
@@ -63,6 +65,9 @@ def _import_litellm() -> ModuleType:
             module: Any = import_module("litellm")
             module.ModelResponse()  # the first one warns too
             _ = module.encoding  # otherwise the first call loads it and blocks the event loop
+            for name in _LATE:
+                with suppress(ImportError):
+                    import_module(name)
     except ModuleNotFoundError as error:
         if error.name != "litellm":
             raise

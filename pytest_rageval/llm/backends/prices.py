@@ -23,6 +23,8 @@ RATES = ("input_cost_per_token", "output_cost_per_token")
 """Parameters with prices in US dollars per token."""
 
 _MAP = "model_prices_and_context_window_backup.json"
+_ALIAS = "alias_of"
+"""Key of an entry that only names the model whose entry counts."""
 _TIER = re.compile(r"_above_(\d+)k_tokens")
 _WIDE = "\u1100"
 """First code point of scripts with about one token per character."""
@@ -50,14 +52,25 @@ def entry(model: str) -> Mapping[str, Any]:
 
 @lru_cache(maxsize=64)
 def entry_in_file(name: str) -> Mapping[str, Any] | None:
-    """Return one entry of the map's file; decoding only this entry is 50 times faster than the whole file."""
+    """Return one entry of the map's file; decoding only this entry is 50 times faster than the whole file.
+
+    An alias has the entry of the model that it names, as in litellm; an alias of an alias has none.
+    """
     try:
         text = litellm_file(_MAP).read_text(encoding="utf-8")
     except OSError:
         return None
+    found = _row(text, name)
+    if found is not None and _ALIAS in found:
+        found = _row(text, str(found[_ALIAS]))
+    return None if found is None or _ALIAS in found else found
+
+
+def _row(text: str, name: str) -> dict[str, Any] | None:
+    """Return the object of a model or of an alias in the map's text; None without it."""
     for match in re.finditer(rf"{re.escape(json.dumps(name))}\s*:\s*(?=\{{)", text):
         value: dict[str, Any] = json.JSONDecoder().raw_decode(text, match.end())[0]
-        if "litellm_provider" in value:
+        if "litellm_provider" in value or _ALIAS in value:
             return value
     return None
 

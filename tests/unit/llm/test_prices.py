@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 
 import pytest
 
 from pytest_rageval.hooks.config.model_costs import max_cost
+from pytest_rageval.llm.backends import prices
 from pytest_rageval.llm.backends.encodings import encoding, encoding_of
 from pytest_rageval.llm.backends.litellm_import import litellm
-from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens
+from pytest_rageval.llm.backends.prices import UNSAID, Prices, count_tokens, entry_in_file
 from pytest_rageval.model.chat import Completion, ToolCall
 
 
@@ -67,6 +70,27 @@ def test_a_price_that_the_user_registered_with_litellm_counts(monkeypatch: pytes
     monkeypatch.setitem(litellm().model_cost, "of-our-own-registered", rates)
     assert Prices("openai/of-our-own-registered").cost(3, 4) == 11.0
     assert Prices("hosted_vllm/of-our-own-registered").cost(3, 4) is None
+
+
+def test_an_alias_of_the_file_has_the_price_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dated = {"litellm_provider": "maker", "input_cost_per_token": 1e-6}
+    rows = {
+        "maker/new": {"alias_of": "maker/new-2026"},
+        "maker/new-2026": dated,
+        "maker/newest": {"alias_of": "maker/new"},
+        "maker/round": {"alias_of": "maker/round"},
+        "maker/lost": {"alias_of": "maker/none"},
+    }
+    path = tmp_path / "map.json"
+    path.write_text(json.dumps(rows))
+    monkeypatch.setattr(prices, "litellm_file", lambda name: path)
+    monkeypatch.setattr(prices, "entry_in_file", entry_in_file.__wrapped__)
+
+    assert {name: prices.entry_in_file(name) for name in rows} == {
+        **dict.fromkeys(rows),
+        "maker/new": dated,
+        "maker/new-2026": dated,
+    }
 
 
 def test_cached_tokens_have_the_cached_price() -> None:
