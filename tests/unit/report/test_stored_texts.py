@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Iterator[RunFolder]:
 
 @pytest.fixture
 def texts(folder: RunFolder) -> Iterator[StoredTexts]:
-    stored = StoredTexts(folder.path / OUTCOMES, folder.flush)
+    stored = StoredTexts(folder.path / OUTCOMES)
     yield stored
     stored.close()
 
@@ -39,14 +39,15 @@ def test_a_moved_text_is_read_from_its_file(folder: RunFolder, texts: StoredText
     assert plain({"one": texts["a"]}) == {"one": {"nodeid": "a", "missed": True}}
 
 
-def test_an_instance_is_read_before_its_case_has_ended(folder: RunFolder) -> None:
-    texts = StoredTexts(folder.path / ENDED, folder.flush)
+def test_an_instance_is_in_its_file_once_a_case_has_ended(folder: RunFolder) -> None:
+    texts = StoredTexts(folder.path / ENDED)
     question = to_json({"question": "Wieviel kostet die Fähre?"})
     for case_id in ("q1", 'q"2'):
         texts.move(case_id, *folder.append_instance(case_id, question))
     assert (folder.path / ENDED).read_bytes() == b""  # the end of the first case flushes it
+    assert folder.append_ended("{}")
     assert texts['q"2'] == texts["q1"] == question
-    lines = [json.loads(line) for line in (folder.path / ENDED).read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in (folder.path / ENDED).read_text(encoding="utf-8").splitlines()[:2]]
     assert [(line["case_id"], line["instance"]) for line in lines] == [
         ("q1", {"question": "Wieviel kostet die Fähre?"}),
         ('q"2', {"question": "Wieviel kostet die Fähre?"}),
