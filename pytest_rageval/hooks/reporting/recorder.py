@@ -59,6 +59,7 @@ class Recorder:
         self._resumed = config.stash.get(RESUMED, Resumed(Stopped("")))
         self._endings = Endings(config, texts=self.options.texts)
         self._recordings: set[str] = set()
+        self._unflushed: dict[str, tuple[int, int] | None] = {}  # case id -> the place of its instance
         self.counted: set[str] = set()
         self.dropped_steps = 0
         self.pruned: list[str] = []
@@ -69,13 +70,13 @@ class Recorder:
             self._folder = RunFolder(config.rootpath, self.run.started, folder)
             self._going = FolderLock(self._folder.path)
             if hasattr(os, "pread"):
-                self.run.records = self._texts_in(self._folder, OUTCOMES)
-                self.run.instances = self._texts_in(self._folder, ENDED)
+                self.run.records = self._texts_in(self._folder.path / OUTCOMES)
+                self.run.instances = self._texts_in(self._folder.path / ENDED)
         except OSError as error:
             self.outlets.faults.append(f"nothing is kept in {config.rootpath / '.rageval'}: {error.strerror or error}")
 
-    def _texts_in(self, folder: RunFolder, name: str) -> StoredTexts:
-        texts = StoredTexts(folder.path / name, folder.flush)
+    def _texts_in(self, path: Path) -> StoredTexts:
+        texts = StoredTexts(path)
         self._config.add_cleanup(texts.close)
         return texts
 
@@ -119,19 +120,21 @@ class Recorder:
         if len(self.run.instances) > instances:
             case_id = encoded["case_id"]
             stored = to_json(self.run.instances[case_id])
-            self._keep(self.run.instances, case_id, lambda folder: folder.append_instance(case_id, stored))
+            self._unflushed[case_id] = self._write(lambda folder: folder.append_instance(case_id, stored))
         if self._folder is not None:
             self._endings.take_payload(encoded, payload, self._folder.outcomes)
         record = to_json(self.run.records[nodeid])
-        self._keep(self.run.records, nodeid, lambda folder: folder.append(record))
+        _move(self.run.records, nodeid, self._write(lambda folder: folder.append(record)))
         self._config.hook.pytest_rageval_outcome(outcome=outcome)
 
     def take_report(self, report: pytest.TestReport) -> None:
         """Note a report of a case's test; after the last one, another session may take the case over."""
         if report.nodeid in self.run.plan.cases:
             line = self._endings.take_report(report)
-            if line is not None:
-                self._write(lambda folder: folder.append_ended(line))
+            if line is not None and self._write(lambda folder: folder.append_ended(line)):
+                for case_id, place in self._unflushed.items():
+                    _move(self.run.instances, case_id, place)
+                self._unflushed.clear()
 
     def take_unclaimed(self, calls: Mapping[str, Any], recordings: Iterable[str]) -> None:
         """Count calls without an outcome: made ahead of tests that never ran, or outside of cases."""
@@ -252,12 +255,6 @@ class Recorder:
     def _id(self) -> str:
         return self._folder.id if self._folder else ""
 
-    def _keep(self, texts: object, key: str, write: Callable[[RunFolder], tuple[int, int]]) -> None:
-        """Write a text to the run folder, and then leave it there instead of in memory."""
-        place = self._write(write)
-        if place is not None and isinstance(texts, StoredTexts):
-            texts.move(key, *place)
-
     def _write(self, write: Callable[[RunFolder], T]) -> T | None:
         """Return what ``write`` returns; None if there is no run folder, or none any more."""
         folder = self._folder
@@ -269,3 +266,10 @@ class Recorder:
             folder.close()
             self._folder = None
             self.outlets.faults.append(f"outcomes are no longer kept in {folder.path}: {error.strerror or error}")
+            return None
+
+
+def _move(texts: object, key: str, place: tuple[int, int] | None) -> None:
+    """Leave a text that the run folder has on disk instead of in memory."""
+    if place is not None and isinstance(texts, StoredTexts):
+        texts.move(key, *place)

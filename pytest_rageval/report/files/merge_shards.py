@@ -51,8 +51,8 @@ def merge_parts(parts: Sequence[Part]) -> Run:
                 f"{part.name} holds the case {nodeid}, which another shard has too; merge each case once", code="RAG503"
             )
         whole.outcomes |= run.outcomes
-        whole.records |= run.records
-        whole.instances |= run.instances
+        whole.records.update(run.records)
+        whole.instances.update(run.instances)
         whole.versions = run.versions | whole.versions
         whole.unclaimed += run.unclaimed
         whole.take_retrievers(run.retrievers)

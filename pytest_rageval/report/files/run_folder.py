@@ -70,15 +70,11 @@ class RunFolder:
         self._ended.write(b'{"case_id": %b, "instance": %b}\n' % (to_json(case_id).encode("utf-8"), text))
         return self._ended.tell() - len(text) - 2, len(text)
 
-    def append_ended(self, line: str) -> None:
-        """Append a line about the end of a case, and flush it."""
+    def append_ended(self, line: str) -> bool:
+        """Append a line about the end of a case, and flush it and all lines before it; return True."""
         self._ended.write(f"{line}\n".encode())
         self._ended.flush()
-
-    def flush(self) -> None:
-        """Flush all lines."""
-        self._stream.flush()
-        self._ended.flush()
+        return True
 
     def write_head(self, head: str) -> None:
         """Write the run's head, see `Head`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -21,13 +21,11 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
 
     Args:
         path: the file.
-        flush: writes what its writer still buffers.
     """
 
-    def __init__(self, path: Path, flush: Callable[[], object]) -> None:
+    def __init__(self, path: Path) -> None:
         self._values: dict[str, JsonText | Plain | int] = {}
         self._file = os.open(path, os.O_RDONLY)
-        self._flush = flush
 
     def move(self, key: str, offset: int, length: int) -> None:
         """Drop a text from memory; it is at ``offset`` of the file, ``length`` bytes long."""
@@ -42,11 +40,7 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
         if not isinstance(value, int):
             return value
         length, offset = value & ((1 << _LENGTH_BITS) - 1), value >> _LENGTH_BITS
-        text = os.pread(self._file, length, offset)
-        if len(text) < length:
-            self._flush()
-            text = os.pread(self._file, length, offset)
-        return JsonText(text.decode("utf-8"))
+        return JsonText(os.pread(self._file, length, offset).decode("utf-8"))
 
     def __setitem__(self, key: str, value: JsonText | Plain) -> None:
         self._values[key] = value

@@ -134,6 +134,27 @@ def test_a_run_over_a_corpus_loads_no_library_of_an_extra(folder: Path) -> None:
     assert used.isdisjoint({"httpx", "litellm", "pyarrow", "ray", "torch"})
 
 
+def test_a_session_of_one_plain_system_loads_nothing_of_what_it_does_not_use(folder: Path) -> None:
+    (folder / "cases.jsonl").write_text('{"id": 1, "question": "Q", "answers": ["a"]}\n', encoding="utf-8")
+    (folder / "conftest.py").write_text(
+        "import pytest\n@pytest.fixture(scope='session')\ndef rag_system():\n    return lambda query: 'a'\n",
+        encoding="utf-8",
+    )
+    (folder / "test_rag.py").write_text(
+        "from pytest_rageval import rag_case\n"
+        "@rag_case('jsonl:cases.jsonl', gates=['accuracy >= 0.5'])\ndef test_it(rag): ...\n",
+        encoding="utf-8",
+    )
+    used = loaded(folder, "-p", "pytest_rageval.plugin")
+    assert "pytest_rageval.report.files.results_json" in used
+    unused = (
+        "environments.environment", "corpora.chunking", "text.refusals_en", "engine.inputs.declared", "engine.planned",
+        "engine.recorded_answers", "analysis.systems.matching", "report.export.markdown",
+        "retrieval.adapt_retriever", "systems.naive", "metrics.rankings.evidence",
+    )  # fmt: skip
+    assert not used.intersection(["asyncio", *HEAVY, *(f"pytest_rageval.{name}" for name in unused)])
+
+
 def test_pytest_loads_the_installed_plugin(folder: Path) -> None:
     off = ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_ADDOPTS")
     environment = {name: value for name, value in os.environ.items() if name not in off}

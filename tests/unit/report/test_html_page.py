@@ -189,3 +189,15 @@ def test_calls_are_among_the_figures_if_their_usage_is_known(
     tiles = dict(tiles_of(results(outcome("a"), usage=usage), {"scored": 1}, 1))
     calls = [f"{n}{what.removeprefix('model calls')}" for what, n in tiles.items() if what.startswith("model calls")]
     assert (next(iter(calls), None), tiles.get("cost")) == expected
+
+
+def test_a_page_of_too_many_cases_keeps_those_that_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_rageval.report.html.kept_cases.LARGEST", 2)
+    many = results(outcome("q1"), outcome("q2", 0.0) | {"missed": True}, outcome("q3"))
+    note = "the texts of 2 cases that did not change are not in this page: of more than 50,000 cases"
+    page = "".join(html_of(many))
+    assert note in page
+    assert [each is not None for each in parcels(page)["outcomes-0"]] == [False, True, False]
+    for whole in ("".join(html_of(many, texts_of="all")), "".join(html_of(results(outcome("q1"), outcome("q2"))))):
+        assert "that did not change are not in this page" not in whole
+        assert None not in parcels(whole)["outcomes-0"]
