@@ -54,17 +54,17 @@ class Calls:
         size = sum((folder / name).stat().st_size for name in ("cases.jsonl", "answers.jsonl"))
         self._chunk_bytes = size // CHUNKS
 
-    def started(self, out: str, *args: str, mark: str = "") -> subprocess.Popen[bytes]:
-        """Start a call that writes the folder ``out``; ``mark`` is the start of the names of its files."""
-        files = (f"jsonl:{mark}cases.jsonl", f"{mark}answers.jsonl")
+    def started(self, out: str, *args: str, beside: str = "") -> subprocess.Popen[bytes]:
+        """Start a call that writes the folder ``out``; its files are in the folder ``beside``."""
+        files = (f"jsonl:{beside}cases.jsonl", f"{beside}answers.jsonl")
         command = [sys.executable, "-c", CODE, str(self._chunk_bytes), out, *files, *args]
         env = environment(self._folder) | {"RAY_AUTH_MODE": "disabled"}
         with (self._folder / "log.txt").open("ab") as log:
             return subprocess.Popen(command, cwd=self._folder, env=env, stdout=log, stderr=log)
 
-    def whole(self, out: str, *args: str, mark: str = "") -> dict[str, bytes]:
+    def whole(self, out: str, *args: str, beside: str = "") -> dict[str, bytes]:
         """Return what a call wrote that must not differ."""
-        status = self.started(out, *args, mark=mark).wait()
+        status = self.started(out, *args, beside=beside).wait()
         if status:
             sys.exit(f"rageval score exited with {status}:\n{(self._folder / 'log.txt').read_text()}")
         paths = [*sorted((self._folder / out / "cases").iterdir()), self._folder / out / "summary.json"]
@@ -97,15 +97,16 @@ def main() -> int:
     draw = random.Random(arguments.seed)
     folder = Path(tempfile.mkdtemp(prefix="rag-"))
     try:
+        (folder / "shuffled").mkdir()
         rows = {"cases": list(case_rows(arguments.cases)), "answers": list(answer_rows(arguments.cases, seed=5))}
         for name, each in rows.items():
             write_rows(folder / f"{name}.jsonl", each)
             draw.shuffle(each)
-            write_rows(folder / f"shuffled-{name}.jsonl", each)
+            write_rows(folder / "shuffled" / f"{name}.jsonl", each)
         calls = Calls(folder)
         wanted = calls.whole("one", "--jobs", "1")
         same = {"--jobs 4": calls.whole("four", "--jobs", "4") == wanted,
-                "lines shuffled": calls.whole("shuffled", "--jobs", "2", mark="shuffled-") == wanted}  # fmt: skip
+                "lines shuffled": calls.whole("shuffled", "--jobs", "2", beside="shuffled/") == wanted}  # fmt: skip
         for engine in arguments.engines:
             same[f"--engine {engine}"] = calls.whole(engine, "--engine", engine, "--jobs", "2") == wanted
         start = time.perf_counter()
