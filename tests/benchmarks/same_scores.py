@@ -97,16 +97,16 @@ def main() -> int:
     draw = random.Random(arguments.seed)
     folder = Path(tempfile.mkdtemp(prefix="rag-"))
     try:
-        (folder / "shuffled").mkdir()
+        (folder / "other-order").mkdir()
         rows = {"cases": list(case_rows(arguments.cases)), "answers": list(answer_rows(arguments.cases, seed=5))}
         for name, each in rows.items():
             write_rows(folder / f"{name}.jsonl", each)
             draw.shuffle(each)
-            write_rows(folder / "shuffled" / f"{name}.jsonl", each)
+            write_rows(folder / "other-order" / f"{name}.jsonl", each)
         calls = Calls(folder)
         wanted = calls.whole("one", "--jobs", "1")
         same = {"--jobs 4": calls.whole("four", "--jobs", "4") == wanted,
-                "lines shuffled": calls.whole("shuffled", "--jobs", "2", beside="shuffled/") == wanted}  # fmt: skip
+                "lines shuffled": calls.whole("shuffled", "--jobs", "2", beside="other-order/") == wanted}  # fmt: skip
         for engine in arguments.engines:
             same[f"--engine {engine}"] = calls.whole(engine, "--engine", engine, "--jobs", "2") == wanted
         start = time.perf_counter()
