@@ -186,7 +186,8 @@ class Outcomes:
 
 def _calls(row: Mapping[str, Any]) -> Calls:
     """Return the calls of a row; a sum that is left out is unknown."""
-    return Calls(**{name: row.get(CALLS + name) for name in _CALLS if name != LOWER or CALLS + LOWER in row})
+    counts: dict[str, Any] = {name: row.get(CALLS + name) for name in _CALLS}
+    return Calls(**counts | {LOWER: counts[LOWER] or 0})
 
 
 def _answer(row: Mapping[str, Any]) -> Answer:

@@ -100,7 +100,7 @@ def _connected(jobs: int | None, address: str | None) -> Iterator[Any]:
         own = {"num_cpus": jobs, "include_dashboard": False, "object_store_memory": MEMORY, "_temp_dir": folder}
         try:
             ray.init(address or "local", log_to_driver=False, logging_level=ERROR, **{} if address else own)
-        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        except Exception as error:  # Ray raises a bare one if it does not start in time
             raise SettingError(_refusal(address, error)) from error
         try:
             yield ray
@@ -158,9 +158,9 @@ def _check_nodes(ray: Any, nodes: Sequence[Mapping[str, Any]]) -> None:
         except ray.exceptions.RayError as error:
             problem = f"the node {address} cannot say its version of {PACKAGE}: {cause_text(error)}"
             raise SettingError(f"{problem}; install {PACKAGE} {version(PACKAGE)} there") from error
-        problem = different_node(address, theirs, own)
-        if problem is not None:
-            raise SettingError(problem)
+        difference = different_node(address, theirs, own)
+        if difference is not None:
+            raise SettingError(difference)
 
 
 def different_node(address: str, python: str, package: str) -> str | None:

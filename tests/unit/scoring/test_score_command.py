@@ -277,3 +277,36 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_that_is_read_later(folde
     shutil.rmtree(folder / "scores")
     assert score()[0] == 0
     assert files_of(folder) == fresh
+
+
+def test_without_pyarrow_rows_are_compressed_lines(
+    folder: Path, score: Command, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert score()[0] == 0
+    with_pyarrow = rows(folder)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert score(out="plain")[0] == 0
+    assert [path.name for path in (folder / "plain" / "cases").iterdir()] == ["part-00000.jsonl.gz"]
+    assert rows(folder, "plain") == with_pyarrow
+    assert main(["compare", "plain", "scores"]) == 2
+    assert "pip install 'pytest-rageval[parquet]'" in capsys.readouterr().err
+    monkeypatch.delitem(sys.modules, "pyarrow")
+    assert main(["compare", "plain", "scores"]) == 0
+    assert "8 cases compared" in capsys.readouterr().out
+
+
+def test_long_answers_are_scored_and_counted(folder: Path, score: Command) -> None:
+    write_rows(folder / "answers.jsonl", [{**ANSWERS[0], "answer": "x" * 2**20 + " Paris"}, *ANSWERS[1:]])
+    status, text = score("--gate", "accuracy >= 1")
+    assert status == 0
+    assert "warning: 1 answer of more than 1 MiB; all of the text was scored" in text
+    assert summary(folder)["counts"]["long"] == 1
+
+
+def test_all_parts_have_the_same_columns(chunked: Path, score: Command) -> None:
+    from pyarrow import parquet
+
+    assert score(*MORE)[0] == 0
+    columns = {tuple(parquet.read_schema(path).names) for path in (chunked / "scores" / "cases").iterdir()}
+    assert len(columns) == 1
+    assert {"case_id", "facet.topic", "score.accuracy", "reason.accuracy", "usage.latency_s"} <= set(*columns)
