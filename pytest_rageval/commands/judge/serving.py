@@ -39,7 +39,9 @@ def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[s
     with listening(HOST, port) as listener:
         number = listener.getsockname()[1]
         out(f"{served.name} ({served.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
-        out(f"Ask it: OPENAI_BASE_URL=http://{HOST}:{number}/v1 pytest --rag-judge-model openai/{served.name}")
+        key = "none" if token_env is None else f"${token_env}"
+        variables = f"OPENAI_BASE_URL=http://{HOST}:{number}/v1 OPENAI_API_KEY={key}"
+        out(f"Ask it: {variables} pytest --rag-judge-model openai/{served.name}")
         run_until_signal(judge_api(served), listener, None)
     yield from ()
 
