@@ -51,8 +51,7 @@ def rules(name: str, schema: Schema) -> None:
         schema["dependentRequired"] = {**{key: ["label"] for key in _LABELLED}, "withheld": ["reason"]}
         schema |= either("value", "reason")
     elif name == "vote":
-        for key in ("votes", "by"):  # a vote has no votes of its own
-            del schema["properties"][key]
+        del schema["properties"]["votes"]  # a vote has no votes of its own
         schema |= either("label", "problem")
     elif name == "identity":
         schema["additionalProperties"] = {"type": "object", "additionalProperties": {"type": "string"}}

@@ -15,7 +15,8 @@ import pytest
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import ModelError, RagEvalError, ascii_safe, did_you_mean
 from pytest_rageval.hooks.collect.keys import CATALOG
-from pytest_rageval.hooks.config.model_clients import LOCAL, Models
+from pytest_rageval.hooks.config.local_embedder import LOCAL
+from pytest_rageval.hooks.config.model_clients import Models
 from pytest_rageval.hooks.config.model_scripts import is_offline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.setting import Setting, declared

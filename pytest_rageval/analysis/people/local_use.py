@@ -10,7 +10,7 @@ from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.labelled_answers import compared, matched, scored
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.model.stored import Amount, Bounds, Share
+from pytest_rageval.model.stored import ALWAYS, Amount, Bounds, Share
 from pytest_rageval.model.verdict import Verdict
 
 __all__ = ["MOST_UNLIKE", "Agreed", "LocalUse", "local_uses_of"]
@@ -30,8 +30,8 @@ class Agreed:
         same: number of pairs with the same value.
     """
 
-    n: Count = 0
-    same: Count = 0
+    n: Count = field(default=0, metadata=ALWAYS)
+    same: Count = field(default=0, metadata=ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)

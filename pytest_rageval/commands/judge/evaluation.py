@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -24,7 +24,7 @@ __all__ = ["evaluate"]
 
 def evaluate(
     folder: Path, sheets: Sequence[Path], values: Sequence[str], *, min_kappa: float | None, as_json: bool
-) -> Iterator[str]:
+) -> Generator[str, None, int]:
     """Yield how a judge agrees with labels; the status is 1 if its kappa is below ``min_kappa``.
 
     Raises:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pytest_rageval.engine.local_verdicts import LocalVerdicts
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.planned import Planned, PlannedCall
@@ -21,6 +20,7 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.local_verdicts import LocalVerdicts
     from pytest_rageval.model.chat import ChatModel
     from pytest_rageval.systems.prompting import Prompts
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, Sources
-from pytest_rageval.engine.local_verdicts import LocalVerdicts
 from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
 from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.errors import CaseError
@@ -21,6 +20,7 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict, Vote
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.local_verdicts import LocalVerdicts
     from pytest_rageval.model.chat import ChatModel
     from pytest_rageval.systems.prompting import Prompts
 

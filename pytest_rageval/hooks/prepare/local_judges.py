@@ -80,7 +80,5 @@ def _least_confidence(local: LocalJudge, wanted: float, where: str) -> float:
         if each.n and wilson_interval(each.right, each.n)[0] >= wanted:
             return each.confidence
     best = max((wilson_interval(each.right, each.n)[0] for each in local.trained.certainty if each.n), default=0.0)
-    problem = (
-        f"escalate=auto wants an accuracy of {wanted:g}, and at no confidence is that certain (at most {best:.2f})"
-    )
+    problem = f"escalate=auto wants an accuracy of {wanted:g}, which no confidence shows (at most {best:.2f})"
     raise SettingError(f"{where}: {problem}; lower rag_judge_min_accuracy, write escalate=T, or label more answers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +14,6 @@ from pytest_rageval.engine.answerers import Answerer, SystemAnswerer
 from pytest_rageval.engine.asking import Desk
 from pytest_rageval.engine.conversations import Conversations, RecordedConversations
 from pytest_rageval.engine.inputs.scoring_input import Sources
-from pytest_rageval.engine.local_verdicts import LocalVerdicts
 from pytest_rageval.engine.loop import LoopThread, NoLoop
 from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer
@@ -39,6 +38,7 @@ from pytest_rageval.systems.naive import naive
 from pytest_rageval.threads import Bound
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.local_verdicts import LocalVerdicts
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.llm.client.clients import Client, Embedder
@@ -74,7 +74,7 @@ class Desks:
         self._coroutines = Bound(most or ASYNC_DEFAULT)
         self._threads = self._coroutines if most else Bound(1)
         self._vectors: dict[Embedder, Vectors] = {}
-        self._local_judges = {name: LocalVerdicts(each) for name, each in collected.local_judges.items()}
+        self._local_judges = _local_verdicts(collected)
         self._systems: list[SystemAnswerer] = []
         self._parts = PartsOfTests(collected)
 
@@ -225,6 +225,15 @@ class Desks:
         if overridden("rag_system", request.node) is not None:
             return _callable(request.getfixturevalue("rag_system"), "the rag_system fixture")
         return naive(self._parts.parts(request, llm, embedder))
+
+
+def _local_verdicts(collected: Collected) -> Mapping[str, LocalVerdicts]:
+    """Return the local judges of a session as the engine asks them."""
+    if not collected.local_judges:
+        return {}
+    from pytest_rageval.engine.local_verdicts import LocalVerdicts  # features take a moment to import
+
+    return {name: LocalVerdicts(each) for name, each in collected.local_judges.items()}
 
 
 def _recorded_answerer(entry: Entry) -> RecordedAnswerer | None:

@@ -245,7 +245,7 @@ def test_a_vote_that_fails_makes_the_case_an_error_and_no_more_are_asked_for(
         ([f"{RATE}: a, b; mean"], f"rag_judges: {RATE} is 0 or 1, and a mean is neither; write 'majority'"),
         (["good openai/m"], "rag_judges has the line 'good openai/m'; write 'metric: model, model; option'*"),
         (["good: a, ; mean"], "rag_judges has the line 'good: a, ; mean'; write *"),
-        (["good: a; often"], "rag_judges: good has the option 'often'; write majority, mean, repeat=N or swapped"),
+        (["good: a; often"], "rag_judges: good has the option 'often'; write majority, mean, repeat=N, swapped *"),
         (["good: a; repeat=0"], "rag_judges: good has the option 'repeat=0'; write *"),
         (["good: a, b; mean; majority"], "rag_judges: good has 'mean' and 'majority'; give one"),
         (["good: a, a"], "rag_judges: good names 'a' twice; repeat=2 asks it twice"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.config.judge_panels import panels
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.judges.panel import Panel
@@ -27,3 +28,35 @@ def test_the_judge_fixture_is_not_a_litellm_model(pytester: pytest.Pytester) -> 
     pytester.makeini("[pytest]\nrag_judges =\n    tone: a, rag_judge\n    stars: b, a\n")
     options = Options(pytester.parseconfig())
     assert options.panelists == ["a", "b"]
+
+
+def test_a_local_judge_decides_alone_or_escalates(pytester: pytest.Pytester) -> None:
+    lines = ["tone: local:judges/tone", "stars: local:judges/stars, openai/gpt-4o; escalate = 0.8"]
+    alone, cascade = panels(lines).values()
+    assert (alone, alone.asked) == (Panel(("local:judges/tone",)), ())
+    assert (cascade.asked, cascade.escalate) == (("openai/gpt-4o",), 0.8)
+    assert panels(["stars: local:a, b; escalate=auto"])["stars"].escalate == "auto"
+    pytester.makeini("[pytest]\nrag_judges = stars: local:a, b; escalate=auto\n")
+    assert Options(pytester.parseconfig()).panelists == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("good: local:a; escalate=0.8", "has escalate=0.8 and 1 judge, 1 of them local; it needs two"),
+        ("good: local:a, b, c; escalate=0.8", "has escalate=0.8 and 3 judges, 1 of them local; it needs two"),
+        ("good: a, local:b; escalate=0.8", "it needs two, a local one and then a model"),
+        ("good: a, b; escalate=0.8", "2 judges, 0 of them local; it needs two"),
+        ("good: local:a, b; escalate=0.5", "has 'escalate=0.5'; write a number between 0.5 and 1, or escalate=auto"),
+        ("good: local:a, b; escalate=1", "has 'escalate=1'; write a number between 0.5 and 1"),
+        ("good: local:a, b; escalate=often", "has 'escalate=often'; write a number between 0.5 and 1"),
+        ("good: local:a, b; escalate=0.8; majority", "has majority and escalate, which leaves no votes to count"),
+        ("good: local:a; repeat=2", "has repeat=2, and local:a always says the same; take it out"),
+        ("good: local:a, b; swapped", "has swapped, and local:a always says the same; take it out"),
+    ],
+)
+def test_a_line_that_a_local_judge_cannot_follow_is_refused(line: str, problem: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        panels([line])
+    assert str(caught.value).startswith("rag_judges: good ")
+    assert problem in str(caught.value)

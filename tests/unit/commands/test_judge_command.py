@@ -1,0 +1,116 @@
+"""``rageval judge train`` and ``eval``: what they write and print, and what they refuse."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.cli import main
+
+pytest.importorskip("sklearn", reason="the extra judge is not installed")
+
+ROOT = Path(__file__).resolve().parents[3]
+SHEET = ROOT / "fixtures" / "datasets" / "sheet.csv"
+TRAIN = ("judge", "train", "sheet.csv", "--metric", "accuracy_judged", "--out", "judges/accuracy")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copy(SHEET, tmp_path / "sheet.csv")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "judges/accuracy").glob("*"))}
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    return line
+
+
+def test_training_twice_gives_the_same_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(TRAIN) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("50 labels (wrong 22, right 28) of 25 questions with 2 each, 2 systems\n")
+    assert "rag_judges = accuracy_judged: local:judges/accuracy" in out
+    first = files(folder)
+    assert list(first) == ["card.md", "judge.json"]
+    assert len(first["judge.json"]) < 20_000
+    assert main([*TRAIN, "--force"]) == 0
+    assert files(folder)["judge.json"] == first["judge.json"]
+    assert json.loads(first["judge.json"])["checksum"] in first["card.md"].decode()
+
+
+def test_an_existing_folder_is_kept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "judges/accuracy").mkdir(parents=True)
+    (folder / "judges/accuracy/notes.txt").write_text("mine")
+    assert "--out judges/accuracy already exists; name another folder" in refusal(capsys, *TRAIN, "--force")
+    (folder / "judges/accuracy/notes.txt").unlink()
+    assert main(TRAIN) == 0
+    capsys.readouterr()
+    assert "already exists; give --force to replace the judge" in refusal(capsys, *TRAIN)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--metric", "utilization"), "utilization is judged by the passages, which a local judge does not read"),
+        (("--metric", "accuracy"), "--metric accuracy: a rule decides it, no judge; name a judged metric"),
+        (("--metric", "acuracy_judged"), "unknown metric 'acuracy_judged'; did you mean 'accuracy_judged'?"),
+        (("--split", "5:1"), "--split '5:1': wanted three whole numbers"),
+        (("--split", "5:1:4"), "24 labels of accuracy_judged can train it, wanted 40: label 16 more"),
+        (("--value", "right=2"), "--value 'right=2': wanted LABEL=X with X in 0..1"),
+        (("--value", "right=1"), "label: found 'wrong', wanted one of 'right', as values of labels were declared"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: Sequence[str], problem: str
+) -> None:
+    assert problem in refusal(capsys, *TRAIN, *words)
+    assert not (folder / "judges").exists()
+
+
+def test_a_file_without_texts_needs_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "sheet.csv").write_text("id,label\nq1,right\n")
+    assert "no run under" in refusal(capsys, *TRAIN)
+
+
+def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(TRAIN) == 0
+    with SHEET.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    with (folder / "other.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head, *rows[:20]])
+    capsys.readouterr()
+    assert main(["judge", "eval", "judges/accuracy", "other.csv", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["metric"], found["labels"]) == ("accuracy_judged", 20)
+    kappa = found["figures"]["agreement"]["kappa"]["value"]
+    assert 0 < kappa <= 1
+    assert main(["judge", "eval", "judges/accuracy", "other.csv", "--min-kappa", f"{kappa}"]) == 0
+    assert "## By system" in capsys.readouterr().out
+    (folder / "flipped.csv").write_text(
+        (folder / "other.csv")
+        .read_text()
+        .replace(",right,", ",_,")
+        .replace(",wrong,", ",right,")
+        .replace(",_,", ",wrong,")
+    )
+    assert main(["judge", "eval", "judges/accuracy", "flipped.csv", "--min-kappa", "0"]) == 1
+
+
+def test_a_folder_without_a_judge_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "holds no judge.json; name a folder that rageval judge train wrote" in refusal(
+        capsys, "judge", "eval", "judges", "sheet.csv"
+    )
