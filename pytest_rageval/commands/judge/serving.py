@@ -49,13 +49,15 @@ def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[s
 def _served(folder: Path, token: str) -> ServedJudge:
     if is_llm(folder):
         model = load_lora_judge(folder)
-        return ServedJudge(model.name, model.digest, llm_reply(model, prompted(model.name, model.metric_digest)), token)
+        return ServedJudge(
+            model.name, model.digest, llm_reply(model, _prompted(model.name, model.metric_digest)), token
+        )
     judge = loaded_judge(folder)
-    metric = prompted(judge.name, judge.trained.metric_digest)
+    metric = _prompted(judge.name, judge.trained.metric_digest)
     return ServedJudge(judge.name, judge.digest, head_reply(judge, metric), token)
 
 
-def prompted(name: str, digest: str) -> PromptedJudge:
+def _prompted(name: str, digest: str) -> PromptedJudge:
     """Return the judge of a metric, whose prompts the server reads.
 
     Args:
