@@ -39,7 +39,9 @@ def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[s
     with listening(HOST, port) as listener:
         number = listener.getsockname()[1]
         out(f"{served.name} ({served.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
-        out(f"Ask it: OPENAI_BASE_URL=http://{HOST}:{number}/v1 pytest --rag-judge-model openai/{served.name}")
+        key = "none" if token_env is None else f"${token_env}"
+        variables = f"OPENAI_BASE_URL=http://{HOST}:{number}/v1 OPENAI_API_KEY={key}"
+        out(f"Ask it: {variables} pytest --rag-judge-model openai/{served.name}")
         run_until_signal(judge_api(served), listener, None)
     yield from ()
 
@@ -47,13 +49,15 @@ def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[s
 def _served(folder: Path, token: str) -> ServedJudge:
     if is_llm(folder):
         model = load_lora_judge(folder)
-        return ServedJudge(model.name, model.digest, llm_reply(model, prompted(model.name, model.metric_digest)), token)
+        return ServedJudge(
+            model.name, model.digest, llm_reply(model, _prompted(model.name, model.metric_digest)), token
+        )
     judge = loaded_judge(folder)
-    metric = prompted(judge.name, judge.trained.metric_digest)
+    metric = _prompted(judge.name, judge.trained.metric_digest)
     return ServedJudge(judge.name, judge.digest, head_reply(judge, metric), token)
 
 
-def prompted(name: str, digest: str) -> PromptedJudge:
+def _prompted(name: str, digest: str) -> PromptedJudge:
     """Return the judge of a metric, whose prompts the server reads.
 
     Args:

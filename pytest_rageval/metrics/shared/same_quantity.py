@@ -161,8 +161,9 @@ def _number(ours: Fraction, theirs: Fraction, gold: Quantity, answer: Quantity) 
         return "same"
     if abs(ours - theirs) < max(gold.step, answer.step):
         return "near"
+    our_size, their_size, our_step, their_step = abs(ours), abs(theirs), _coarsest(gold), _coarsest(answer)
     for scale in _SCALES if ours and theirs else _SCALES[:1]:
-        if 2 * abs(abs(ours) - abs(theirs) * scale) <= max(_coarsest(gold), _coarsest(answer) * scale):
+        if 2 * abs(our_size - their_size * scale) <= max(our_step, their_step * scale):
             return "near"
     return "other"
 

@@ -17,6 +17,7 @@ TERMS = {
     "smallest detectable drop": "a smaller drop than this cannot be told from chance with these cases",
     "broken": "cases whose value is lower than in the baseline",
     "fixed": "cases whose value is higher than in the baseline",
+    "bias [95 %]": "the judge's mean minus people's over the same answers, with its interval; 0 is no bias",
     "causes": "where the broken cases lost: retrieval, generation, both or unknown",
 }
 """Head -> its explanation."""

@@ -21,7 +21,8 @@ class WeighedJudges:
     """The judges of a run against people.
 
     Attributes:
-        outcomes: the outcomes, with values of ``people:METRIC``, without scores of judges that people disagree with.
+        outcomes: those that may have changed, with values of ``people:METRIC``, and without scores of judges that
+            people disagree with.
         trusts: agreement of judges with people, for judges with a minimum.
         biases: differences of judges from people, by system; empty without labels.
         local_uses: what local judges decided and passed on.
@@ -48,5 +49,6 @@ def weighed_judges(plan: Plan, outcomes: Sequence[Outcome]) -> WeighedJudges:
     biases = biases_of(in_use, labels, mine, plan.apart, plan.max_bias) if labels else []
     problems = {trust.judge: trust.problem for trust in trusts if trust.problem is not None}
     labelled = {outcome.nodeid: outcome for outcome in with_labels(labels, mine, plan.apart)}
-    changed = [withheld(labelled.get(each.nodeid, each), judges, problems) for each in outcomes]
+    may_change = outcomes if problems else [each for each in outcomes if each.nodeid in labelled]
+    changed = [withheld(labelled.get(each.nodeid, each), judges, problems) for each in may_change]
     return WeighedJudges(changed, trusts, biases, local_uses_of(plan.metrics, labels, mine))

@@ -5,46 +5,26 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.samples.local_judges import judge_folder, made_judge, weights
 
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.local_judges.features import RULES, Judged
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold, chosen, class_shares
-from pytest_rageval.local_judges.judge_file import FILE, content_of, feature_versions, judge_text, read_content
+from pytest_rageval.local_judges.judge_file import FILE, feature_versions, read_content
 from pytest_rageval.local_judges.local_judge import LocalJudge, load_judge
-from pytest_rageval.local_judges.trained import Certainty, TrainedJudge, Training
+from pytest_rageval.local_judges.trained import TrainedJudge
 
 N = len(RULES)
 PLAIN = Scaling((0.0,) * N, (1.0,) * N)
-
-
-def weights(**named: float) -> tuple[float, ...]:
-    return tuple(named.get(name, 0.0) for name in RULES)
+HEAD = Head({"en": PLAIN}, (Threshold(-1.0, weights(contains=2.0, refuses=-3.0)),))
 
 
 def trained(**changes: Any) -> TrainedJudge:
-    judge = TrainedJudge(
-        metric="accuracy_judged",
-        metric_digest="0" * 16,
-        labels=("wrong", "right"),
-        values=(0.0, 1.0),
-        features=feature_versions(cosines=False),
-        head=Head({"en": PLAIN}, (Threshold(-1.0, weights(contains=2.0, refuses=-3.0)),)),
-        embedder=None,
-        furthest=0.0,
-        certainty=(Certainty(0.5, 50, 40),),
-        training=Training("d", 50, 25, 0, "", 0.1),
-    )
-    return replace(judge, **changes)
-
-
-def folder_of(tmp_path: Path, judge: TrainedJudge) -> Path:
-    (tmp_path / FILE).write_text(judge_text(content_of(judge, None)), encoding="utf-8")
-    return tmp_path
+    return made_judge(**{"head": HEAD, **changes})
 
 
 def loaded(folder: Path) -> LocalJudge:
@@ -56,12 +36,14 @@ def logistic(score: float) -> float:
 
 
 def test_a_judge_is_a_weighted_sum_of_its_features(tmp_path: Path) -> None:
-    judge = loaded(folder_of(tmp_path, trained()))
+    judge = loaded(judge_folder(tmp_path, trained()))
     right = judge.judge("What does it cost?", (("9 euros",),), "It costs 9 euros.")
-    assert (right.label, right.probability) == ("right", pytest.approx(logistic(1.0)))
+    assert right.label == "right"
+    assert right.probability == pytest.approx(logistic(1.0))
     assert right.confidence == right.probability
     wrong = judge.judge("What does it cost?", (("9 euros",),), "It is blue.")
-    assert (wrong.label, wrong.probability) == ("wrong", pytest.approx(logistic(-1.0)))
+    assert wrong.label == "wrong"
+    assert wrong.probability == pytest.approx(logistic(-1.0))
     assert wrong.confidence == pytest.approx(1 - logistic(-1.0))
 
 
@@ -77,7 +59,7 @@ def test_three_classes_have_shares_of_falling_probabilities() -> None:
 def test_a_judge_read_back_gives_equal_probabilities(tmp_path: Path) -> None:
     judge = trained(head=Head({"en": Scaling((0.1 + 0.2,) * N, (1 / 3,) * N)}, (Threshold(math.pi, (1e-7,) * N),)))
     values = [each / 7 for each in range(N)]
-    assert read(folder_of(tmp_path, judge)).head.above(values, "en") == judge.head.above(values, "en")
+    assert read(judge_folder(tmp_path, judge)).head.above(values, "en") == judge.head.above(values, "en")
     assert read(tmp_path) == judge
 
 
@@ -86,7 +68,7 @@ def read(folder: Path) -> TrainedJudge:
 
 
 def test_a_judge_says_nothing_of_a_language_that_it_was_not_trained_on(tmp_path: Path) -> None:
-    judge = loaded(folder_of(tmp_path, trained()))
+    judge = loaded(judge_folder(tmp_path, trained()))
     with pytest.raises(CaseError, match="the judge was trained on en, not on zh") as caught:
         judge.judge("门票多少钱？", (("9元",),), "9元")
     assert caught.value.kind == "judge_error"
@@ -124,7 +106,7 @@ def changed(content: dict[str, Any], **values: Any) -> str:
     ],
 )
 def test_a_folder_without_a_valid_judge_is_refused(tmp_path: Path, text: str | None, problem: str) -> None:
-    folder_of(tmp_path, trained())
+    judge_folder(tmp_path, trained())
     if text is None:
         (tmp_path / FILE).unlink()
     elif text == "changed":
@@ -139,7 +121,7 @@ def test_a_folder_without_a_valid_judge_is_refused(tmp_path: Path, text: str | N
 
 
 def test_another_version_of_a_feature_is_refused(tmp_path: Path) -> None:
-    folder_of(tmp_path, trained(features={**feature_versions(cosines=False), "rouge_l": 7}))
+    judge_folder(tmp_path, trained(features={**feature_versions(cosines=False), "rouge_l": 7}))
     with pytest.raises(SettingError, match=r"feature rouge_l in version 7, .* has version 1; train it again"):
         loaded(tmp_path)
 
@@ -148,10 +130,10 @@ def test_an_answer_far_from_all_training_answers_is_unlike_them(tmp_path: Path) 
     means = tuple(math.log(100.0) if name == "length" else 0.0 for name in RULES)
     sds = tuple(0.1 if name == "length" else 10.0 for name in RULES)
     head = Head({"en": Scaling(means, sds)}, trained().head.thresholds)
-    judge = loaded(folder_of(tmp_path, trained(head=head)))
+    judge = loaded(judge_folder(tmp_path, trained(head=head)))
     near, far = judge.judge_batch([Judged("Q?", (("a",),), "b" * 99), Judged("Q?", (("a",),), "b" * 999)])
     assert (near.unlike, far.unlike) == (False, True)
 
 
 def test_the_stored_judge_is_small(tmp_path: Path) -> None:
-    assert (folder_of(tmp_path, trained()) / FILE).stat().st_size < 20_000
+    assert (judge_folder(tmp_path, trained()) / FILE).stat().st_size < 20_000

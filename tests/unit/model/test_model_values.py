@@ -26,10 +26,10 @@ CLASSES = [
 
 def test_every_value_of_the_model_is_looked_at() -> None:
     assert {cls.__name__ for cls in CLASSES} == {
-        "Answer", "Bounds", "Calls", "Case", "Chunk", "Completion", "Diagnosis", "Embeddings", "EvidencePlace",
-        "EvidenceUnit", "Instance", "LocatedEvidence", "Markers", "Metric", "OldAnswer", "Outcome", "Passage", "Query",
-        "Ranking", "Rule", "Sample", "Score", "ScoredPassage", "Step", "ToolCall", "Turn", "Usage", "Verdict",
-        "Vote",
+        "Answer", "Bounds", "Calls", "Case", "Chunk", "Completion", "Diagnosis", "EarlierLabel", "Embeddings",
+        "EvidencePlace", "EvidenceUnit", "Instance", "LocatedEvidence", "Markers", "Metric", "OldAnswer", "Outcome",
+        "Passage", "Query", "Ranking", "Rule", "Sample", "Score", "ScoredPassage", "Step", "ToolCall", "Turn", "Usage",
+        "Verdict", "Vote",
     }  # fmt: skip
 
 

@@ -229,6 +229,7 @@ def test_bytes_that_are_no_text_are_refused_with_their_line(folder: Path, score:
         (("--gate", "accuracy"), "no valid operator"),
         (("--gate", "tool_calls <= 3"), "counts steps of traces; run pytest --rag-answers"),
         (("--metrics", "accuracy_judged"), "needs verdicts"),
+        (("--metrics", "people:accuracy"), "needs people's labels"),
         (("--by", "topc"), "--by names 'topc', a facet that no case has"),
         (("--cluster", "doc"), "cluster is 'doc', a facet that no case has"),
         (("--matrix", "acuracy"), "unknown metric 'acuracy'"),
