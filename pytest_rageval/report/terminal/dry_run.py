@@ -28,6 +28,9 @@ def dry_run_lines(estimates: Sequence[Estimate], names: Mapping[str, str], own: 
     if own:
         which = "a dry run counts those of the built-in systems"
         yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {which}."
+    most = sum(each.calls or 0 for each in estimates if not each.counted)
+    if most:
+        yield f"Of these calls, at most {most:,} depend on what is answered."
     yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
     yield "Nothing was asked."
 

@@ -222,6 +222,12 @@ def test_a_panel_asks_in_both_orders_anyway(project: Project, judge: OpenAIServe
     assert done.stderr.startswith("rageval: rag_judges: preference is asked in both orders anyway; take out 'swapped'")
 
 
+def test_a_local_judge_compares_no_answers(project: Project, judge: OpenAIServer) -> None:
+    run_of(project, judge.base_url, "rag_judges =", "    preference: local:judge")
+    done = project.command("analyze", "preferences")
+    assert done.stderr.startswith("rageval: rag_judges: preference compares two answers, and a local judge reads one;")
+
+
 def test_a_refused_key_ends_the_command(project: Project, judge: OpenAIServer) -> None:
     run_of(project, judge.base_url, "rag_concurrency = 1")
     judge.plan = lambda number, body: Fault("status", 401)
