@@ -1,8 +1,8 @@
-"""Take the screenshots of docs/: break the example, write its page, and open it in Chromium.
+"""Take the screenshots of docs/: break the example, write its page, open it in Chromium, and play with it.
 
     python docs/screenshots.py
 
-It needs Chromium, the `dev` extra, and about 20 seconds.
+It needs Chromium, the `dev` extra, and about 30 seconds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,36 @@ def main() -> None:
         page.get_by_role("link", name="show ").first.click()
         page.locator("#case-title").scroll_into_view_if_needed()
         take(page, "case")
+        page_of_play(Path(name) / "desk", browser.new_context(viewport=SIZE).new_page())  # type: ignore[arg-type]
         browser.close()
+
+
+def page_of_play(desk: Path, page: Page) -> None:
+    """Ask a case of the example on its page, leave a passage out, and take what stands there then."""
+    source = desk / "assistant" / "desk.py"
+    source.write_text(source.read_text(encoding="utf-8").replace(CUT, WHOLE))
+    page.set_viewport_size({"width": 1280, "height": 1060})
+    command = [sys.executable, "-c", "from pytest_rageval.cli import main; raise SystemExit(main())"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    server = subprocess.Popen(
+        [*command, "play", "--no-browser"], cwd=desk, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        address = (server.stdout or sys.stdin).readline().split()[2]
+        page.goto(address)
+        page.locator("[data-ready=yes]").wait_for(state="attached", timeout=120_000)
+        page.locator("#words").fill("student pass address")
+        page.locator("#found .pick").first.click()
+        page.locator("#of-case").filter(has_text="[").wait_for()
+        with page.expect_navigation():
+            page.locator("#ask").click()
+        page.locator("#passages .on").first.uncheck()
+        with page.expect_navigation():
+            page.locator("#again").click()
+        take(page, "play")
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def page_of_example(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import UnknownNameError, ascii_safe
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.files.read_results import StoredRun
-from pytest_rageval.report.terminal.case_lines import case_lines
+from pytest_rageval.report.terminal.case_lines import RERUN, case_lines
 from pytest_rageval.report.text.colours import paint
 
 __all__ = ["outcomes_of_case", "show_case"]
@@ -31,7 +32,10 @@ def show_case(run: str | None, case: str) -> Iterator[str]:
     colours = terminal_colours()
     for outcome in outcomes_of_case(stored, case):
         yield ""
-        yield from (paint(line, colours, None) for line in case_lines(stored.run, outcome))
+        for line in case_lines(stored.run, outcome):
+            yield paint(line, colours, None)
+            if line.text.startswith(RERUN):
+                yield f"play: {shlex.join(['rageval', 'play', '--run', run or 'latest', '--case', outcome.nodeid])}"
 
 
 def outcomes_of_case(stored: StoredRun, case: str) -> list[Outcome]:

@@ -210,6 +210,27 @@ def test_an_action_of_a_chain_is_edited_run_and_saved(opened: Opener, play: Play
     assert (play.project / "ours.toml").read_text().endswith(CHAIN.replace("k = 1", "k = 2"))
 
 
+def test_two_systems_answer_one_question_and_one_converses(opened: Opener) -> None:
+    page = opened("two")
+    page.locator("#two-question").fill("When does the museum open?")
+    first, second = page.locator(".side").all()
+    first.fill("extractive")
+    second.fill("steps")
+    page.locator("#cost").filter(has_text="no model call").wait_for()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Ask both").click()
+    assert page.locator("section .answer").count() == 2
+    assert "It opens at 9:00." in page.locator("section .answer").last.inner_text()
+    page.get_by_role("link", name="Chat").click()
+    for at, question in enumerate(("Where?", "And when?"), 1):
+        page.locator("#chat-system").select_option("turns")
+        page.locator("#chat-question").fill(question)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.get_by_text(f"turn {at}: {question}").first.wait_for()
+    page.get_by_role("button", name="Show what will be written").click()
+    assert '"history"' in page.locator("#planned .plus").first.inner_text()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing(opened: Opener, play: PlayPage, scheme: str) -> None:
     play.ask(question="Who?", system="loud")
@@ -220,7 +241,7 @@ def test_at_390_pixels_nothing_is_cut_and_axe_finds_nothing(opened: Opener, play
     page.locator("#passages .on").first.uncheck()
     ask(page, "Ask again with these")
     first = min(path.name for path in (play.project / ".rageval" / "runs").iterdir() if path.is_dir())
-    for path in ("", "run", f"run?run={first}&case=castle", "chain?chain=ours"):
+    for path in ("", "run", f"run?run={first}&case=castle", "chain?chain=ours", "chat", "two?left=1&right=2"):
         page.goto(play.base + path)
         assert page.evaluate("document.documentElement.scrollWidth") == 390
         assert violations(page) == [], path

@@ -9,8 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_rageval.engine.estimate import Estimate, estimates
 from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.engine.loop import LoopThread
+from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.generation.shrinking.shrunk import Shrunk
 from pytest_rageval.hooks.chain_runs import ChainResult
@@ -24,6 +26,7 @@ from pytest_rageval.hooks.playing.chain_actions import ActionOrder, ChainText, c
 from pytest_rageval.hooks.playing.orders import AskOrder, PlayOrder
 from pytest_rageval.hooks.playing.pytest_thread import PytestThread
 from pytest_rageval.hooks.playing.saved_files import PREFIX, SavedFiles
+from pytest_rageval.hooks.prepare.model_calls import planned_task
 from pytest_rageval.hooks.run.answering import answering_of
 from pytest_rageval.hooks.run.shrinking import shrink
 from pytest_rageval.model.case import Case, Instance, Query
@@ -149,6 +152,17 @@ class PlayProject:
     def query(self, order: AskOrder) -> Query:
         """Return what the system of an order receives: no gold answer, and no role of a passage."""
         return self.asked_case(order).query
+
+    def estimate(self, order: AskOrder) -> Future[list[Estimate]]:
+        """Estimate what an order costs, as ``--rag-dry-run`` does; nothing is asked."""
+        item, entry, case, metrics = self._asked(order)
+        task = Task(item.nodeid, entry.testbed.nodeid, entry.responder.name, case, metrics)
+
+        def job(session: pytest.Session) -> list[Estimate]:
+            collected = session.config.stash[COLLECTED]
+            return estimates([planned_task(collected, item, entry, task)], collected.models.prompts)
+
+        return self._pytest.do(job)
 
     def ask(self, order: AskOrder, stop: threading.Event, watch: Callable[[Event], object]) -> Future[LiveAnswer]:
         """Ask a system; the answer comes when the orders before it have theirs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,14 @@ from pytest_rageval.hooks.config.fixture_overrides import MODELS, overridden, re
 
 if TYPE_CHECKING:
     from pytest_rageval.engine.planned import Plan, Planned, Pricing
+    from pytest_rageval.engine.task import Task
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.hooks.prepare.workflow_plans import WorkflowPlans
     from pytest_rageval.model.case import Query
     from pytest_rageval.systems.workflow import PlannedRun
 
-__all__ = ["first_items", "own_systems", "planned_of", "unseen_systems"]
+__all__ = ["first_items", "own_systems", "planned_of", "planned_task", "unseen_systems"]
 
 
 def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bool = False) -> list[Planned]:
@@ -29,28 +30,44 @@ def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bo
 
     With ``asking``, also of one request to each system that a test asks with ``rag_ask``.
     """
-    from pytest_rageval.engine.planned import Planned
     from pytest_rageval.engine.task import Task
 
-    priced = cache(partial(_pricing, collected))
-    names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
-    others = {name: priced("rag_judge", name) for name in collected.options.panelists}
+    plan_task = _planner(collected)
     planned: list[Planned] = []
-    plans = _Plans(collected)
     for item, entry in _cases(items):
         if is_request(entry) and not asking:
             continue
         testbed, case = entry.testbed, entry.case if is_request(entry) else collected.session_case(entry)
         name = "recorded answers" if testbed.recorded is not None else entry.responder.name
         task = Task(item.nodeid, testbed.nodeid, name, case, tuple(testbed.metrics.values()))
+        planned.append(plan_task(item, entry, task))
+    return planned
+
+
+def planned_task(collected: Collected, item: pytest.Item, entry: Entry, task: Task) -> Planned:
+    """Return the planned model calls of one task for the system of an entry."""
+    return _planner(collected)(item, entry, task)
+
+
+def _planner(collected: Collected) -> Callable[[pytest.Item, Entry, Task], Planned]:
+    """Return a function that plans tasks, with the tokenizers and prices of the session's models."""
+    from pytest_rageval.engine.planned import Planned
+
+    priced = cache(partial(_pricing, collected))
+    names = {fixture: collected.models.setting(fixture).name for fixture in MODELS}
+    others = {name: priced("rag_judge", name) for name in collected.options.panelists}
+    plans = _Plans(collected)
+
+    def plan_task(item: pytest.Item, entry: Entry, task: Task) -> Planned:
         model, judge = (fixture if overridden(fixture, item) else priced(fixture, names[fixture]) for fixture in MODELS)
         panelists = {**others, "rag_judge": judge}
         if entry.responder.model:
             model = priced("rag_llm", entry.responder.model)
         models = {name: priced("rag_llm", name) for name in plans.workflows.models_of(entry.responder)}
         plan = _plan_of(plans, entry, item)
-        planned.append(Planned(task, plan, model, judge, models, collected.panels, panelists))
-    return planned
+        return Planned(task, plan, model, judge, models, collected.panels, panelists)
+
+    return plan_task
 
 
 def first_items(items: Iterable[pytest.Item]) -> list[pytest.Item]:

@@ -20,7 +20,10 @@ from pytest_rageval.report.text.lines import Line, counted, number
 from pytest_rageval.report.text.steps import step_lines
 from pytest_rageval.report.text.word_difference import difference_line, word_difference
 
-__all__ = ["case_lines"]
+__all__ = ["RERUN", "case_lines"]
+
+RERUN = "rerun: "
+"""The beginning of the line with the command that runs the case again."""
 
 MOST = 10
 """Passages with evidence to list."""
@@ -54,7 +57,7 @@ def case_lines(run: Run, outcome: Outcome) -> Iterator[Line]:
     if outcome.diagnosis is not None:
         kind, why = outcome.diagnosis.type, outcome.diagnosis.why
         yield Line(f"diagnosis: {kind} {WORDS[kind]} ({why})")
-    yield Line(f"rerun: {shlex.join(['pytest', outcome.nodeid])}")
+    yield Line(f"{RERUN}{shlex.join(['pytest', outcome.nodeid])}")
     if outcome.answer is None or not outcome.answer.trace:
         yield Line("steps: none recorded")
         return

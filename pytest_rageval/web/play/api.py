@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -58,6 +59,7 @@ class Api:
             Route("/api/ask/{number}", self.cancel, methods=["DELETE"]),
             Route("/api/ask/{number}", self.follow),
             Route("/api/draft", self.draft, methods=["PUT"]),
+            Route("/api/estimate", self.estimate, methods=["POST"]),
             Route("/api/search", self.search, methods=["POST"]),
             Route("/api/shrink", self.shrink, methods=["POST"]),
             Route("/api/save", SaveApi(self._board, chains).save, methods=["POST"]),
@@ -89,14 +91,21 @@ class Api:
         """Ask a question, and send its events as they come; ``{"desk": true}`` asks what is on the desk."""
         body = await json_of(request)
         await self._read()
-        if body == {"desk": True}:
+        chats = body.pop("chat", False) is True
+        if chats:
+            order, edited, before = self._next_turn(body), False, ""
+        elif body == {"desk": True}:
             draft = self._board.draft
             order, edited, before = desk_order(self._board), draft.changed, draft.before if draft.changed else ""
         else:
             order, before = ask_order(body), ""
             edited = order.passages is not None
-        ask = partial(self._board.ask, order, edited=edited, before=before)
+        ask = partial(self._board.ask, order, edited=edited, before=before, chats=chats)
         return _events(await self._threads.run(ask))  # it may import a user's module
+
+    def _next_turn(self, body: Mapping[str, Any]) -> AskOrder:
+        """Return the next question of the conversation on the page: ``{chat: true, question, system?}``."""
+        return replace(ask_order(body), history=self._board.draft.chat)
 
     async def _read(self) -> None:
         """Wait until the project is read, or cannot be."""
@@ -122,6 +131,20 @@ class Api:
         if "version" not in body:
             raise SettingError("the request has no version of the desk; send the one of GET /api/state")
         return JSONResponse({"version": self._board.change(body).version})
+
+    async def estimate(self, request: Request) -> Response:
+        """Estimate the model calls of a question, which has the form of ``/api/ask``; nothing is asked."""
+        order = ask_order(await json_of(request))
+        await self._read()
+        found = await asyncio.wrap_future(await self._threads.run(partial(self._project.estimate, order)))
+        plain = [
+            {
+                "what": each.what, "model": each.model, "calls": each.calls, "recorded": each.recorded,
+                "exact": each.exact, "bounded": each.bounded, "cost_usd": each.cost_usd,
+            }
+            for each in found if each.calls != 0
+        ]  # fmt: skip
+        return JSONResponse({"calls": plain})
 
     async def search(self, request: Request) -> Response:
         """Search the project's passages: ``{query, k?}``."""

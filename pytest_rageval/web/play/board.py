@@ -26,7 +26,7 @@ from pytest_rageval.trace.collector import Event
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 from pytest_rageval.web.files import FileChangedError
 from pytest_rageval.web.play.chain_desk import ChainDesk
-from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after
+from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after, turn_added
 from pytest_rageval.web.play.event_log import EventLog
 from pytest_rageval.web.play.played import Played, compared, played
 from pytest_rageval.web.play.state_file import StateFile
@@ -45,15 +45,17 @@ class Question:
         order: what is asked.
         edited: whether a person had edited its passages.
         before: the number of the answer that its answer is compared with; "" for none.
+        chats: whether its answer is the next turn of the conversation.
         stop: set to stop it.
         log: its events.
     """
 
-    def __init__(self, number: str, order: AskOrder, *, edited: bool, before: str) -> None:
+    def __init__(self, number: str, order: AskOrder, *, edited: bool, before: str, chats: bool) -> None:
         self.id = number
         self.order = order
         self.edited = edited
         self.before = before
+        self.chats = chats
         self.stop = threading.Event()
         self.log = EventLog()
         self._held: Event | None = None
@@ -156,14 +158,14 @@ class Board:
         with self._lock:
             self.spent += calls
 
-    def ask(self, order: AskOrder, *, edited: bool = False, before: str = "") -> Question:
-        """Begin to ask a question.
+    def ask(self, order: AskOrder, *, edited: bool = False, before: str = "", chats: bool = False) -> Question:
+        """Begin to ask a question; with ``chats`` its answer is the next turn of the conversation.
 
         Raises:
             RagEvalError: the case or the system is unknown.
         """
         with self._lock:
-            question = Question(str(self._next), order, edited=edited, before=before)
+            question = Question(str(self._next), order, edited=edited, before=before, chats=chats)
             future = self.project.ask(order, question.stop, question.watch)
             self._next += 1
             self._questions[question.id] = question
@@ -203,7 +205,7 @@ class Board:
             came = compared(earlier[0], came) if earlier else came
             self.spent += live.calls
             self.answers = [*self.answers, came][-MOST:]
-            self.draft = draft_after(self.draft, came)
+            self.draft = turn_added(self.draft, came) if question.chats else draft_after(self.draft, came)
             try:
                 self._file.write(self.draft, self.answers, self.chains)
             except RagEvalError as error:

@@ -114,10 +114,10 @@ class ChainApi:
         seen = read_seen(after.path)
         if seen.content != before.raw:
             raise FileChangedError(after.path.name, "the file changed on disk since it was read; try again")
-        lines = [raw.decode("utf-8-sig").splitlines() for raw in (before.raw, after.raw)]
+        old, new = (raw.decode("utf-8-sig").splitlines() for raw in (before.raw, after.raw))
         plain = {
             "file": after.path.name,
-            "diff": [each.rstrip("\n") for each in difflib.unified_diff(*lines, "as it is", "new", lineterm="", n=1)],
+            "diff": [each.rstrip("\n") for each in difflib.unified_diff(old, new, "as it is", "new", lineterm="", n=1)],
             "seen": seen.digest,
         }
         if fields.flag("preview") is not False:

@@ -9,11 +9,12 @@ from typing import Any
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Passage, Turn
+from pytest_rageval.web.play.ask_requests import turns_of
 from pytest_rageval.web.play.played import Played
 
-__all__ = ["Draft", "DraftPassage", "Quote", "changed_draft", "draft_after", "draft_of_run"]
+__all__ = ["Draft", "DraftPassage", "Quote", "changed_draft", "draft_after", "draft_of_run", "turn_added"]
 
-TEXTS = ("question", "case", "system", "answers", "file")
+TEXTS = ("question", "case", "system", "answers", "file", "chat_system")
 
 ROLES = ("", "positive", "negative", "counterfactual")
 
@@ -61,7 +62,8 @@ class Draft:
         passages: what the next question is asked with; None before the first answer.
         changed: whether a person changed the passages.
         before: the number of the answer that read the passages; "" for none.
-        history: earlier turns.
+        chat: the turns of the conversation, with the system's own answers.
+        chat_system: the system that converses; "" for the first.
         answers: the gold answers to save, as `gold_of_text` reads them; None for those of the case.
         evidence: the quotes to save.
         file: where to save; "" for the file of the case, or a new one.
@@ -75,7 +77,8 @@ class Draft:
     passages: tuple[DraftPassage, ...] | None = None
     changed: bool = False
     before: str = ""
-    history: tuple[Turn, ...] = ()
+    chat: tuple[Turn, ...] = ()
+    chat_system: str = ""
     answers: str | None = None
     evidence: tuple[Quote, ...] = ()
     file: str = ""
@@ -112,6 +115,14 @@ def draft_of_run(draft: Draft, answer: Played, case: str, *, keep_passages: bool
     return replace(desk, passages=_on_desk(answer), changed=True) if keep_passages else desk
 
 
+def turn_added(draft: Draft, answer: Played) -> Draft:
+    """Return the desk with one more turn of the conversation; a question without an answer adds none."""
+    if answer.answer is None:
+        return draft
+    turns = (*answer.history, Turn(answer.question, answer.answer))
+    return replace(draft, version=draft.version + 1, chat=turns, chat_system=answer.system)
+
+
 def draft_after(draft: Draft, answer: Played) -> Draft:
     """Return the desk after an answer: with what its system read, unless a person had edited the passages."""
     if answer.edited:
@@ -134,7 +145,7 @@ def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
         DataError: a value has the wrong type, or a key is unknown.
     """
     fields = Fields("the request", dict(body))
-    fields.only(("version", "passages", "fresh", *TEXTS, "evidence", "with_passages"))
+    fields.only(("version", "passages", "fresh", *TEXTS, "evidence", "with_passages", "chat"))
     question, case = fields.string("question", draft.question), fields.string("case", draft.case)
     if case != draft.case:
         draft = draft.with_case(case, question)
@@ -148,6 +159,8 @@ def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
         answers=fields.string("answers") if "answers" in fields else draft.answers,
         evidence=tuple(_quotes(fields)) if "evidence" in fields else draft.evidence,
         file=fields.string("file", draft.file),
+        chat=turns_of(fields, "chat") if "chat" in fields else draft.chat,
+        chat_system=fields.string("chat_system", draft.chat_system),
         with_passages=draft.with_passages if (ticked := fields.flag("with_passages")) is None else ticked,
     )
     if "passages" not in body:

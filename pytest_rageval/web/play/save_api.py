@@ -59,7 +59,7 @@ class SaveApi:
 
     def _planned(self, fields: Fields) -> SavedCase:
         project, files = self._board.project, self._files()
-        record, case = (self._desk() if fields.flag("desk") else self._record(fields)), fields.string("case", "")
+        record, case = (self._desk(fields) if fields.flag("desk") else self._record(fields)), fields.string("case", "")
         nodeid, asked = project.case(case) if case else ("", None)
         default = (project.dataset_of(case) if case else "") or NEW
         origin = nodeid.rpartition("::")[2]
@@ -71,13 +71,13 @@ class SaveApi:
             raise fields.error("record", "an object with the keys of a record")
         return record
 
-    def _desk(self) -> dict[str, Any]:
-        """Return the keys of the record on the desk."""
+    def _desk(self, fields: Fields) -> dict[str, Any]:
+        """Return the keys of the record on the desk; its history is that of the answer."""
+        turns = self._board.answer(fields.string("answer")).history if fields.string("answer", "") else ()
         draft = self._board.draft
         evidence = [{"page": each.page, "quote": each.quote} for each in draft.evidence]
         record: dict[str, Any] = {"question": draft.question, **gold_of_text(draft.answers or ""), "evidence": evidence}
-        if draft.history:
-            record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in draft.history]
+        record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in turns]
         return {**record, "passages": passage_records(draft.supplied)} if draft.with_passages else record
 
     def _files(self) -> SavedFiles:

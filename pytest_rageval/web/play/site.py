@@ -10,6 +10,7 @@ from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.chain_page import ChainPage
 from pytest_rageval.web.play.code_changes import CodeChanges
+from pytest_rageval.web.play.compare_pages import ComparePages
 from pytest_rageval.web.play.pages import PlayPages
 from pytest_rageval.web.play.state_file import StateFile
 from pytest_rageval.web.play.stored_cases import StoredCases
@@ -35,5 +36,5 @@ def play_site(project: PlayProject, folder: Path, opens: str = "") -> Site:
     board = Board(project, StateFile(folder / ".rageval" / "play" / name))
     api = Api(board, CodeChanges(folder))
     pages = PlayPages(board, StoredCases(folder), api)
-    routes = [*pages.routes(), *ChainPage(board, pages).routes(), *api.routes()]
+    routes = [*pages.routes(), *ChainPage(board, pages).routes(), *ComparePages(board, pages).routes(), *api.routes()]
     return Site("play", folder, routes, __package__, subject.strip(), LARGEST_REQUEST, opens)

@@ -265,9 +265,13 @@ def test_show_prints_a_broken_case_with_what_it_was(project: Project) -> None:
         "evidence d1: rank 2 -> missing",
         "share of the evidence: 1 -> 0",
         "cause: retrieval",
-        *lines[-3:],
+        *lines[-4:],
     ]
-    assert lines[-2:] == ["rerun: pytest 'test_it.py::test_it[q1]'", "steps: none recorded"]
+    assert lines[-3:] == [
+        "rerun: pytest 'test_it.py::test_it[q1]'",
+        "play: rageval play --run latest --case 'test_it.py::test_it[q1]'",
+        "steps: none recorded",
+    ]
     assert shown(project, "q2")[2:6] == [
         "answer: Paris",
         "was: the same answer",

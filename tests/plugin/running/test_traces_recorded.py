@@ -101,6 +101,7 @@ def test_steps_of_a_plain_function_reach_results_and_show(project: Project, mode
             "accuracy: 1",
             "diagnosis: EM right, retrieved (the answer was retrieved)",
             "rerun: pytest 'test_it.py::test_it[[]q1]'",
+            "play: rageval play --run latest --case 'test_it.py::test_it[[]q1]'",
             "steps:",
             '  1 tool  search(title="Paris")  * s',
             "      -> Paris is the capital....",

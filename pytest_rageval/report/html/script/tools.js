@@ -42,6 +42,7 @@ function asIssue(row, outcome, instance, was) {
 function takePart(row, outcome, instance, was) {
   return el("div", { class: "controls", role: "group", "aria-label": "Copy" },
     copyButton("copy pytest command", () => `pytest ${inShell(outcome.nodeid)}`),
+    copyButton("copy play command", () => `rageval play --run latest --case ${inShell(outcome.nodeid)}`),
     copyButton("copy as issue", () => asIssue(row, outcome, instance, was)),
     copyButton("copy link", () => location.href.split("#")[0] + caseAddress(row)));
 }

@@ -1,4 +1,5 @@
 // The page of `rageval play`: what is typed goes to the server at once, questions are asked, lists are searched.
+import { followed, later, planSaving, unescaped } from "/assets/asking.js";
 import { el, data, replaced, say, send } from "/assets/site.js";
 
 const state = document.getElementById("state");
@@ -22,64 +23,12 @@ function store(change) {
   return waiting;
 }
 
-/** Call a function once nothing has happened for a while; `now` calls it at once if it waits. */
-function later(call, delay = 400) {
-  let timer = 0;
-  const run = () => {
-    clearTimeout(timer);
-    timer = 0;
-    return call();
-  };
-  const wait = () => {
-    clearTimeout(timer);
-    timer = setTimeout(run, delay);
-  };
-  return { wait, now: () => (timer ? run() : waiting) };
-}
-
-/** Yield the events of a stream as { name, data }. */
-async function* events(response) {
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop();
-    for (const block of blocks) {
-      const lines = Object.fromEntries(block.split("\n").map((line) => [line.split(":", 1)[0], line.slice(line.indexOf(":") + 2)]));
-      yield { name: lines.event, data: JSON.parse(lines.data) };
-    }
-  }
-}
-
-function stepLine({ kind, detail }) {
-  const parts = [kind, detail.action, detail.name, detail.query, detail.model].filter((each) => typeof each === "string");
-  if (typeof detail.seconds === "number") parts.push(`${detail.seconds.toPrecision(2)} s`);
-  return el("li", {}, data(parts.join(" ").slice(0, 300)));
-}
-
 /** Follow a question until it is answered, then show the page anew. */
 async function follow(response) {
-  if (!response.ok) {
-    const { error, hint } = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
-    throw new Error([error, hint].filter(Boolean).join("; "));
-  }
-  const list = el("ol");
-  replaced(progress, [el("p", {}, "Asking …"), list]);
   document.getElementById("ask").disabled = true;
   document.getElementById("stop").hidden = false;
-  let lost = "";
-  let answered = false;
-  for await (const { name, data: value } of events(response)) {
-    asking = value.ask;
-    if (name === "step") list.append(stepLine(value));
-    if (name === "answer") answered = true;
-    if (name === "error") lost = value.error;
-  }
-  const { answers } = await (await fetch("/api/state")).json();
-  if (answered || answers.includes(asking)) location.assign("/");
-  else throw new Error(lost || "the question was not answered");
+  await followed(response, progress, (number) => (asking = number));
+  location.assign("/");
 }
 
 function idle() {
@@ -269,7 +218,8 @@ function watchSaving() {
   document.getElementById("quote").addEventListener("click", () => quoted(evidence, passages, keep));
   document.getElementById("preview").addEventListener("click", async () => {
     await typed.now();
-    if (await keep()) await planSaving(section, file, planned);
+    const { case: name, answer } = section.dataset;
+    if (await keep()) await planSaving({ kind: "record", desk: true, file: file.value, case: name, answer }, planned);
   });
 }
 
@@ -293,47 +243,6 @@ function quoted(evidence, passages, keep) {
     evidence.append(el("li", { "data-page": item.dataset.page, "data-quote": text }, el("q", {}, data(text)), " ", el("span", { class: "quiet" }, data(item.dataset.page)), " ", drop));
   }
   keep();
-}
-
-async function planSaving(section, file, place) {
-  say("");
-  const body = { kind: "record", desk: true, file: file.value, case: section.dataset.case, answer: section.dataset.answer };
-  try {
-    const plan = await send("/api/save", { ...body, preview: true });
-    const write = el("button", { type: "button", class: "primary" }, "Write");
-    write.disabled = plan.blocked;
-    write.addEventListener("click", async () => {
-      write.disabled = true;
-      try {
-        showWritten(place, await send("/api/save", { ...body, preview: false, seen: plan.seen }));
-      } catch (error) {
-        say(error.message);
-      }
-    });
-    replaced(place, [
-      el("h3", {}, data(plan.file)),
-      el("pre", { class: "diff" }, plan.before ? el("span", { class: "context" }, data(`  ${plan.before.slice(0, 300)}`)) : null, el("span", { class: "plus" }, data(`+ ${plan.line}`))),
-      plan.findings.map((each) => el("p", { class: "alert" }, data(each))),
-      plan.suite ? [el("p", {}, "No testbed reads this file. This one will:"), el("h3", {}, data(plan.suite.file)), el("pre", { class: "diff" }, plan.suite.text.trimEnd().split("\n").map((line) => el("span", { class: "plus" }, data(`+ ${line}`))))] : null,
-      plan.remark ? el("p", { class: "quiet" }, plan.remark) : null,
-      el("p", {}, write),
-    ]);
-    place.scrollIntoView({ block: "nearest" });
-  } catch (error) {
-    say(error.message);
-  }
-}
-
-function showWritten(place, saved) {
-  replaced(place, [
-    el("p", { class: "good" }, "Written: ", data(saved.written.join(", "))),
-    el("p", {}, "Run it: ", el("code", {}, data(saved.pytest))),
-  ]);
-}
-
-/** A text field writes invisible characters as \u{202E}; this is the text that they stand for. */
-function unescaped(text) {
-  return text.replace(/\\u\{([0-9A-F]{1,6})\}/g, (all, code) => (parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : all));
 }
 
 function watchSearch() {

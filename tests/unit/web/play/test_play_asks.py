@@ -172,6 +172,18 @@ def test_large_and_hostile_answers_are_drawn_in_part_and_as_text(play: PlayPage)
     assert time.monotonic() - start < 5
 
 
+def test_a_hostile_question_is_shown_and_stored_as_text(play: PlayPage) -> None:
+    question = "<script>alert(1)</script> {question} a\x00b \ud800 \u202e " + "y" * 200_000
+    body = json.dumps({"question": question, "system": "turns"}).encode()
+    answer = play.client.post("/api/ask", content=body, headers={"Content-Type": "application/json"}, timeout=60)
+    assert answer.status_code == 200
+    assert "event: answer" in answer.text
+    page = play.client.get("/").text
+    assert "<script>alert" not in page
+    assert '<span class="unseen">U+0000</span>' in page
+    assert "y" * 100 in json.loads((play.project / ".rageval/play/state.json").read_text())["answers"][-1]["question"]
+
+
 def test_the_last_twenty_answers_stay_and_are_stored(play: PlayPage) -> None:
     for at in range(21):
         play.ask(question=f"Question {at}?", system="deaf")
