@@ -219,7 +219,7 @@ def test_addresses_that_do_not_answer_are_refused(refused: Refused, monkeypatch:
 class Quiet(BaseHTTPRequestHandler):
     """Answers as HTTP/1 and prints nothing."""
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
         return
 
 
