@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from pytest_rageval.corpora.chunking import parse_chunking
 from pytest_rageval.corpora.locating import EvidenceLocator, names_of
@@ -75,7 +76,7 @@ def decoded_evidence(text: str) -> LocatedEvidence:
     )
 
 
-def _spanned(plain: dict[str, object]) -> dict[str, object]:
+def _spanned(plain: dict[str, Any]) -> dict[str, Any]:
     """Return decoded fields with their span as a tuple."""
     span = plain["span"]
     return plain | {"span": tuple(span) if isinstance(span, list) else None}

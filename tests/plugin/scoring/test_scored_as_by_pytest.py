@@ -208,7 +208,7 @@ def test_evidence_is_judged_by_the_corpus_as_by_pytest(project: Project) -> None
     corpus = ("-o", "rag_corpus=corpus.jsonl", "-o", "rag_chunking=sentences 1")
     results = project.run("--rag-answers", "answers.jsonl", *corpus).results
     options: dict[str, Any] = {"metrics": ["R@1", "page_R@2", "accuracy"], "jobs": 1}
-    held = {"corpus": ["corpus.jsonl"], "chunking": "sentences 1"}
+    held: dict[str, Any] = {"corpus": ["corpus.jsonl"], "chunking": "sentences 1"}
     scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", **held, **options)
     _same_outcomes(scores, results)
     assert [row.get("score.R@1") for row in scores.rows()] == [1.0, 0.0, None]

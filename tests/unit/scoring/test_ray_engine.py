@@ -214,10 +214,16 @@ def test_addresses_that_do_not_answer_are_refused(refused: Refused, monkeypatch:
     assert f"no Ray at {address}: Connection refused" in refused("--engine", "ray", "--address", address)
 
 
+class Quiet(BaseHTTPRequestHandler):
+    """Answers as HTTP/1 and prints nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
+        return
+
+
 @needs_ray
 def test_an_http_server_is_no_ray(refused: Refused) -> None:
-    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
-        server.RequestHandlerClass.log_message = lambda *args: None  # type: ignore[method-assign]
+    with HTTPServer(("127.0.0.1", 0), Quiet) as server:
         thread = Thread(target=server.handle_request)
         thread.start()
         error = refused("--engine", "ray", "--address", f"127.0.0.1:{server.server_port}")
