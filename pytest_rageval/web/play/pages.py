@@ -15,7 +15,7 @@ from pytest_rageval.generation.saving.record import answers_text
 from pytest_rageval.generation.shrinking.reply import IGNORES
 from pytest_rageval.hooks.playing.saved_files import NEW
 from pytest_rageval.web.pages import Pages
-from pytest_rageval.web.play.answer_view import DRAWN, AnswerView, PassageView, answer_view
+from pytest_rageval.web.play.answer_view import DRAWN, LONGEST, AnswerView, PassageView, answer_view
 from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import draft_of_run
@@ -128,6 +128,7 @@ class PlayPages:
         draft, files = self._board.draft, self._project.files
         known = {each.id: each for each in self._board.answers}
         answer = known.get(draft.before) or (self._board.answers[-1] if self._board.answers else None)
+        text = (answer.answer or "") if answer else ""
         own = self._project.dataset_of(draft.case) if draft.case and files is not None else ""
         datasets = [] if files is None else files.datasets
         default = (datasets[:1] if self._project.order.dataset else [own] if own else []) or [NEW]
@@ -135,7 +136,7 @@ class PlayPages:
             "answers": draft.answers if draft.answers is not None else answers_text(answer.gold if answer else ()),
             "file": draft.file or default[0],
             "files": dict.fromkeys([*default, *datasets, NEW]),
-            "right": (answer.answer or "") if answer else "",
+            "right": text if len(text) <= LONGEST else "",
             "answer": answer.id if answer else "",
         }
 
