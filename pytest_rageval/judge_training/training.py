@@ -13,6 +13,7 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.judge_training.examples import Example, Examples, digest_of_examples
 from pytest_rageval.judge_training.figures import Figures, Predicted, figures_of
 from pytest_rageval.judge_training.fitting import FOLDS, Rows, best_head, cross_validated, require_scikit_learn
+from pytest_rageval.local_judges.head import Head
 from pytest_rageval.local_judges.judge_file import feature_versions, metric_digest, rows_to_bytes
 from pytest_rageval.local_judges.local_judge import BATCH, Embedder, values_of
 from pytest_rageval.local_judges.trained import TrainedJudge, Training, UsedEmbedder
@@ -100,10 +101,7 @@ def train(
         tested, above = known[0], cross_validated(rows, seed)
         others = tuple(_without(system, known[0], rows, labels, values, seed) for system in _systems(known[0]))
     else:
-        tested = known[2]
-        above = [
-            head.above(each, language) for each, language in zip(test_rows.values, test_rows.languages, strict=True)
-        ]
+        tested, above = known[2], _judged(head, test_rows)
     figures = figures_of([Predicted(*pair) for pair in zip(tested, above, strict=True)], labels, values)
     vectors, furthest = _stored(computed[0][1], rows.units)
     trained = TrainedJudge(
@@ -192,6 +190,11 @@ def _rows(part: Sequence[Example], features: Sequence[Sequence[float]], values: 
         tuple(values.index(each.value) for each in part),
         len(values),
     )
+
+
+def _judged(head: Head, rows: Rows) -> list[tuple[float, ...]]:
+    """Return the probabilities of rows that did not train the head."""
+    return [head.above(each, language) for each, language in zip(rows.values, rows.languages, strict=True)]
 
 
 def _systems(rows: Sequence[Example]) -> list[str]:

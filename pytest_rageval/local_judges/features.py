@@ -19,7 +19,27 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.refusals import refusal_clauses
 from pytest_rageval.text.refusals import refuses as refuses_plainly
 
-__all__ = ["COSINES", "RULES", "Feature", "Judged", "cosine", "rule_values"]
+__all__ = [
+    "COSINES",
+    "RULES",
+    "Feature",
+    "Judged",
+    "contains",
+    "cosine",
+    "gold_has_number",
+    "gold_length",
+    "length",
+    "number_none",
+    "number_right",
+    "number_wrong",
+    "refusals",
+    "refuses",
+    "rouge_l",
+    "rule_values",
+    "same_polarity",
+    "token_f1",
+    "yes_no",
+]
 
 MOST_REFUSALS = 5
 

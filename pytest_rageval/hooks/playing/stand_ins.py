@@ -10,7 +10,7 @@ import pytest
 from pytest_rageval.hooks.collect.markers import rag_case
 from pytest_rageval.hooks.collect.suites import SuiteModule
 
-__all__ = ["stand_in_items"]
+__all__ = ["StandIn", "stand_in_items"]
 
 NAME = "play.rag.toml"
 """The name of the module in the folder of the tests; no file has it."""
