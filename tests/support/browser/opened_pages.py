@@ -24,9 +24,9 @@ Opener = Callable[..., "Page"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """Return a headless Chromium; it ends with the tests of pages, because other tests run loops of their own."""
+    """Return a headless Chromium; it ends with the module, because other tests run loops of their own."""
     play = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install -e '.[dev]')")
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
