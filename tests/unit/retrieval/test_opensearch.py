@@ -179,6 +179,17 @@ def test_a_redirect_that_drops_the_body_is_not_followed(server: SearchServer) ->
     assert len(server.requests) == 1
 
 
+def test_a_redirect_to_another_server_gets_no_headers(server: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENANT", '{"X-Api-Key": "correct-horse"}')
+    with SearchServer() as other:
+        moved = f"HTTP/1.1 307 Moved\r\nlocation: {other.url}/i/_search?key=hidden\r\ncontent-length: 0\r\n\r\n"
+        server.plan = lambda number, body: Fault("raw", raw=moved.encode())
+        error = fails(retriever(server.url, headers_env="TENANT"))
+        assert other.requests == []
+    assert (error.kind, error.attempts) == ("bad_address", 1)
+    assert f"status 307 leads to {other.url}/i/_search, which is another server); correct url or url_env" in str(error)
+
+
 def test_a_server_of_another_protocol_is_one_sentence(server: SearchServer) -> None:
     server.plan = lambda number, body: Fault("raw", raw=b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
     error = fails(retriever(server.url))
