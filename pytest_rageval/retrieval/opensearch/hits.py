@@ -13,7 +13,7 @@ from pytest_rageval.retrieval.adapt_results import ranking_of
 from pytest_rageval.retrieval.opensearch.faults import search_fault
 from pytest_rageval.retrieval.opensearch.settings import ID, Index
 
-__all__ = ["Hit", "hits_of", "ranking_of_hits"]
+__all__ = ["Hit", "has_text", "hits_of", "ranking_of_hits"]
 
 Hit = Mapping[str, Any]
 """A hit with its ``_id``, ``_score`` and ``_source``."""
@@ -45,6 +45,11 @@ def hits_of(content: bytes, label: str) -> list[Hit]:
     if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get(ID), str) for hit in hits):
         raise search_fault("malformed_response", label, "no list of hits with ids")
     return [{ID: hit[ID], "_score": hit.get("_score"), "_source": hit.get("_source") or {}} for hit in hits]
+
+
+def has_text(hit: Hit, index: Index) -> bool:
+    """Return whether a hit has anything in the field of the text."""
+    return _field(hit, index.text_field) not in (_MISSING, None, "")
 
 
 def ranking_of_hits(hits: Sequence[Hit], index: Index, k: int) -> Ranking:

@@ -168,6 +168,22 @@ def test_a_slow_server_passes_the_deadline(server: SearchServer) -> None:
     assert "there was no reply within the deadline of 0.2 s" in str(error)
 
 
+def test_hits_without_a_text_are_a_warning(server: SearchServer) -> None:
+    server.answers = lambda body: reply(("p1", 1.0, "It opens at 9."))
+    few, several = (retriever(server.url, text_field="text.en") for _ in range(2))
+    searched(few, "a", "b")
+    assert few.client.warning is None
+    searched(several, "a", "b", "c")
+    label = f"{server.url.removeprefix('http://')}/passages"
+    assert several.client.warning == (
+        f"no hit of 3 searches of {label} has a text in text.en, so the contexts are empty; "
+        "check text_field in rag_retriever_params"
+    )
+    right = retriever(server.url)
+    searched(right, "a", "b", "c")
+    assert right.client.warning is None
+
+
 def test_a_redirect_that_drops_the_body_is_not_followed(server: SearchServer) -> None:
     moved = b"HTTP/1.1 301 Moved\r\nlocation: /elsewhere?key=hidden\r\ncontent-length: 0\r\n\r\n"
     server.plan = lambda number, body: Fault("raw", raw=moved)
