@@ -88,7 +88,9 @@ class IndexClient:
             problem = f"none of {self._searches:,} searches of {self._index.label} found anything"
             return f"{problem}; check text_field, filter and query in rag_retriever_params"
         if not self._has_text and self._found >= SEVERAL:
-            problem = f"no hit of {self._found:,} searches of {self._index.label} has a text in {self._index.text_field}"
+            problem = (
+                f"no hit of {self._found:,} searches of {self._index.label} has a text in {self._index.text_field}"
+            )
             return f"{problem}, so the contexts are empty; check text_field in rag_retriever_params"
         return None
 
@@ -135,10 +137,9 @@ class IndexClient:
             hits = hits_of(reply, self._index.label)
         except MissingDependencyError as error:
             raise SystemContractError(str(error), always=True) from None
-        except ModelError:
-            raise
         except Exception as error:
-            fault = search_error(error, self._index.label, self._secrets)
+            known = error if isinstance(error, ModelError) else None
+            fault = known or search_error(error, self._index.label, self._secrets)
             if fault.kind in ("auth", "not_found") and not self._succeeded:
                 self.refused = self.refused or fault
                 self._limiter.close(self.refused)  # before the next search takes the slot of this request

@@ -18,6 +18,7 @@ from support.servers.search_server import SearchServer, ask, osmem, reply
 from pytest_rageval.errors import CaseError, ModelError, SettingError
 from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
 from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.secrets import name_secrets
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.retrieval.build_context import Network, RetrieverParts
 from pytest_rageval.retrieval.opensearch.retriever import OpenSearch, build
@@ -26,6 +27,13 @@ WORDS = [*(f"word{number}" for number in range(60)), "博物馆", "九点", "开
 KNN = {"query": {"knn": {"v": {"vector": "{vector}", "k": "{k}"}}}}
 HTML = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 15\r\n\r\n<html>Sign in\r\n"
 LOGIN = "elastic:correct-horse-battery"
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Mask no credentials of a test after it."""
+    yield
+    name_secrets(())
 
 
 @pytest.fixture(scope="module")
@@ -166,6 +174,15 @@ def test_a_slow_server_passes_the_deadline(server: SearchServer) -> None:
     error = fails(retriever(server.url, deadline=0.2))
     assert error.kind == "timeout"
     assert "there was no reply within the deadline of 0.2 s" in str(error)
+
+
+def test_a_pattern_that_no_index_matches_stops_later_searches(server: SearchServer) -> None:
+    server.answers = lambda body: reply(_shards={"total": 0, "successful": 0, "skipped": 0, "failed": 0})
+    searcher = retriever(server.url, index="pasages-*")
+    assert fails(searcher).kind == "not_found"
+    assert searcher.client.refused is not None
+    assert "pasages-* was not found (no index matches the name); check index and url" in str(fails(searcher))
+    assert len(server.requests) == 1
 
 
 def test_hits_without_a_text_are_a_warning(server: SearchServer) -> None:
