@@ -87,7 +87,7 @@ def _passage(hit: Hit, index: Index) -> ScoredPassage:
     if score is not None and (
         isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score)
     ):
-        raise _wrong(hit, index, f"has the score {short_repr(score)}, which is no number")
+        raise _wrong(hit, index, f"has the score {short_repr(score)}, which is not a number")
     title, page = (_plain_text(hit, index, setting) for setting in ("title_field", "page_field"))
     return ScoredPassage(name, None if score is None else float(score), text, title, page)
 

@@ -133,12 +133,12 @@ def test_a_refusal_says_what_the_server_says(
 @pytest.mark.parametrize(
     ("fault", "kind", "sentence"),
     [
-        (Fault("status", 429), "rate_limited", "refused the search as one too many"),
+        (Fault("status", 429), "rate_limited", "refused the search: too many requests"),
         (Fault("status", 503, message="busy"), "server_error", "failed on its own side"),
         (Fault("reset"), "connection", "could not be reached, or broke the connection"),
         (Fault("truncated_body"), "truncated", "broke off in the middle of its reply"),
-        (Fault("malformed"), "malformed_response", "gave a reply that is no search result (JSONDecodeError"),
-        (Fault("raw", raw=HTML), "malformed_response", "gave a reply that is no search result (JSONDecodeError"),
+        (Fault("malformed"), "malformed_response", "sent an invalid search result (JSONDecodeError"),
+        (Fault("raw", raw=HTML), "malformed_response", "sent an invalid search result (JSONDecodeError"),
         (Fault("hang"), "timeout", "did not answer in time"),
     ],
 )

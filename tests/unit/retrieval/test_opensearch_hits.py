@@ -49,8 +49,8 @@ def test_no_hits_are_an_empty_ranking() -> None:
     [
         ({"_source": {"text": ["a", "b"]}}, "has a list in text; set text_field to a field of texts"),
         ({"_source": {"title": {"en": "a"}}}, "has a dict in title; set title_field to a field of texts"),
-        ({"_score": "high"}, "has the score 'high', which is no number"),
-        ({"_score": float("nan")}, "has the score nan, which is no number"),
+        ({"_score": "high"}, "has the score 'high', which is not a number"),
+        ({"_score": float("nan")}, "has the score nan, which is not a number"),
     ],
 )
 def test_a_hit_that_is_no_passage_is_an_error(hit: dict[str, Any], sentence: str) -> None:
