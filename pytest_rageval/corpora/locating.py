@@ -48,7 +48,9 @@ class EvidenceLocator:
     def look(self, document: Document, passages: Iterable[Passage]) -> None:
         """Search a document for evidence, and store its passages."""
         folded = fold_with_offsets(document.text)
-        for page in {document.id, document.page} & self._units.keys():
+        for page in dict.fromkeys((document.id, document.page)):  # in an order that no hash seed changes
+            if page not in self._units:
+                continue
             self._pages.add(page)
             for unit in self._units[page]:
                 places = (

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-__all__ = ["mask", "masked", "name_secrets", "redact", "redacted", "redacted_json", "redacted_with_json"]
+__all__ = ["add_secrets", "mask", "masked", "name_secrets", "redact", "redacted", "redacted_json", "redacted_with_json"]
 
 SHORTEST = 8
 """Characters: a shorter value does not count as a secret; it occurs in too many texts by chance."""
@@ -40,8 +40,11 @@ _CHANGING = "PYTEST_CURRENT_TEST"
 """The variable that pytest sets for each phase of a test; it is no secret."""
 
 _patterns: tuple[str, ...] = ()
-_known: tuple[Mapping[object, object], tuple[str, ...], _Secrets] | None = None
-"""The raw environment, the patterns and the secrets of the last call."""
+_added: tuple[tuple[str, str], ...] = ()
+"""Names of variables, each with a value that is made of the variable's."""
+
+_known: tuple[Mapping[object, object], object, _Secrets] | None = None
+"""The raw environment, the patterns with the added values, and the secrets of the last call."""
 
 
 class _Secrets(NamedTuple):
@@ -61,9 +64,21 @@ class _Secrets(NamedTuple):
 
 
 def name_secrets(patterns: Sequence[str]) -> None:
-    """Mask the values of these environment variables too, whatever their names; ``*`` stands for any characters."""
-    global _patterns
-    _patterns = tuple(patterns)
+    """Mask the values of these environment variables too, whatever their names; ``*`` stands for any characters.
+
+    Values of earlier calls and of `add_secrets` are no longer masked.
+    """
+    global _patterns, _added
+    _patterns, _added = tuple(patterns), ()
+
+
+def add_secrets(name: str, values: Iterable[str]) -> None:
+    """Mask these values too, as ``<NAME>``: they are made of the value of the variable ``name``.
+
+    They end with the next `name_secrets`. As in `mask`, a short value, a plain word or a number does not count.
+    """
+    global _added
+    _added = tuple(dict.fromkeys((*_added, *((name, value) for value in values if _is_secret(value)))))
 
 
 def mask(text: str) -> str:
@@ -126,11 +141,11 @@ def _in_force() -> _Secrets:
     if isinstance(raw, dict):  # decoding takes longer than the masking
         raw = raw.copy()
         raw.pop(os.environ.encodekey(_CHANGING), None)
-        if _known is not None and raw == _known[0] and _patterns == _known[1]:
+        if _known is not None and raw == _known[0] and (_patterns, _added) == _known[1]:
             return _known[2]
-    secrets = _secrets(_variables(), _patterns)
+    secrets = _secrets(_variables(), _patterns, _added)
     if isinstance(raw, dict):
-        _known = raw, _patterns, secrets
+        _known = raw, (_patterns, _added), secrets
     return secrets
 
 
@@ -158,16 +173,21 @@ def _without_ends(text: str, secrets: _Secrets) -> str:
 
 
 @lru_cache(maxsize=4)
-def _secrets(environment: tuple[tuple[str, str], ...], patterns: tuple[str, ...]) -> _Secrets:
+def _secrets(
+    environment: tuple[tuple[str, str], ...], patterns: tuple[str, ...], added: tuple[tuple[str, str], ...]
+) -> _Secrets:
     names: dict[str, str] = {}
     for name, value in sorted(environment):
         has_pattern = any(fnmatchcase(name, pattern) for pattern in patterns)
-        has_secret_name = _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _is_plain(value)
+        has_secret_name = _SECRET_NAME.search(name) and _is_secret(value)
         if (has_pattern and value.strip()) or has_secret_name:
             lines = value.split("\n")
             long_lines = [line for line in lines if len(line) >= LINE] if len(lines) > 1 else []
             for text in (value, quote(value, safe=""), *long_lines):
                 names.setdefault("".join(text.split()), f"<{name}>")
+    for name, value in added:
+        for text in (value, quote(value, safe="")):
+            names.setdefault("".join(text.split()), f"<{name}>")
     longest_first = {value: names[value] for value in sorted(names, key=lambda value: (-len(value), value)) if value}
     splittable = (r"\s*".join(map(re.escape, value)) for value in longest_first)
     hints = tuple(dict.fromkeys(_hints(longest_first)))
@@ -180,6 +200,10 @@ def _hints(values: Iterable[str]) -> Iterator[str]:
     for value in values:
         size = 6 if len(value) > LINE else 4
         yield from (value[at : at + size] for at in range(0, max(1, len(value) - size + 1), size))
+
+
+def _is_secret(value: str) -> bool:
+    return len(value) >= SHORTEST and not _is_plain(value)
 
 
 def _is_plain(value: str) -> bool:

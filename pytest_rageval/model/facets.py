@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from pytest_rageval.model.fixed_dict import FixedDict
+
 __all__ = [
     "ABILITIES", "ANY", "DIALOGUE", "FACETS", "KNEW", "LEVELS", "MIN_N", "MODEL", "OF_SYSTEMS", "RELATION", "SYSTEM",
     "TASKS", "VARIANT", "WORKFLOW", "SharedFacets", "above", "facet_text", "in_slice", "is_variant", "matches",
@@ -52,8 +54,11 @@ class SharedFacets:
         self._known: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
 
     def of(self, facets: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the shared mapping that equals ``facets``, which must not change any more."""
-        return self._known.setdefault(tuple(facets.items()), facets)
+        """Return the shared mapping that equals ``facets``; it is read-only."""
+        key = tuple(facets.items())
+        if key not in self._known:
+            self._known[key] = FixedDict(facets)
+        return self._known[key]
 
 
 def facet_text(value: object) -> str:

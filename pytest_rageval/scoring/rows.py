@@ -11,6 +11,7 @@ from pytest_rageval.analysis.usage import answered
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_calls
+from pytest_rageval.model.fixed_dict import FixedDict
 from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 
 __all__ = ["FACET", "REASON", "SCORE", "Outcomes", "columns_of", "line_of", "pack", "parsed", "row_of", "unpack"]
@@ -166,15 +167,16 @@ class Outcomes:
 
     def _facets_of(self, items: tuple[tuple[str, str], ...]) -> dict[str, str]:
         if items not in self._facets:
-            self._facets[items] = {name.removeprefix(FACET): value for name, value in items}
+            self._facets[items] = FixedDict({name.removeprefix(FACET): value for name, value in items})
         return self._facets[items]
 
     def _scores_of(self, items: tuple[tuple[str, Any], ...]) -> dict[str, Score]:
         if items not in self._scores:
-            self._scores[items] = {
-                name.partition(".")[2]: Score(value) if name.startswith(SCORE) else Score(reason=value)
+            scores = (
+                (name.partition(".")[2], Score(value) if name.startswith(SCORE) else Score(reason=value))
                 for name, value in items
-            }
+            )
+            self._scores[items] = FixedDict(scores)
         return self._scores[items]
 
     def _detailed(self, row: Mapping[str, Any]) -> dict[str, Any]:

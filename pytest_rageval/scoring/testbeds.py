@@ -33,7 +33,7 @@ def of_cases(
     """Return the testbed of one file of cases, ``format:path``, and the path.
 
     Raises:
-        SettingError: the format is unknown or cannot be read as a stream, or a setting is invalid.
+        SettingError: the format is unknown, or a setting is invalid.
     """
     values: Mapping[str, object] = {"dataset": dataset, "gates": list(gates), "cluster": cluster}
     settings = parse_settings({**values, **({"metrics": list(metrics)} if metrics else {})}, WHERE)

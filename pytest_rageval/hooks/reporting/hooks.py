@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporting", "pytest_sessionfinish"]
 
-_TAKEN = {True: {"missed": True}, False: {"missed": False}}  # what stays of a payload on its report
-
 
 class Reporting:
     """Plugin of the main process only (with xdist: the controller)."""
@@ -57,7 +55,7 @@ class Reporting:
         if payload is not None:
             self._crashed.pop(report.nodeid, None)  # it ran again
             recorder.take_outcome(payload)
-            report.rag = _TAKEN[payload["missed"]]  # type: ignore[attr-defined]
+            report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
         recorder.take_report(report)
 
     @pytest.hookimpl(tryfirst=True)

@@ -103,7 +103,13 @@ class Outlets(Writing):
 
         runs, run_id = (None, "") if folder is None else (folder.parent, folder.name)
         try:
-            send(plain(results), uri, experiment_of(self._rootdir), runs, self.page)
+            read = plain(results)
+        except OSError as error:
+            self.faults.append(f"the run is not logged to MLflow: {error.strerror or error}")
+            self.missing.append("the run in MLflow")
+            return
+        try:
+            send(read, uri, experiment_of(self._rootdir), runs, self.page)
             self.sent.append(without_password(uri))
         except RagEvalError as error:
             again = f"rageval export {run_id} --as mlflow --out {without_password(uri)}".replace("  ", " ")

@@ -181,7 +181,7 @@ class Recorder:
         self.run.exitstatus = exitstatus or int(not updated)
         results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
-            self._config.hook.pytest_rageval_finish(results=plain(results))
+            self._call_finish(results)
         if self._folder is not None and self._recordings:
             plan = self.run.plan
             scored = all(outcome.status == "scored" for outcome in self.run.outcomes.values())
@@ -193,6 +193,15 @@ class Recorder:
             self._end(folder)
             self._prune(folder)
         return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path) and updated
+
+    def _call_finish(self, results: Mapping[str, Any]) -> None:
+        """Pass the results to the hook, or add the fault if their files cannot be read."""
+        try:
+            read = plain(results)
+        except OSError as error:
+            self.outlets.faults.append(f"pytest_rageval_finish is not called: {error.strerror or error}")
+            return
+        self._config.hook.pytest_rageval_finish(results=read)
 
     def _count_unreported(self) -> None:
         """Count calls for unreported cases, from the journals of processes that did not count them."""

@@ -22,6 +22,9 @@ TOGETHER = ("loadfile", "loadscope")
 QUIET_S, PROBE_S, PROBES = 5, 5, 3
 """Seconds of silence before the first probe, seconds between probes, and probes without a reply before a loss."""
 
+UNREAD_S = 45
+"""Seconds before a loss in which the other end confirms no probe, or does not read what was sent (Linux)."""
+
 
 def is_scattered(node: Any) -> bool:
     """Return whether any worker of the session runs in another copy of the project."""
@@ -57,22 +60,22 @@ def join(node: Any) -> None:
 
 
 def keep_alive(io: Any) -> None:
-    """Let the connection of a socket worker fail in 20 s if its other end can no longer be reached.
+    """Let the connection of a socket worker fail if its other end can no longer be reached: on Linux in 45 to 50 s.
 
     The system's TCP sends and answers the probes, so a busy worker is not lost. Otherwise a link that breaks without a
-    last packet would keep both ends waiting for ever.
+    last packet would keep both ends waiting for ever. On Linux TCP_USER_TIMEOUT decides, which also counts the time in
+    which the other end does not read, as while Ctrl-Z stops it; elsewhere the number of probes decides, in 20 s.
     """
     connection = getattr(io, "sock", None)
     if connection is None:
         return
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    seconds = QUIET_S + PROBE_S * PROBES
     for name, value in (
         ("TCP_KEEPIDLE", QUIET_S),
         ("TCP_KEEPALIVE", QUIET_S),  # its name on macOS
         ("TCP_KEEPINTVL", PROBE_S),
         ("TCP_KEEPCNT", PROBES),
-        ("TCP_USER_TIMEOUT", seconds * 1000),  # for data that was sent and not confirmed
+        ("TCP_USER_TIMEOUT", UNREAD_S * 1000),
     ):
         if hasattr(socket, name):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

@@ -74,7 +74,7 @@ class HttpPosts:
         Raises:
             MissingDependencyError: httpx is not installed.
             UnusableClientError: httpx cannot be set up.
-            RedirectError: a redirect drops the body, as 301 and 302 do.
+            RedirectError: a redirect drops the body, as 301 and 302 do, or leads to another server.
             ReplyTooLargeError: the reply has more than ``limit`` bytes.
             httpx.HTTPStatusError: the status is an error; see `status_error`.
             Exception: any other error of httpx; a TimeoutError after ``timeout`` seconds.
@@ -146,7 +146,8 @@ def load(purpose: str = "asking a model", extra: str = "llm") -> None:
 async def _exchange(client: Any, request: Any, limit: int) -> bytes:
     """Send one request; return the decompressed body of its reply, or raise for an error status.
 
-    Redirects are followed here because httpx would read and decompress each of them completely.
+    Redirects are followed here because httpx would read and decompress each of them completely. None is followed to
+    another server: httpx drops Authorization there, and sends all other headers, which may hold a key.
     """
     for _ in range(1 + MAX_REDIRECTS):
         response = await client.send(request, stream=True)
@@ -156,13 +157,19 @@ async def _exchange(client: Any, request: Any, limit: int) -> bytes:
                 if response.status_code >= 400:
                     raise status_error(response.status_code, response.headers, content)
                 return content
-            request = response.next_request
+            earlier, request = request.url, response.next_request
+            leads = f"status {response.status_code} leads to {request.url.copy_with(query=None, userinfo=b'')}"
             if request.method != "POST":
-                new = request.url.copy_with(query=None, userinfo=b"")
-                raise RedirectError(f"status {response.status_code} leads to {new} without the request's body")
+                raise RedirectError(f"{leads} without the request's body")
+            if _server(request.url) != _server(earlier):
+                raise RedirectError(f"{leads}, which is another server")
         finally:
             await response.aclose()
     raise _httpx().TooManyRedirects(f"more than {MAX_REDIRECTS} redirects", request=request)
+
+
+def _server(url: Any) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
 
 
 async def _read(response: Any, limit: int) -> bytes:

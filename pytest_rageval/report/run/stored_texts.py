@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
@@ -40,7 +41,10 @@ class StoredTexts(MutableMapping[str, "JsonText | Plain"]):
         if not isinstance(value, int):
             return value
         length, offset = value & ((1 << _LENGTH_BITS) - 1), value >> _LENGTH_BITS
-        return JsonText(os.pread(self._file, length, offset).decode("utf-8"))
+        text = os.pread(self._file, length, offset)
+        if len(text) != length:
+            raise OSError(errno.EIO, "a file of the run was cut while it ran")
+        return JsonText(text.decode("utf-8"))
 
     def __setitem__(self, key: str, value: JsonText | Plain) -> None:
         self._values[key] = value

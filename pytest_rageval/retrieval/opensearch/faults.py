@@ -14,15 +14,16 @@ LONGEST = 200
 """Maximum characters of a detail."""
 
 _MESSAGES = {
-    "rate_limited": ("refused the search as one too many", "lower rag_concurrency or wait"),
+    "rate_limited": ("refused the search: too many requests", "lower rag_concurrency or wait"),
     "timeout": ("did not answer in time", "raise timeout in rag_retriever_params, or lower rag_concurrency"),
     "connection": ("could not be reached, or broke the connection", "check url or url_env, and that it runs"),
     "server_error": ("failed on its own side", "try again later, or look into its log"),
     "bad_address": ("has an address that cannot be asked", "correct url or url_env in rag_retriever_params"),
     "bad_protocol": ("did not answer in HTTP that can be read", "check that url or url_env is its address"),
-    "too_large": ("sent too large a reply", "leave large fields out of the query's _source, or lower rag_top_k"),
+    "too_large": ("sent a reply that is too large", "leave large fields out of the query's _source, or lower "
+                  "rag_top_k"),
     "truncated": ("broke off in the middle of its reply", "try again later"),
-    "malformed_response": ("gave a reply that is no search result", "check that url or url_env is its address"),
+    "malformed_response": ("sent an invalid search result", "check that url or url_env is its address"),
     "auth": ("asks for a login, or refused the credentials", "set auth_env in rag_retriever_params to a variable with "
              "user:password or 'ApiKey KEY'"),
     "not_found": ("was not found", "check index and url in rag_retriever_params"),

@@ -13,7 +13,7 @@ from pytest_rageval.retrieval.adapt_results import ranking_of
 from pytest_rageval.retrieval.opensearch.faults import search_fault
 from pytest_rageval.retrieval.opensearch.settings import ID, Index
 
-__all__ = ["Hit", "hits_of", "ranking_of_hits"]
+__all__ = ["Hit", "has_text", "hits_of", "ranking_of_hits"]
 
 Hit = Mapping[str, Any]
 """A hit with its ``_id``, ``_score`` and ``_source``."""
@@ -25,8 +25,9 @@ def hits_of(content: bytes, label: str) -> list[Hit]:
     """Return the hits of a reply, in the server's order.
 
     Raises:
-        ModelError: the reply is no search result ("malformed_response"), or has only a part of it: the server ran out
-            of time ("timeout") or shards failed ("server_error").
+        ModelError: the reply is not a search result ("malformed_response"), no index has the name ("not_found"), or
+            the reply has only a part of the hits: the server ran out of time ("timeout"), or shards or clusters failed
+            ("server_error").
     """
     try:
         reply = json.loads(content)
@@ -36,15 +37,30 @@ def hits_of(content: bytes, label: str) -> list[Hit]:
         raise search_fault("malformed_response", label, f"a JSON {type(reply).__name__} instead of an object")
     if reply.get("timed_out"):
         raise search_fault("timeout", label, "timed_out: it returned a part of the hits")
-    shards = reply.get("_shards")
-    if isinstance(shards, dict) and shards.get("failed"):
-        problem = f"{shards['failed']} of {shards.get('total')} shards failed{_why(shards)}"
-        raise search_fault("server_error", label, problem)
+    _check_parts(reply, label)
     outer = reply.get("hits")
     hits = outer.get("hits") if isinstance(outer, dict) else None
     if not isinstance(hits, list) or not all(isinstance(hit, dict) and isinstance(hit.get(ID), str) for hit in hits):
         raise search_fault("malformed_response", label, "no list of hits with ids")
     return [{ID: hit[ID], "_score": hit.get("_score"), "_source": hit.get("_source") or {}} for hit in hits]
+
+
+def _check_parts(reply: Mapping[str, Any], label: str) -> None:
+    """Raise the error of a reply without the hits of all shards and clusters."""
+    shards, clusters = (part if isinstance(part := reply.get(name), dict) else {} for name in ("_shards", "_clusters"))
+    if shards.get("failed"):
+        problem = f"{shards['failed']} of {shards.get('total')} shards failed{_why(shards)}"
+        raise search_fault("server_error", label, problem)
+    lost = [f"{clusters[state]} {state}" for state in ("skipped", "partial", "failed") if clusters.get(state)]
+    if lost:
+        raise search_fault("server_error", label, f"of {clusters.get('total')} clusters: {', '.join(lost)}")
+    if shards.get("total") == 0:
+        raise search_fault("not_found", label, "no index matches the name")
+
+
+def has_text(hit: Hit, index: Index) -> bool:
+    """Return whether a hit has anything in the field of the text."""
+    return _field(hit, index.text_field) not in (_MISSING, None, "")
 
 
 def ranking_of_hits(hits: Sequence[Hit], index: Index, k: int) -> Ranking:
@@ -71,7 +87,7 @@ def _passage(hit: Hit, index: Index) -> ScoredPassage:
     if score is not None and (
         isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score)
     ):
-        raise _wrong(hit, index, f"has the score {short_repr(score)}, which is no number")
+        raise _wrong(hit, index, f"has the score {short_repr(score)}, which is not a number")
     title, page = (_plain_text(hit, index, setting) for setting in ("title_field", "page_field"))
     return ScoredPassage(name, None if score is None else float(score), text, title, page)
 

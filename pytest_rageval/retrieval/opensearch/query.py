@@ -51,8 +51,8 @@ def template_of(params: Params, index: Index, folder: Path) -> QueryTemplate:
     """Return the template of ``query`` and ``filter``, with ``size`` and ``_source`` if it has none.
 
     Raises:
-        SettingError: the file is missing, is no JSON object, or has an unknown placeholder or none; or ``filter`` goes
-            with a file.
+        SettingError: the file is missing, is not a JSON object, or has an unknown placeholder or none; or ``filter``
+            goes with a file.
     """
     query, clauses = params.text("query", MATCH), params.clauses("filter")
     if query == MATCH:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.llm.backends.openai_protocol import address_problem, fits_a_header
+from pytest_rageval.llm.secrets import add_secrets
 from pytest_rageval.retrieval.retriever_params import WHERE, Params
 
 __all__ = ["Credentials", "Index", "credentials_of", "index_of"]
@@ -93,6 +94,8 @@ def index_of(params: Params, environment: Mapping[str, str] = os.environ) -> Ind
 def credentials_of(params: Params, *, sends: bool, environment: Mapping[str, str] = os.environ) -> Credentials:
     """Return the headers of ``auth_env`` and ``headers_env``; none if only recordings are replayed.
 
+    Their values are masked from here on, see `add_secrets`.
+
     Raises:
         SettingError: a variable is missing or malformed. The message never shows its value.
     """
@@ -104,10 +107,12 @@ def credentials_of(params: Params, *, sends: bool, environment: Mapping[str, str
     if extra:
         headers |= _headers(extra, _value("headers_env", extra, environment))
         secrets += headers.values()
+        add_secrets(extra, secrets)
     if auth:
         value = _value("auth_env", auth, environment)
         headers["Authorization"], theirs = _authorization(auth, value)
         secrets += theirs
+        add_secrets(auth, theirs)
     for name, value in headers.items():
         if not name or not fits_a_header(name + value):
             raise SettingError(f"the header {name!a} of opensearch has characters that HTTP does not allow")
@@ -162,5 +167,5 @@ def _headers(variable: str, value: str) -> dict[str, str]:
     except ValueError:
         headers = None
     if not isinstance(headers, dict) or not all(isinstance(each, str) for each in headers.values()):
-        raise SettingError(f'the variable {variable} of headers_env is no JSON object like {{"X-Tenant": "docs"}}')
+        raise SettingError(f'the variable {variable} of headers_env is not a JSON object like {{"X-Tenant": "docs"}}')
     return headers

@@ -24,7 +24,7 @@ class Engine(Protocol):
 
         Raises:
             DataError: the function refuses a line of a chunk.
-            SettingError: the engine cannot be used, or lost a process.
+            SettingError: the engine cannot be used or lost a process, or the function raised another error.
         """
         ...
 

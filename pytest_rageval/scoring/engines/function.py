@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from importlib import import_module
 
-from pytest_rageval.errors import DataError, RagEvalError
+from pytest_rageval.errors import DataError, RagEvalError, SettingError
 
 __all__ = ["ChunkFunction", "reply_of", "result_of"]
 
@@ -39,7 +39,7 @@ def reply_of(function: ChunkFunction, chunk: bytes) -> bytes:
     except DataError as error:
         return _FAULT + json.dumps([error.where, error.problem, error.code]).encode()
     except RagEvalError as error:
-        return _FAULT + json.dumps(["a chunk", str(error), error.code]).encode()
+        return _FAULT + json.dumps([None, str(error), error.code]).encode()
 
 
 def result_of(reply: bytes) -> bytes:
@@ -47,8 +47,11 @@ def result_of(reply: bytes) -> bytes:
 
     Raises:
         DataError: the function refused the chunk.
+        SettingError: the function raised another error of the package; the sentence is the same.
     """
     if reply[:1] == _RESULT:
         return reply[1:]
     where, problem, code = json.loads(reply[1:])
+    if where is None:
+        raise SettingError(problem, code=code)
     raise DataError(where, problem, code=code)

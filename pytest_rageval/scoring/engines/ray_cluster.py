@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
+import socket
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
+from ipaddress import ip_address
 from logging import ERROR
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from pytest_rageval.importing import cause_text
 from pytest_rageval.scoring.engines.function import ChunkFunction, reply_of, result_of
 from pytest_rageval.scoring.engines.http2 import answers_http2
 
-__all__ = ["RayEngine", "different_node"]
+__all__ = ["RayEngine", "different_cluster", "different_node"]
 
 PACKAGE = "pytest-rageval"
 
@@ -39,12 +41,12 @@ class RayEngine:
     """Applies a function in the processes of a Ray cluster.
 
     Args:
-        jobs: the number of chunks in work at a time; None for as many as the cluster has cores.
-        address: ``HOST:PORT`` of the cluster's head; None starts Ray on this machine and stops it in the end.
+        jobs: the number of chunks that run at once; None for as many as the cluster has cores.
+        address: ``HOST:PORT`` of the cluster's head; None starts Ray on this machine and stops it at the end.
 
     Raises:
         MissingDependencyError: Ray is not installed.
-        SettingError: the address does not answer.
+        SettingError: the address does not answer, or the program has already started another Ray (in `map`).
     """
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
@@ -94,6 +96,10 @@ def _connected(jobs: int | None, address: str | None) -> Iterator[Any]:
     import ray
 
     if ray.is_initialized():
+        running = ray.get_runtime_context().gcs_address
+        problem = address and different_cluster(address, running, ray.util.get_node_ip_address())
+        if problem:
+            raise SettingError(problem)
         yield ray
         return
     with tempfile.TemporaryDirectory(prefix="rag-", dir=_short_folder(), ignore_cleanup_errors=True) as folder:
@@ -161,6 +167,29 @@ def _check_nodes(ray: Any, nodes: Sequence[Mapping[str, Any]]) -> None:
         difference = different_node(address, theirs, own)
         if difference is not None:
             raise SettingError(difference)
+
+
+def different_cluster(address: str, running: str, own_ip: str) -> str | None:
+    """Return why a Ray that already runs is not the cluster that is asked for; None if it is.
+
+    Args:
+        address: ``HOST:PORT`` that is asked for.
+        running: ``IP:PORT`` of the head of the cluster that this process has joined.
+        own_ip: the address of this machine, which stands for its loopback addresses.
+    """
+    if _resolved(address, own_ip) == _resolved(running, own_ip):
+        return None
+    problem = f"this program has already started Ray at {running}, and --address is {ascii_safe(address)}"
+    return f"{problem}; leave --address out, or call ray.shutdown() first"
+
+
+def _resolved(address: str, own_ip: str) -> tuple[str, str]:
+    host, _, port = address.rpartition(":")
+    try:
+        ip = str(socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        return host, port
+    return own_ip if ip_address(ip.partition("%")[0]).is_loopback else ip, port
 
 
 def different_node(address: str, python: str, package: str) -> str | None:

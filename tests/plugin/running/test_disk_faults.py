@@ -54,6 +54,43 @@ def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: py
         assert project.run(*record, "new_episodes").status == 0
 
 
+CUT = """
+    import os
+    from pathlib import Path
+
+    import pytest
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(session):
+        (outcomes,) = session.config.rootpath.glob(".rageval/runs/*/outcomes.jsonl")
+        os.truncate(outcomes, 20)
+
+    def pytest_rageval_finish(results):
+        Path("finished").touch()
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return lambda query: "Paris"
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="the texts stay in memory")
+def test_a_run_whose_outcomes_were_cut_is_not_written(project: Project) -> None:
+    project.says(MANY[:4], "gates=['accuracy >= 0']", conftest=CUT)
+    cut = project.run("--rag-html=page.html", "--rag-markdown=run.md", "--rag-mlflow=runs", "--junitxml=junit.xml")
+    why = "a file of the run was cut while it ran"
+    (folder,) = project.path.glob(".rageval/runs/*")
+    assert cut.status == 1
+    assert f"warning: {folder / 'results.json'} could not be written: {why}" in cut.text
+    assert f"warning: pytest_rageval_finish is not called: {why}" in cut.text
+    assert f"warning: the run is not logged to MLflow: {why}" in cut.text
+    assert "INTERNALERROR" not in cut.text
+    assert (folder / "outcomes.jsonl").exists()
+    assert not any(
+        (folder / "results.json").exists() or (project.path / name).exists() for name in ("finished", "results.json")
+    )
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
 def test_a_junit_file_that_cannot_be_written_costs_no_result(project: Project, args: Mode) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,23 @@ def test_every_occurrence_of_a_quote_in_its_page_is_a_place(folder: Path, chunki
         EvidencePlace("visit.md", (first, first + 13), "OPENS\nat 9:00"),
         EvidencePlace("visit.md", (second, second + 13), "opens at 9:00"),
     )
+
+
+def test_evidence_is_in_one_order_with_every_hash_seed() -> None:
+    code = (
+        "from pytest_rageval.corpora.document import Document\n"
+        "from pytest_rageval.corpora.locating import EvidenceLocator\n"
+        "from pytest_rageval.model.case import Instance\n"
+        "from pytest_rageval.model.evidence import EvidenceUnit\n"
+        "pages = [page for at in range(9) for page in (f'd{at}', f'p{at}')]\n"
+        "evidence = (tuple(EvidenceUnit(page, 'opens') for page in pages),)\n"
+        "locator = EvidenceLocator([Instance('q1', '?', evidence=evidence)])\n"
+        "for at in range(9):\n"
+        "    locator.look(Document(f'd{at}', 'It opens.', page=f'p{at}'), ())\n"
+        "print([unit.page for unit in locator.located(str).places] == pages)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "True\n"
 
 
 def test_a_span_is_a_place_in_code_points(tmp_path: Path) -> None:

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.facets import (
     ABILITIES,
     FACETS,
     LEVELS,
     TASKS,
+    SharedFacets,
     above,
     facet_text,
     in_slice,
@@ -27,6 +35,36 @@ def test_the_names_are_those_of_the_contract() -> None:
     assert len(every) == 17
     assert len(set(every)) == 17
     assert all(name.isidentifier() for name in every)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda facets: facets.__setitem__("x", "1"),
+        lambda facets: facets.__delitem__("topic"),
+        lambda facets: facets.__ior__({"x": "1"}),
+        lambda facets: facets.update(x="1"),
+        lambda facets: facets.setdefault("x", "1"),
+        lambda facets: facets.pop("topic"),
+        lambda facets: facets.popitem(),
+        lambda facets: facets.clear(),
+    ],
+)
+def test_facets_that_cases_share_cannot_be_changed(change: Callable[[Any], object]) -> None:
+    shared = SharedFacets()
+    one, other = shared.of({"topic": "Funds"}), shared.of({"topic": "Funds"})
+    with pytest.raises(TypeError, match="several cases share this dict; change a copy of it"):
+        change(one)
+    assert one is other
+    assert one == {"topic": "Funds"}
+
+
+def test_shared_facets_are_a_dict_for_json_and_copies() -> None:
+    facets = SharedFacets().of({"topic": "Funds"})
+    assert json.dumps(facets) == '{"topic": "Funds"}'
+    assert copy.deepcopy(facets) == pickle.loads(pickle.dumps(facets)) == {"topic": "Funds"}  # noqa: S301 - our own
+    case = Case("q1", Instance("q1", "?"), (), facets)
+    assert dict(facets) | {"x": "1"} == case.with_facets(x="1").facets
 
 
 def test_own_labels_of_a_case_are_found() -> None:

@@ -18,6 +18,7 @@ from support.servers.search_server import SearchServer, ask, osmem, reply
 from pytest_rageval.errors import CaseError, ModelError, SettingError
 from pytest_rageval.llm.backends.openai_http import OpenAIHTTP
 from pytest_rageval.llm.recordings.cassettes import Cassettes
+from pytest_rageval.llm.secrets import name_secrets
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.retrieval.build_context import Network, RetrieverParts
 from pytest_rageval.retrieval.opensearch.retriever import OpenSearch, build
@@ -26,6 +27,13 @@ WORDS = [*(f"word{number}" for number in range(60)), "博物馆", "九点", "开
 KNN = {"query": {"knn": {"v": {"vector": "{vector}", "k": "{k}"}}}}
 HTML = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 15\r\n\r\n<html>Sign in\r\n"
 LOGIN = "elastic:correct-horse-battery"
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Mask no credentials of a test after it."""
+    yield
+    name_secrets(())
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +133,12 @@ def test_a_refusal_says_what_the_server_says(
 @pytest.mark.parametrize(
     ("fault", "kind", "sentence"),
     [
-        (Fault("status", 429), "rate_limited", "refused the search as one too many"),
+        (Fault("status", 429), "rate_limited", "refused the search: too many requests"),
         (Fault("status", 503, message="busy"), "server_error", "failed on its own side"),
         (Fault("reset"), "connection", "could not be reached, or broke the connection"),
         (Fault("truncated_body"), "truncated", "broke off in the middle of its reply"),
-        (Fault("malformed"), "malformed_response", "gave a reply that is no search result (JSONDecodeError"),
-        (Fault("raw", raw=HTML), "malformed_response", "gave a reply that is no search result (JSONDecodeError"),
+        (Fault("malformed"), "malformed_response", "sent an invalid search result (JSONDecodeError"),
+        (Fault("raw", raw=HTML), "malformed_response", "sent an invalid search result (JSONDecodeError"),
         (Fault("hang"), "timeout", "did not answer in time"),
     ],
 )
@@ -168,6 +176,31 @@ def test_a_slow_server_passes_the_deadline(server: SearchServer) -> None:
     assert "there was no reply within the deadline of 0.2 s" in str(error)
 
 
+def test_a_pattern_that_no_index_matches_stops_later_searches(server: SearchServer) -> None:
+    server.answers = lambda body: reply(_shards={"total": 0, "successful": 0, "skipped": 0, "failed": 0})
+    searcher = retriever(server.url, index="pasages-*")
+    assert fails(searcher).kind == "not_found"
+    assert searcher.client.refused is not None
+    assert "pasages-* was not found (no index matches the name); check index and url" in str(fails(searcher))
+    assert len(server.requests) == 1
+
+
+def test_hits_without_a_text_are_a_warning(server: SearchServer) -> None:
+    server.answers = lambda body: reply(("p1", 1.0, "It opens at 9."))
+    few, several = (retriever(server.url, text_field="text.en") for _ in range(2))
+    searched(few, "a", "b")
+    assert few.client.warning is None
+    searched(several, "a", "b", "c")
+    label = f"{server.url.removeprefix('http://')}/passages"
+    assert several.client.warning == (
+        f"no hit of 3 searches of {label} has a text in text.en, so the contexts are empty; "
+        "check text_field in rag_retriever_params"
+    )
+    right = retriever(server.url)
+    searched(right, "a", "b", "c")
+    assert right.client.warning is None
+
+
 def test_a_redirect_that_drops_the_body_is_not_followed(server: SearchServer) -> None:
     moved = b"HTTP/1.1 301 Moved\r\nlocation: /elsewhere?key=hidden\r\ncontent-length: 0\r\n\r\n"
     server.plan = lambda number, body: Fault("raw", raw=moved)
@@ -177,6 +210,17 @@ def test_a_redirect_that_drops_the_body_is_not_followed(server: SearchServer) ->
         error
     )
     assert len(server.requests) == 1
+
+
+def test_a_redirect_to_another_server_gets_no_headers(server: SearchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENANT", '{"X-Api-Key": "correct-horse"}')
+    with SearchServer() as other:
+        moved = f"HTTP/1.1 307 Moved\r\nlocation: {other.url}/i/_search?key=hidden\r\ncontent-length: 0\r\n\r\n"
+        server.plan = lambda number, body: Fault("raw", raw=moved.encode())
+        error = fails(retriever(server.url, headers_env="TENANT"))
+        assert other.requests == []
+    assert (error.kind, error.attempts) == ("bad_address", 1)
+    assert f"status 307 leads to {other.url}/i/_search, which is another server); correct url or url_env" in str(error)
 
 
 def test_a_server_of_another_protocol_is_one_sentence(server: SearchServer) -> None:

@@ -16,6 +16,8 @@ from pytest_rageval.retrieval.opensearch.settings import Index
 INDEX = Index("http://localhost:9200", "passages", "text", "_id", "title", "meta.page")
 FAILED = {"total": 5, "failed": 2, "failures": [{"reason": {"type": "x", "reason": "too many\nclauses"}}]}
 
+LOST = {"total": 3, "successful": 1, "skipped": 1, "running": 0, "partial": 1, "failed": 0}
+
 
 def ranking(index: Index, *hits: dict[str, Any], k: int = 5) -> Ranking:
     return ranking_of_hits(hits_of(json.dumps({"hits": {"hits": hits}}).encode(), "host/i"), index, k)
@@ -47,8 +49,8 @@ def test_no_hits_are_an_empty_ranking() -> None:
     [
         ({"_source": {"text": ["a", "b"]}}, "has a list in text; set text_field to a field of texts"),
         ({"_source": {"title": {"en": "a"}}}, "has a dict in title; set title_field to a field of texts"),
-        ({"_score": "high"}, "has the score 'high', which is no number"),
-        ({"_score": float("nan")}, "has the score nan, which is no number"),
+        ({"_score": "high"}, "has the score 'high', which is not a number"),
+        ({"_score": float("nan")}, "has the score nan, which is not a number"),
     ],
 )
 def test_a_hit_that_is_no_passage_is_an_error(hit: dict[str, Any], sentence: str) -> None:
@@ -76,6 +78,9 @@ def test_a_document_without_its_id_is_an_error() -> None:
         (json.dumps(reply(timed_out=True)).encode(), "timeout", "(timed_out: it returned a part of the hits)"),
         (json.dumps(reply(_shards=FAILED)).encode(), "server_error", "(2 of 5 shards failed: too many clauses)"),
         (json.dumps(reply(_shards={"failed": 1})).encode(), "server_error", "(1 of None shards failed)"),
+        (json.dumps(reply(_clusters=LOST)).encode(), "server_error", "(of 3 clusters: 1 skipped, 1 partial)"),
+        (json.dumps(reply(_clusters={"failed": 1})).encode(), "server_error", "(of None clusters: 1 failed)"),
+        (json.dumps(reply(_shards={"total": 0, "failed": 0})).encode(), "not_found", "(no index matches the name)"),
     ],
 )
 def test_a_reply_that_is_not_whole_is_an_error(content: bytes, kind: str, detail: str) -> None:

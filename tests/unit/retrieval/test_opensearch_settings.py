@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_rageval.errors import SettingError
+from pytest_rageval.llm.secrets import mask, name_secrets
 from pytest_rageval.registry import Registry
 from pytest_rageval.retrieval import BUILTIN
 from pytest_rageval.retrieval.build_context import RetrieverFactory, RetrieverParts
@@ -19,6 +21,13 @@ from pytest_rageval.retrieval.retriever_params import Params
 
 NAMED = {"url": "https://search.example:9200/os/", "index": "passages"}
 INDEX = Index("http://localhost:9200", "passages")
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Mask no credentials of a test after it."""
+    yield
+    name_secrets(())
 
 
 def template(folder: Path, body: object = None, **params: object) -> QueryTemplate:
@@ -141,6 +150,22 @@ def test_credentials_come_from_variables(value: str, header: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "pieces"),
+    [
+        ("elastic:correct-horse", ["correct-horse", base64.b64encode(b"elastic:correct-horse").decode()]),
+        ("ApiKey VnVhQ2ZHY0JDZGJrUW0t", ["VnVhQ2ZHY0JDZGJrUW0t", "ApiKey VnVhQ2ZHY0JDZGJrUW0t"]),
+    ],
+)
+def test_each_part_of_the_credentials_is_masked_until_the_session_ends(value: str, pieces: list[str]) -> None:
+    environment = {"LOGIN": value, "EXTRA": '{"X-Tenant": "docs", "X-Api-Key": "battery-staple-9"}'}
+    credentials_of(Params({"auth_env": "LOGIN", "headers_env": "EXTRA"}), sends=True, environment=environment)
+    assert [mask(f"sent {piece}.") for piece in pieces] == ["sent <LOGIN>."] * len(pieces)
+    assert mask("the docs: battery-staple-9") == "the docs: <EXTRA>"
+    name_secrets(())
+    assert mask(f"{pieces} battery-staple-9") == f"{pieces} battery-staple-9"
+
+
+@pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
         ("auth_env", "hidden", "the variable AUTH of auth_env is neither user:password nor 'ApiKey KEY'; correct it"),
@@ -149,8 +174,8 @@ def test_credentials_come_from_variables(value: str, header: str) -> None:
             "ApiKey hidden\tkéy",
             "the header 'Authorization' of opensearch has characters that HTTP does not",
         ),
-        ("headers_env", "X-Tenant: hidden", "the variable AUTH of headers_env is no JSON object like"),
-        ("headers_env", '{"X-Tenant": 5}', "the variable AUTH of headers_env is no JSON object like"),
+        ("headers_env", "X-Tenant: hidden", "the variable AUTH of headers_env is not a JSON object like"),
+        ("headers_env", '{"X-Tenant": 5}', "the variable AUTH of headers_env is not a JSON object like"),
     ],
 )
 def test_malformed_credentials_are_not_shown(name: str, value: str, sentence: str) -> None:

@@ -24,7 +24,7 @@ from support.processes.network_namespaces import Machine, linked_machines
 from support.samples.recorded_data import answer_rows, case_rows, write_rows
 
 from pytest_rageval.cli import main
-from pytest_rageval.scoring.engines.ray_cluster import different_node
+from pytest_rageval.scoring.engines.ray_cluster import different_cluster, different_node
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
 
@@ -176,6 +176,19 @@ def test_versions_of_a_node_decide() -> None:
     assert different_node("10.0.0.2", f"{minor}.99", own) is None
     assert different_node("10.0.0.2", "3.99.1", own) == (
         f"the node 10.0.0.2 has Python 3.99.1, and this process {mine}; use one minor version everywhere"
+    )
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1:6379", "127.0.0.1:6379", "localhost:6379"])
+def test_a_cluster_that_already_runs_may_be_named(address: str) -> None:
+    assert different_cluster(address, "10.0.0.1:6379", "10.0.0.1") is None
+
+
+@pytest.mark.parametrize("address", ["10.0.0.2:6379", "10.0.0.1:6380", "127.0.0.1:6380"])
+def test_another_cluster_than_the_one_that_runs_is_refused(address: str) -> None:
+    assert different_cluster(address, "10.0.0.1:6379", "10.0.0.1") == (
+        f"this program has already started Ray at 10.0.0.1:6379, and --address is {address}; "
+        "leave --address out, or call ray.shutdown() first"
     )
 
 

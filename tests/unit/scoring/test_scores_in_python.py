@@ -40,6 +40,14 @@ def test_lists_are_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert list(tmp_path.iterdir()) == []  # nothing is written without `out`
 
 
+def test_an_outcome_cannot_change_what_others_share() -> None:
+    scores = rag.score(CASES, answers(), metrics=["accuracy"], jobs=1)
+    for shared in (scores.outcomes[0].facets, scores.outcomes[0].scores):
+        with pytest.raises(TypeError, match="several cases share this dict"):
+            shared["topic"] = "x"  # type: ignore[index]
+    assert scores.mean("accuracy") == 0.75
+
+
 def test_iterators_are_read_once(tmp_path: Path) -> None:
     def stream() -> Iterator[dict[str, Any]]:
         yield from answers()
