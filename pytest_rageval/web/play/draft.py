@@ -68,6 +68,7 @@ class Draft:
         evidence: the quotes to save.
         file: where to save; "" for the file of the case, or a new one.
         with_passages: whether the passages are saved, too.
+        subject: the question and the case that the gold answers and the evidence belong to; () before the first one.
     """
 
     version: int = 0
@@ -83,6 +84,7 @@ class Draft:
     evidence: tuple[Quote, ...] = ()
     file: str = ""
     with_passages: bool = False
+    subject: tuple[str, ...] = ()
 
     @property
     def supplied(self) -> tuple[Passage, ...]:
@@ -94,8 +96,15 @@ class Draft:
         """Return the desk with a case, without the passages of another one."""
         return replace(
             self, version=self.version + 1, case=case, question=question, passages=None, changed=False, before="",
-            answers=None, evidence=(), with_passages=False,
+            answers=None, evidence=(), with_passages=False, subject=(question, case),
         )  # fmt: skip
+
+    def of_subject(self, question: str, case: str) -> Draft:
+        """Return the desk for a question and a case, without the gold answers and the evidence of another one."""
+        subject = (question, case)
+        if self.subject in ((), subject):
+            return replace(self, subject=subject)
+        return replace(self, answers=None, evidence=(), with_passages=False, subject=subject)
 
 
 def _role(text: str) -> Any:
@@ -125,6 +134,7 @@ def turn_added(draft: Draft, answer: Played) -> Draft:
 
 def draft_after(draft: Draft, answer: Played) -> Draft:
     """Return the desk after an answer: with what its system read, unless a person had edited the passages."""
+    draft = draft.of_subject(answer.question, answer.case)
     if answer.edited:
         return replace(draft, version=draft.version + 1, before=answer.id)
     return replace(
