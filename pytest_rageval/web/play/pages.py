@@ -15,7 +15,7 @@ from pytest_rageval.generation.saving.record import answers_text
 from pytest_rageval.generation.shrinking.reply import IGNORES
 from pytest_rageval.hooks.playing.saved_files import NEW
 from pytest_rageval.web.pages import Pages
-from pytest_rageval.web.play.answer_view import DRAWN, LONGEST, AnswerView, PassageView, answer_view
+from pytest_rageval.web.play.answer_view import DRAWN, LONGEST, AnswerView, PassageView, answer_view, one_line
 from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import draft_of_run
@@ -136,7 +136,7 @@ class PlayPages:
             "answers": draft.answers if draft.answers is not None else answers_text(answer.gold if answer else ()),
             "file": draft.file or default[0],
             "files": dict.fromkeys([*default, *datasets, NEW]),
-            "right": text if len(text) <= LONGEST else "",
+            "right": one_line(text) if len(text) <= LONGEST else "",
             "answer": answer.id if answer else "",
         }
 
