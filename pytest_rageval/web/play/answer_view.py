@@ -13,7 +13,9 @@ from pytest_rageval.report.text.word_difference import Piece, new_side, old_side
 from pytest_rageval.web.play.marked_text import MarkedText, marked_text
 from pytest_rageval.web.play.played import Played, ShownPassage
 
-__all__ = ["DRAWN", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line", "passage_views"]
+__all__ = [
+    "DRAWN", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line", "passage_views",
+]  # fmt: skip
 
 LONGEST = 5_000
 """Characters of an answer on the page; the whole one is a page of its own."""

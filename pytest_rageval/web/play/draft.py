@@ -92,6 +92,27 @@ class Draft:
         chosen = (each for each in self.passages or () if each.on)
         return tuple(Passage(each.id, each.text, each.title, _role(each.role), page=each.page) for each in chosen)
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether a person left something on the desk that another case would replace."""
+        typed = bool(self.question) and self.subject != (self.question, self.case)
+        return typed or self.changed or self.answers is not None or bool(self.evidence) or self.with_passages
+
+    def follows(self, asked: Draft, *, from_desk: bool) -> bool:
+        """Return whether an answer goes to this desk: never over passages that it did not get and a person edited.
+
+        Args:
+            asked: the desk when the question was asked.
+            from_desk: whether the question was that of the desk.
+        """
+        if not from_desk:
+            return not self.changed and (self.question, self.case) == (asked.question, asked.case)
+        return self._asks == asked._asks
+
+    @property
+    def _asks(self) -> tuple[object, ...]:
+        return self.question, self.case, self.passages, self.changed
+
     def with_case(self, case: str, question: str) -> Draft:
         """Return the desk with a case, without the passages of another one."""
         return replace(

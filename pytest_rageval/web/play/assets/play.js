@@ -252,6 +252,14 @@ function watchSearch() {
     const response = await fetch(`/cases?${new URLSearchParams(new FormData(form))}`);
     found.innerHTML = await response.text(); // written by the server, with all data as text
   };
+  document.addEventListener("submit", async (event) => {
+    const field = event.target.elements.version;
+    if (!field) return;
+    event.preventDefault();
+    await waiting;
+    field.value = version; // the desk may have changed since the form was drawn, on this page
+    event.target.submit();
+  });
   const typed = later(look, 200);
   form.addEventListener("input", typed.wait);
   form.addEventListener("submit", (event) => (event.preventDefault(), look()));
