@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from starlette.routing import Route
 
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import SettingError
-from pytest_rageval.hooks.chain_runs import ChainResult
 from pytest_rageval.hooks.playing.chain_actions import ActionOrder, ChainText
 from pytest_rageval.hooks.playing.orders import AskOrder
 from pytest_rageval.llm.secrets import redacted
@@ -70,7 +70,8 @@ class ChainApi:
         asked = AskOrder(
             question=fields.string("question") if "question" in fields else None, case=fields.string("case", "") or None
         )
-        result = await self._ran(order, asked)
+        with self._stopping(order) as stop:
+            result = await asyncio.wrap_future(self._project.act(order, asked, stop, _unwatched))
         if only:
             texts = [list(each) for each in result.previews[-1].texts]
             return JSONResponse(redacted({"texts": texts, "model": result.model}))
@@ -85,16 +86,18 @@ class ChainApi:
         }
         return JSONResponse(redacted({**plain, "error": result.error} if result.error else plain))
 
-    async def _ran(self, order: ActionOrder, asked: AskOrder) -> ChainResult:
-        """Run one action, which `cancel` can stop meanwhile; the same action of a chain runs once at a time."""
+    @contextmanager
+    def _stopping(self, order: ActionOrder) -> Iterator[threading.Event]:
+        """Yield what `cancel` sets while an action runs; the same action of a chain runs once at a time."""
         key, stop = (order.chain, order.name), threading.Event()
-        if order.prompts_only:
-            return await asyncio.wrap_future(self._project.act(order, asked, stop, _unwatched))
+        if order.prompts_only:  # it asks nothing
+            yield stop
+            return
         if key in self._running:
             raise SettingError(f"the action {order.name} runs already; wait for its output, or stop it")
         self._running[key] = stop
         try:
-            return await asyncio.wrap_future(self._project.act(order, asked, stop, _unwatched))
+            yield stop
         finally:
             del self._running[key]
 
