@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -125,7 +124,7 @@ def test_secrets_are_masked_in_an_output(chained: PlayPage) -> None:
     edits = [{"action": "reply", "key": "prompt", "value": "Where? {found}"}]
     ran = act(chained, "reply", outputs={"found": "https://a:secret@x.org"}, edits=edits)
     assert "See https://x.org/?token=" in ran["output"]["text"]
-    assert not {"abcdef", "secret"} & {*re.findall(r"\\w+", json.dumps(ran))}
+    assert not [each for each in ("abcdef", "a:secret") if each in json.dumps(ran)]
 
 
 def test_an_action_that_the_file_lost_does_not_block_the_page() -> None:
