@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_rageval.engine.tracebacks import cause_of
@@ -20,7 +19,7 @@ from pytest_rageval.model.current import CASE_ENVIRONMENT, CASE_IDS
 from pytest_rageval.sandbox.protocol import Ran
 from pytest_rageval.systems.chains.chain import Chain, Retrieve
 from pytest_rageval.systems.chains.history import Output
-from pytest_rageval.systems.chains.preview import Preview, preview
+from pytest_rageval.systems.chains.preview import NO_OUTPUTS, Preview, preview
 from pytest_rageval.systems.chains.system import build
 from pytest_rageval.trace.collector import collecting
 from pytest_rageval.trace.completing import steps_before_error
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_rageval.engine.loop import Running
 
-__all__ = ["NO_OUTPUTS", "ChainResult", "previews_of", "run_actions"]
-
-NO_OUTPUTS: Mapping[str, Output] = MappingProxyType({})
+__all__ = ["ChainResult", "previews_of", "run_actions"]
 
 
 @dataclass(frozen=True, slots=True)

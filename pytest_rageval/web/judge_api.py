@@ -69,6 +69,7 @@ def judge_api(judge: ServedJudge) -> Starlette:
         return JSONResponse({"object": "list", "data": [shown]})
 
     async def health(request: Request) -> Response:
+        _check_origin(request)
         return JSONResponse({"status": "ok", "judge": judge.name, "digest": judge.digest})
 
     routes = [
@@ -82,6 +83,14 @@ def judge_api(judge: ServedJudge) -> Starlette:
 
 def _check(request: Request, judge: ServedJudge) -> None:
     """Raise `HTTPException` for a request that is not allowed."""
+    _check_origin(request)
+    given = request.headers.get("authorization", "")
+    if judge.token and not hmac.compare_digest(given.encode(), f"Bearer {judge.token}".encode()):
+        raise HTTPException(401, "the request lacks the token; send it as Authorization: Bearer TOKEN")
+
+
+def _check_origin(request: Request) -> None:
+    """Raise `HTTPException` for a request that no program of this machine sends."""
     headers = request.headers
     try:
         host = urlsplit(f"//{headers.get('host', '')}").hostname
@@ -91,9 +100,6 @@ def _check(request: Request, judge: ServedJudge) -> None:
         raise HTTPException(403, "the request names another host than this machine")
     if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
         raise HTTPException(403, "a page in a browser asks; only programs may")
-    given = headers.get("authorization", "")
-    if judge.token and not hmac.compare_digest(given.encode(), f"Bearer {judge.token}".encode()):
-        raise HTTPException(401, "the request lacks the token; send it as Authorization: Bearer TOKEN")
 
 
 async def _body_of(request: Request) -> Mapping[str, Any]:

@@ -161,6 +161,7 @@ class _Server(uvicorn.Server):
                 signal.signal(each, handler)
 
     def _end(self, *_: object) -> None:
+        self.force_exit = self.should_exit  # the second signal does not wait for requests
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

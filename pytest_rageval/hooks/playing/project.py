@@ -29,7 +29,8 @@ from pytest_rageval.hooks.playing.saved_files import PREFIX, SavedFiles
 from pytest_rageval.hooks.prepare.model_calls import planned_task
 from pytest_rageval.hooks.run.answering import answering_of
 from pytest_rageval.hooks.run.shrinking import shrink
-from pytest_rageval.model.case import Case, Instance, Query
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.facets import own_labels
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.ranking import Ranking
@@ -105,11 +106,6 @@ class PlayProject:
         return len(self._cases)
 
     @property
-    def has_texts(self) -> bool:
-        """Whether reports may hold texts (``rag_report_texts``)."""
-        return self._collected is None or self._collected.options.texts
-
-    @property
     def record_mode(self) -> str | None:
         """The record mode of the ini; None without recordings."""
         return None if self._collected is None else self._collected.options.record_mode
@@ -119,6 +115,11 @@ class PlayProject:
         """The budget in US dollars and what is left of it; None without a budget."""
         budget = None if self._collected is None else self._collected.models.budget
         return None if budget is None else (budget.limit_usd, budget.left_usd)
+
+    @property
+    def spent(self) -> Calls:
+        """The model calls of all questions, searches and actions since the project was read."""
+        return Calls() if self._collected is None else self._collected.models.outside.calls
 
     @property
     def files(self) -> SavedFiles | None:
@@ -148,10 +149,6 @@ class PlayProject:
     def asked_case(self, order: AskOrder) -> Case:
         """Return the case of an order, as it will be asked."""
         return self._asked(order)[2]
-
-    def query(self, order: AskOrder) -> Query:
-        """Return what the system of an order receives: no gold answer, and no role of a passage."""
-        return self.asked_case(order).query
 
     def estimate(self, order: AskOrder) -> Future[list[Estimate]]:
         """Estimate what an order costs, as ``--rag-dry-run`` does; nothing is asked."""

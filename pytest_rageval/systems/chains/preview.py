@@ -19,7 +19,7 @@ from pytest_rageval.systems.chains.references import OUTPUTS
 from pytest_rageval.systems.chains.template import Template, Variable
 from pytest_rageval.systems.chains.values import as_scored, passages_value, value_text
 
-__all__ = ["Evaluate", "Preview", "preview"]
+__all__ = ["NO_OUTPUTS", "Evaluate", "Preview", "preview"]
 
 NO_OUTPUTS: Mapping[str, Output] = MappingProxyType({})
 

@@ -13,7 +13,9 @@ from pytest_rageval.report.text.word_difference import Piece, new_side, old_side
 from pytest_rageval.web.play.marked_text import MarkedText, marked_text
 from pytest_rageval.web.play.played import Played, ShownPassage
 
-__all__ = ["DRAWN", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "passage_views"]
+__all__ = [
+    "DRAWN", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line", "passage_views",
+]  # fmt: skip
 
 LONGEST = 5_000
 """Characters of an answer on the page; the whole one is a page of its own."""
@@ -115,6 +117,11 @@ def facts_of(played: Played) -> list[str]:
     elif usage is not None and usage.cost_usd:
         facts.append(f"${usage.cost_usd:.6f}".rstrip("0").rstrip("."))
     return facts
+
+
+def one_line(text: str) -> str:
+    """Return an answer as one gold answer: in the field of gold answers, each line is one spelling."""
+    return " ".join(text.split())
 
 
 def _steps(trace: Sequence[Step]) -> list[StepView]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -80,7 +79,7 @@ class Api:
             "cases": project.n_cases,
             "record_mode": project.record_mode,
             "budget": None if budget is None else {"limit_usd": budget[0], "left_usd": budget[1]},
-            "calls": encode_calls(board.spent),
+            "calls": encode_calls(project.spent),
             "changed_code": self._code.first(),
             "version": board.draft.version,
             "asking": [each.id for each in board.asking],
@@ -88,24 +87,21 @@ class Api:
         }
 
     async def ask(self, request: Request) -> Response:
-        """Ask a question, and send its events as they come; ``{"desk": true}`` asks what is on the desk."""
+        """Ask a question, and send its events as they come.
+
+        ``{"desk": true}`` asks what is on the desk, ``{"chat": true, ...}`` the next question of the conversation.
+        """
         body = await json_of(request)
         await self._read()
-        chats = body.pop("chat", False) is True
-        if chats:
-            order, edited, before = self._next_turn(body), False, ""
-        elif body == {"desk": True}:
+        chats, from_desk = body.pop("chat", False) is True, body == {"desk": True}
+        if from_desk:
             draft = self._board.draft
             order, edited, before = desk_order(self._board), draft.changed, draft.before if draft.changed else ""
         else:
             order, before = ask_order(body), ""
-            edited = order.passages is not None
-        ask = partial(self._board.ask, order, edited=edited, before=before, chats=chats)
+            edited = order.passages is not None and not chats
+        ask = partial(self._board.ask, order, edited=edited, before=before, chats=chats, from_desk=from_desk)
         return _events(await self._threads.run(ask))  # it may import a user's module
-
-    def _next_turn(self, body: Mapping[str, Any]) -> AskOrder:
-        """Return the next question of the conversation on the page: ``{chat: true, question, system?}``."""
-        return replace(ask_order(body), history=self._board.draft.chat)
 
     async def _read(self) -> None:
         """Wait until the project is read, or cannot be."""
@@ -122,7 +118,7 @@ class Api:
 
     async def cancel(self, request: Request) -> Response:
         """Stop a question."""
-        self._board.cancel(request.path_params["number"])
+        await self._threads.run(partial(self._board.cancel, request.path_params["number"]))
         return JSONResponse({"cancelled": request.path_params["number"]})
 
     async def draft(self, request: Request) -> Response:
@@ -130,7 +126,8 @@ class Api:
         body = await json_of(request)
         if "version" not in body:
             raise SettingError("the request has no version of the desk; send the one of GET /api/state")
-        return JSONResponse({"version": self._board.change(body).version})
+        draft = await self._threads.run(partial(self._board.change, body))
+        return JSONResponse({"version": draft.version})
 
     async def estimate(self, request: Request) -> Response:
         """Estimate the model calls of a question, which has the form of ``/api/ask``; nothing is asked."""

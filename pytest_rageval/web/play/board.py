@@ -12,12 +12,11 @@ from typing import Any
 
 from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.engine.tracebacks import cause_of
-from pytest_rageval.errors import RagEvalError, UnknownNameError, coded
+from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, coded
 from pytest_rageval.hooks.playing.orders import AskOrder
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.llm.secrets import redact
 from pytest_rageval.model.answer import Step
-from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_answer, encode_calls
 from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.model.outcome import Score
@@ -28,7 +27,7 @@ from pytest_rageval.web.files import FileChangedError
 from pytest_rageval.web.play.chain_desk import ChainDesk
 from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after, turn_added
 from pytest_rageval.web.play.event_log import EventLog
-from pytest_rageval.web.play.played import Played, compared, played
+from pytest_rageval.web.play.played import Played, compared, masked_answer, played
 from pytest_rageval.web.play.state_file import StateFile
 
 __all__ = ["Board", "Question"]
@@ -46,16 +45,22 @@ class Question:
         edited: whether a person had edited its passages.
         before: the number of the answer that its answer is compared with; "" for none.
         chats: whether its answer is the next turn of the conversation.
+        desk: the desk when it was asked.
+        from_desk: whether it asked what was on the desk.
         stop: set to stop it.
         log: its events.
     """
 
-    def __init__(self, number: str, order: AskOrder, *, edited: bool, before: str, chats: bool) -> None:
+    def __init__(
+        self, number: str, order: AskOrder, desk: Draft, *, edited: bool, before: str, chats: bool, from_desk: bool
+    ) -> None:
         self.id = number
         self.order = order
         self.edited = edited
         self.before = before
         self.chats = chats
+        self.desk = desk
+        self.from_desk = from_desk
         self.stop = threading.Event()
         self.log = EventLog()
         self._held: Event | None = None
@@ -97,13 +102,11 @@ class Board:
         draft: the desk.
         answers: the last answers, oldest first.
         chains: chain -> what is edited of it.
-        spent: the model calls of all questions since the server started.
     """
 
     def __init__(self, project: PlayProject, file: StateFile) -> None:
         self.project = project
         self.draft, self.answers, self.chains = file.read()
-        self.spent = Calls()
         self._file = file
         self._lock = threading.RLock()
         self._questions: dict[str, Question] = {}
@@ -141,31 +144,37 @@ class Board:
         with self._lock:
             if version is not None and version != self.draft.version:
                 raise FileChangedError("the page", "it was changed in another tab; reload it")
-            self.draft = change(self.draft)
-            self._file.write(self.draft, self.answers, self.chains)
-            return self.draft
+            draft = change(self.draft)
+            self._file.write(draft, self.answers, self.chains)  # if that fails, the page still has the old version
+            self.draft = draft
+            return draft
 
     def put_chain(self, name: str, change: Callable[[ChainDesk], ChainDesk]) -> ChainDesk:
         """Change what is edited of a chain."""
         with self._lock:
             desk = change(self.chains.get(name, ChainDesk()))
-            self.chains = {**self.chains, name: desk}
-            self._file.write(self.draft, self.answers, self.chains)
+            chains = {**self.chains, name: desk}
+            self._file.write(self.draft, self.answers, chains)
+            self.chains = chains
             return desk
 
-    def count(self, calls: Calls) -> None:
-        """Add model calls to those of the page."""
-        with self._lock:
-            self.spent += calls
-
-    def ask(self, order: AskOrder, *, edited: bool = False, before: str = "", chats: bool = False) -> Question:
-        """Begin to ask a question; with ``chats`` its answer is the next turn of the conversation.
+    def ask(
+        self, order: AskOrder, *, edited: bool = False, before: str = "", chats: bool = False, from_desk: bool = False
+    ) -> Question:
+        """Begin to ask a question; with ``chats`` it follows the conversation, and its answer is the next turn.
 
         Raises:
-            RagEvalError: the case or the system is unknown.
+            RagEvalError: the case or the system is unknown, or the turn before has no answer yet.
         """
+        self.project.asked_case(order)  # it may import a user's module, and others must not wait for that
         with self._lock:
-            question = Question(str(self._next), order, edited=edited, before=before, chats=chats)
+            if chats:
+                if any(each.chats for each in self._questions.values()):
+                    raise SettingError("the last question of the conversation has no answer yet; wait for it")
+                order = replace(order, history=self.draft.chat)
+            question = Question(
+                str(self._next), order, self.draft, edited=edited, before=before, chats=chats, from_desk=from_desk
+            )
             future = self.project.ask(order, question.stop, question.watch)
             self._next += 1
             self._questions[question.id] = question
@@ -198,14 +207,16 @@ class Board:
             question.log.end()
             return
         case = "" if question.order.case is None else self.project.case(question.order.case)[0]
-        came = played(question.id, live, case=case, edited=question.edited, before=question.before)
+        came = masked_answer(played(question.id, live, case=case, edited=question.edited, before=question.before))
         with self._lock:
             self._questions.pop(question.id, None)
             earlier = [each for each in self.answers if each.id == question.before]
             came = compared(earlier[0], came) if earlier else came
-            self.spent += live.calls
             self.answers = [*self.answers, came][-MOST:]
-            self.draft = turn_added(self.draft, came) if question.chats else draft_after(self.draft, came)
+            if question.chats:
+                self.draft = turn_added(self.draft, came)
+            elif self.draft.follows(question.desk, from_desk=question.from_desk):
+                self.draft = draft_after(self.draft, came)
             try:
                 self._file.write(self.draft, self.answers, self.chains)
             except RagEvalError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.playing.chain_actions import ActionOrder, ChainText
 from pytest_rageval.hooks.playing.orders import AskOrder
+from pytest_rageval.llm.secrets import redacted
 from pytest_rageval.model.answer import Step
 from pytest_rageval.model.codec import encode_calls
 from pytest_rageval.model.derived_codec import encoder
@@ -41,7 +43,7 @@ class ChainApi:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._project = board.project
-        self._running: dict[str, threading.Event] = {}
+        self._running: dict[tuple[str, str], threading.Event] = {}
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -68,13 +70,12 @@ class ChainApi:
         asked = AskOrder(
             question=fields.string("question") if "question" in fields else None, case=fields.string("case", "") or None
         )
-        stop = self._running[name] = threading.Event()
-        result = await asyncio.wrap_future(self._project.act(order, asked, stop, _unwatched))
-        self._running.pop(name, None)
+        with self._stopping(order) as stop:
+            result = await asyncio.wrap_future(self._project.act(order, asked, stop, _unwatched))
         if only:
-            return JSONResponse({"texts": [list(each) for each in result.previews[-1].texts], "model": result.model})
-        output = output_of(result.steps, name)
-        self._board.count(result.calls)
+            texts = [list(each) for each in result.previews[-1].texts]
+            return JSONResponse(redacted({"texts": texts, "model": result.model}))
+        output = redacted(output_of(result.steps, name))
         if output and not result.error and fields.flag("desk"):
             names = [each.name for each in (await self._chain(chain, ())).chain.actions]
             self._board.put_chain(chain, lambda desk: desk.after(name, output, names))
@@ -83,14 +84,29 @@ class ChainApi:
             "steps": [encoder(Step)(step) for step in result.steps],
             "calls": encode_calls(result.calls),
         }
-        return JSONResponse({**plain, "error": result.error} if result.error else plain)
+        return JSONResponse(redacted({**plain, "error": result.error} if result.error else plain))
+
+    @contextmanager
+    def _stopping(self, order: ActionOrder) -> Iterator[threading.Event]:
+        """Yield what `cancel` sets while an action runs; the same action of a chain runs once at a time."""
+        key, stop = (order.chain, order.name), threading.Event()
+        if order.prompts_only:  # it asks nothing
+            yield stop
+            return
+        if key in self._running:
+            raise SettingError(f"the action {order.name} runs already; wait for its output, or stop it")
+        self._running[key] = stop
+        try:
+            yield stop
+        finally:
+            del self._running[key]
 
     async def cancel(self, request: Request) -> Response:
-        """Stop an action that runs."""
-        name = request.path_params["name"]
-        if name not in self._running:
-            raise SettingError(f"the action {name} does not run")
-        self._running[name].set()
+        """Stop an action that runs; ``chain`` in the query names its chain."""
+        name, chain = request.path_params["name"], request.query_params.get("chain", "")
+        if (chain, name) not in self._running:
+            raise SettingError(f"the action {name} of the chain {chain} does not run")
+        self._running[chain, name].set()
         return JSONResponse({"cancelled": name})
 
     async def keep(self, request: Request) -> Response:

@@ -78,8 +78,9 @@ def changed_desk(desk: ChainDesk, body: Mapping[str, Any], names: Iterable[str])
         return desk
     edits_of(fields, "edits")
     edits: tuple[Mapping[str, Any], ...] = tuple(body["edits"])
-    changed = {each["action"] for each in (*edits, *desk.edits) if each not in edits or each not in desk.edits}
     order = list(names)
+    stored = [each for each in desk.edits if each["action"] in order]  # the file may have lost an action since
+    changed = {each["action"] for each in (*edits, *stored) if each not in edits or each not in stored}
     if unknown := changed - {*order}:
         raise DataError(WHERE, f"edits: the chain has no action {short_repr(min(unknown))}")
     first = min((order.index(name) for name in changed), default=len(order))

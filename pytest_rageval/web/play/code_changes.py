@@ -19,14 +19,16 @@ class CodeChanges:
     """
 
     def __init__(self, project: Path) -> None:
-        self._project = str(project.resolve())
+        self._project = project.resolve()
         self._since = time.time()
 
     def first(self) -> str:
         """Return the first file, below the project, that changed since this object was made; "" if none did."""
         for module in list(sys.modules.values()):
             name = getattr(module, "__file__", None)
-            if not isinstance(name, str) or not name.startswith(self._project) or any(p in name for p in INSTALLED):
+            if not isinstance(name, str) or any(each in name for each in INSTALLED):
+                continue
+            if not Path(name).is_relative_to(self._project):
                 continue
             try:
                 changed = Path(name).stat().st_mtime > self._since

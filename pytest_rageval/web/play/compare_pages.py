@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pytest_rageval.hooks.playing.saved_files import NEW
-from pytest_rageval.web.play.answer_view import answer_view
+from pytest_rageval.web.play.answer_view import LONGEST, answer_view, one_line
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.pages import PlayPages
 from pytest_rageval.web.play.played import Played
@@ -68,6 +68,7 @@ class ComparePages:
             draft=draft,
             record=json.dumps(record),
             last=last,
+            right=one_line(last.answer) if last and len(last.answer) <= LONGEST else "",
             answer=answers[-1].id if answers else "",
             file=draft.file or NEW,
         )

@@ -68,6 +68,7 @@ class Draft:
         evidence: the quotes to save.
         file: where to save; "" for the file of the case, or a new one.
         with_passages: whether the passages are saved, too.
+        subject: the question and the case that the gold answers and the evidence belong to; () before the first one.
     """
 
     version: int = 0
@@ -83,6 +84,7 @@ class Draft:
     evidence: tuple[Quote, ...] = ()
     file: str = ""
     with_passages: bool = False
+    subject: tuple[str, ...] = ()
 
     @property
     def supplied(self) -> tuple[Passage, ...]:
@@ -90,12 +92,40 @@ class Draft:
         chosen = (each for each in self.passages or () if each.on)
         return tuple(Passage(each.id, each.text, each.title, _role(each.role), page=each.page) for each in chosen)
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether a person left something on the desk that another case would replace."""
+        typed = bool(self.question) and self.subject != (self.question, self.case)
+        return typed or self.changed or self.answers is not None or bool(self.evidence) or self.with_passages
+
+    def follows(self, asked: Draft, *, from_desk: bool) -> bool:
+        """Return whether an answer goes to this desk: never over passages that it did not get and a person edited.
+
+        Args:
+            asked: the desk when the question was asked.
+            from_desk: whether the question was that of the desk.
+        """
+        if not from_desk:
+            return not self.changed and (self.question, self.case) == (asked.question, asked.case)
+        return self._asks == asked._asks
+
+    @property
+    def _asks(self) -> tuple[object, ...]:
+        return self.question, self.case, self.passages, self.changed
+
     def with_case(self, case: str, question: str) -> Draft:
         """Return the desk with a case, without the passages of another one."""
         return replace(
             self, version=self.version + 1, case=case, question=question, passages=None, changed=False, before="",
-            answers=None, evidence=(), with_passages=False,
+            answers=None, evidence=(), with_passages=False, subject=(question, case),
         )  # fmt: skip
+
+    def of_subject(self, question: str, case: str) -> Draft:
+        """Return the desk for a question and a case, without the gold answers and the evidence of another one."""
+        subject = (question, case)
+        if self.subject in ((), subject):
+            return replace(self, subject=subject)
+        return replace(self, answers=None, evidence=(), with_passages=False, subject=subject)
 
 
 def _role(text: str) -> Any:
@@ -125,6 +155,7 @@ def turn_added(draft: Draft, answer: Played) -> Draft:
 
 def draft_after(draft: Draft, answer: Played) -> Draft:
     """Return the desk after an answer: with what its system read, unless a person had edited the passages."""
+    draft = draft.of_subject(answer.question, answer.case)
     if answer.edited:
         return replace(draft, version=draft.version + 1, before=answer.id)
     return replace(

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_rageval.llm.secrets import redact
+from pytest_rageval.llm.secrets import redacted
 
 __all__ = ["EventLog", "LoggedEvent"]
 
@@ -31,7 +31,7 @@ class LoggedEvent:
     @property
     def text(self) -> str:
         """The event as a stream of events sends it; secrets of the environment are masked."""
-        data = redact(json.dumps(self.data, ensure_ascii=True))
+        data = json.dumps(redacted(dict(self.data)), ensure_ascii=True)
         return f"id: {self.id}\nevent: {self.name}\ndata: {data}\n\n"
 
 
@@ -56,11 +56,6 @@ class EventLog:
         with self._lock:
             self._ended = True
         self._wake()
-
-    @property
-    def ended(self) -> bool:
-        """Whether no event follows."""
-        return self._ended
 
     async def follow(self) -> AsyncIterator[LoggedEvent]:
         """Yield all events, the later ones as they come."""

@@ -15,7 +15,7 @@ from pytest_rageval.generation.saving.record import answers_text
 from pytest_rageval.generation.shrinking.reply import IGNORES
 from pytest_rageval.hooks.playing.saved_files import NEW
 from pytest_rageval.web.pages import Pages
-from pytest_rageval.web.play.answer_view import DRAWN, LONGEST, AnswerView, PassageView, answer_view
+from pytest_rageval.web.play.answer_view import DRAWN, LONGEST, AnswerView, PassageView, answer_view, one_line
 from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import draft_of_run
@@ -64,12 +64,13 @@ class PlayPages:
     def ask(self, request: Request) -> Response:
         """Show the desk, the last answer and the earlier ones."""
         wanted = request.query_params.get("case", "")
-        if wanted and self._project.ready:
-            nodeid, case = self._project.case(wanted)
-            self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question))
-            return RedirectResponse("/", 303)
         draft = self._board.draft
+        if wanted and self._project.ready and not draft.is_edited:
+            nodeid, case = self._project.case(wanted)
+            self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), draft.version)
+            return RedirectResponse("/", 303)
         views = [self._view(each.id) for each in reversed(self._board.answers)]
+        views.sort(key=lambda view: view.played.id != draft.before)  # that of the desk comes first
         return self.page(
             "ask.html",
             draft=draft,
@@ -87,13 +88,13 @@ class PlayPages:
         words, facets = _terms(request.query_params.get("words", ""))
         among = self._runs.missed("") if request.query_params.get("missed") and self._runs.names() else None
         found, n = self._project.found(words, facets, LISTED, among)
-        return PAGES.page("cases.html", found=found, n=n, of=self._project.n_cases)
+        return PAGES.page("cases.html", found=found, n=n, of=self._project.n_cases, version=self._board.draft.version)
 
     async def take(self, request: Request) -> Response:
-        """Put a case on the desk."""
-        name = _one(await form_of(request), "case")
-        nodeid, case = self._project.case(name)
-        self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question))
+        """Put a case on the desk; ``version`` is the one that the page has read."""
+        form = await form_of(request)
+        nodeid, case = self._project.case(_one(form, "case"))
+        self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), _version(form))
         return RedirectResponse("/", 303)
 
     def run(self, request: Request) -> Response:
@@ -116,7 +117,7 @@ class PlayPages:
         played = self._runs.case(_one(form, "run"), _one(form, "case"))
         nodeid, _ = self._project.case(played.case)
         kept = bool(form.get("passages"))
-        self._board.put(lambda draft: draft_of_run(draft, played, nodeid, keep_passages=kept))
+        self._board.put(lambda draft: draft_of_run(draft, played, nodeid, keep_passages=kept), _version(form))
         return RedirectResponse("/", 303)
 
     def answer(self, request: Request) -> Response:
@@ -136,7 +137,7 @@ class PlayPages:
             "answers": draft.answers if draft.answers is not None else answers_text(answer.gold if answer else ()),
             "file": draft.file or default[0],
             "files": dict.fromkeys([*default, *datasets, NEW]),
-            "right": text if len(text) <= LONGEST else "",
+            "right": one_line(text) if len(text) <= LONGEST else "",
             "answer": answer.id if answer else "",
         }
 
@@ -166,6 +167,13 @@ def _terms(text: str) -> tuple[str, dict[str, str]]:
         terms = text.split()
     facets = dict(term.split("=", 1) for term in terms if "=" in term)
     return " ".join(term for term in terms if "=" not in term), facets
+
+
+def _version(form: dict[str, list[str]]) -> int:
+    text = _one(form, "version")
+    if not text.isdecimal():
+        raise SettingError("the request: the field version is no number")
+    return int(text)
 
 
 def _one(form: dict[str, list[str]], name: str) -> str:

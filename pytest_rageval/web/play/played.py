@@ -8,16 +8,18 @@ from types import MappingProxyType
 
 from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.generation.shrinking.reply import Reply, ignores_passages
+from pytest_rageval.llm.secrets import redacted
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.answer import Step, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Gold, Instance, Passage, Turn
+from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, page_of
 
 __all__ = [
-    "FAKE", "GOLD", "HOLDS", "Played", "ShownPassage", "compared", "missing_gold", "played", "played_in_run",
-    "shown_passages",
+    "FAKE", "GOLD", "HOLDS", "Played", "ShownPassage", "compared", "masked_answer", "missing_gold", "played",
+    "played_in_run", "shown_passages",
 ]  # fmt: skip
 
 GOLD, FAKE, HOLDS = "gold", "fake", "holds"
@@ -169,6 +171,14 @@ def played_in_run(case: Case, outcome: Outcome) -> Played:
         missing=missing_gold(instance, passages),
         language=instance.language,
     )
+
+
+def masked_answer(answer: Played) -> Played:
+    """Return an answer with the secrets of the environment masked in all its texts, as in results.json."""
+    plain = encoder(Played)(answer)
+    masked = redacted(plain)
+    found: Played = answer if masked is plain else decoder(Played)(masked)
+    return found
 
 
 def compared(before: Played, now: Played) -> Played:

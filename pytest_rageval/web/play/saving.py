@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,11 @@ class SavedCase:
         return json.dumps(self.record, ensure_ascii=False)
 
     @property
+    def shown(self) -> str:
+        """The digest of all that the person sees before the second click: the file, the record and the suite."""
+        return sha256(json.dumps([self.file, self.seen, self.line, self.suite]).encode()).hexdigest()
+
+    @property
     def blocked(self) -> bool:
         """Whether an error of lint forbids to write it."""
         return any(each.severity == "error" for each in self.findings)
@@ -74,7 +80,7 @@ class SavedCase:
             "file": self.file,
             "before": self.before,
             "line": self.line,
-            "seen": self.seen,
+            "seen": self.shown,
             "blocked": self.blocked,
             "findings": [str(each) for each in self.findings],
             "suite": None if self.suite is None else {"file": self.suite[0], "text": self.suite[1]},
@@ -127,19 +133,19 @@ def write_case(saved: SavedCase, files: SavedFiles, seen: str, keys: tuple[str, 
     Args:
         saved: the case.
         files: the project's recordings.
-        seen: the digest of the file when the person saw the diff.
+        seen: `SavedCase.shown` of what the person saw.
         keys: the recordings of its answer.
 
     Raises:
         DataError: lint found an error.
-        FileChangedError: the file is not what the person saw.
+        FileChangedError: the case or the file is not what the person saw.
     """
     if saved.blocked:
         raise DataError(saved.file, next(each.problem for each in saved.findings if each.severity == "error"))
-    if saved.seen != seen:
-        raise FileChangedError(saved.file, "the file changed on disk since the page read it; look at the diff again")
+    if saved.shown != seen:
+        raise FileChangedError(saved.file, "the case or the file changed since it was shown; look at the diff again")
     written = [f"recordings {name}" for name in files.keep_recordings(keys)]
-    write_file(saved.project, saved.file, saved.content, seen=seen)
+    write_file(saved.project, saved.file, saved.content, seen=saved.seen)
     written.insert(0, saved.file)
     if saved.suite is not None:
         path = inside(saved.project, saved.suite[0])

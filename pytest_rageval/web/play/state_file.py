@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.folders import make_ignored, regular, whole_files
+from pytest_rageval.llm.secrets import redacted_json
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.model.stored_json import parse_json
@@ -25,7 +25,7 @@ LARGEST = 1_000_000
 
 
 class StateFile:
-    """``state.json`` below ``.rageval/play``, replaced as a whole at each change.
+    """``state.json`` below ``.rageval/play``, replaced as a whole at each change. Secrets are masked in it.
 
     Args:
         path: the file.
@@ -71,4 +71,4 @@ class StateFile:
 
 
 def _text(plain: Plain) -> str:
-    return json.dumps(plain, ensure_ascii=False)
+    return redacted_json(plain)

@@ -29,7 +29,7 @@ FILES = {
         rag_top_k = 3
         rag_systems = [
             "steps: desk:steps", "blocking: desk:blocking", "failing: desk:failing", "large: desk:large",
-            "deaf: desk:deaf", "turns: desk:turns", "loud: desk:loud",
+            "deaf: desk:deaf", "turns: desk:turns", "loud: desk:loud", "secret: desk:secret",
         ]
     """,
     "docs/visit.md": """
@@ -81,6 +81,11 @@ FILES = {
 
         def loud(query):
             return Answer(HOSTILE, ranking=Ranking((ScoredPassage("p", 1.0, HOSTILE, HOSTILE),)))
+
+        def secret(query):
+            if "fail" in query.question:
+                raise KeyError('see "https://x.org/?token=abcdef" now')
+            return 'see "https://x.org/?token=abcdef" now'
 
         HOSTILE = "<script>document.title='taken'</script> {question} a\\u202eb c\\x00d " + "x" * 200_000
     """,

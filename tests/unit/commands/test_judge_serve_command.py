@@ -114,6 +114,9 @@ def test_anything_else_is_refused_in_one_sentence(served: Served, changes: dict[
 def test_only_programs_of_this_machine_are_answered(served: Served) -> None:
     assert served.post(body(), host="judge.example").status_code == 403
     assert served.post(body(), origin="http://127.0.0.1").status_code == 403
+    health = served.base.removesuffix("/v1") + "/healthz"
+    assert httpx.get(health, headers={"Host": "judge.example"}).status_code == 403
+    assert httpx.get(health, headers={"Origin": "http://127.0.0.1"}).status_code == 403
     assert httpx.post(f"{served.base}/chat/completions", content=b"{").json()["error"]["message"] == (
         "the body is not valid JSON"
     )
@@ -136,6 +139,21 @@ def test_it_ends_after_the_request_in_work(folder: Path) -> None:
     assert answer.startswith(b"HTTP/1.1 200 OK")
     assert b"label" in answer
     server.process.communicate(timeout=30)
+    assert server.process.returncode == 0
+
+
+def test_a_second_signal_does_not_wait_for_half_a_request(folder: Path) -> None:
+    server = Served(folder)
+    url = httpx.URL(server.base)
+    with socket.create_connection((url.host, url.port or 0), timeout=30) as connection:
+        connection.sendall(
+            f"POST /v1/chat/completions HTTP/1.1\r\nHost: {url.host}\r\nContent-Length: 9\r\n\r\n".encode()
+        )
+        assert httpx.get(f"{server.base}/models").status_code == 200
+        server.process.send_signal(signal.SIGTERM)
+        wait_until_closed(url.port or 0)
+        server.process.send_signal(signal.SIGTERM)
+        server.process.communicate(timeout=20)
     assert server.process.returncode == 0
 
 

@@ -1,10 +1,10 @@
 // The page of a chain: edit values, show a prompt, run one action or all of them, save the file.
+import { unescaped } from "/assets/asking.js";
 import { el, data, replaced, say, send } from "/assets/site.js";
 
 const chain = document.getElementById("chain");
 const question = document.getElementById("chain-question");
 const cards = [...document.querySelectorAll(".action")];
-const unescaped = (text) => text.replace(/\\u\{([0-9A-F]{1,6})\}/g, (all, code) => (parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(parseInt(code, 16)) : all));
 const outputs = Object.fromEntries(cards.flatMap((card) => {
   const output = card.querySelector(".output");
   return output ? [[card.dataset.action, JSON.parse(output.dataset.output)]] : [];
@@ -36,14 +36,18 @@ async function show(card) {
 
 async function run(card) {
   const place = card.querySelector(".shown");
+  const stop = card.querySelector(".stop");
   replaced(place, el("p", { class: "quiet" }, "Running …"));
-  const ran = await send("/api/action", order(card, { desk: true }));
+  stop.hidden = false;
+  const ran = await send("/api/action", order(card, { desk: true })).finally(() => {
+    replaced(place, null);
+    stop.hidden = true;
+  });
   if (ran.error) {
     replaced(place, el("p", { class: "alert" }, data(ran.error)));
     return false;
   }
   outputs[card.dataset.action] = ran.output;
-  replaced(place, null);
   return true;
 }
 
@@ -92,6 +96,10 @@ if (chain) {
     card.querySelector(".run").addEventListener("click", () => guarded(async () => {
       await keep();
       if (await run(card)) location.reload();
+    }));
+    card.querySelector(".stop").addEventListener("click", () => guarded(() => {
+      const { dataset: { action } } = card;
+      return send(`/api/action/${encodeURIComponent(action)}?${new URLSearchParams({ chain: chain.dataset.chain })}`, {}, "DELETE");
     }));
     for (const field of card.querySelectorAll(".value")) field.addEventListener("change", () => guarded(keep));
   }

@@ -31,6 +31,9 @@ document.getElementById("start-again")?.addEventListener("click", async () => {
     say(error.message);
   }
 });
+document.getElementById("chat-right")?.addEventListener("change", (event) => {
+  if (event.target.checked) document.getElementById("chat-gold").value = document.getElementById("chat-right-text").value;
+});
 document.getElementById("chat-preview")?.addEventListener("click", () => {
   const answers = unescaped(document.getElementById("chat-gold").value).split("\n").map((line) => line.trim()).filter(Boolean);
   const record = { ...JSON.parse(section.dataset.record), answers };

@@ -7,10 +7,12 @@ const desk = document.getElementById("desk");
 const progress = document.getElementById("progress");
 let version = Number(state.dataset.version);
 let waiting = Promise.resolve();
+let storing = 0;
 let asking = "";
 
 /** Store a change of the desk; changes go one after the other, each with the version of the one before. */
 function store(change) {
+  storing += 1;
   waiting = waiting.then(async () => {
     try {
       ({ version } = await send("/api/draft", { version, ...change }, "PUT"));
@@ -18,6 +20,8 @@ function store(change) {
     } catch (error) {
       say(error.message);
       return false;
+    } finally {
+      storing -= 1;
     }
   });
   return waiting;
@@ -252,6 +256,16 @@ function watchSearch() {
     const response = await fetch(`/cases?${new URLSearchParams(new FormData(form))}`);
     found.innerHTML = await response.text(); // written by the server, with all data as text
   };
+  document.addEventListener("submit", async (event) => {
+    const field = event.target.elements.version;
+    if (!field) return;
+    field.value = version; // the desk may have changed since the form was drawn, on this page
+    if (!storing) return;
+    event.preventDefault();
+    await waiting;
+    field.value = version;
+    event.target.submit();
+  });
   const typed = later(look, 200);
   form.addEventListener("input", typed.wait);
   form.addEventListener("submit", (event) => (event.preventDefault(), look()));

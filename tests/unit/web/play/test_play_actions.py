@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.projects.play_project import PlayPage, play_project
+from support.servers.openai_server import OpenAIServer
+
+from pytest_rageval.errors import DataError
+from pytest_rageval.web.play.chain_desk import ChainDesk, changed_desk
 
 CHAIN = """\
 # Ask for a query, search, answer.
@@ -30,6 +38,10 @@ SCRIPT = """\
 [[reply]]
 when = "Rewrite"
 text = "museum opening"
+
+[[reply]]
+when = "Where"
+text = "See https://x.org/?token=abcdef"
 
 [[reply]]
 when = "closes"
@@ -87,6 +99,41 @@ def test_edited_values_are_used_and_not_written(chained: PlayPage) -> None:
     edits = [{"action": "reply", "key": "prompt", "value": "When it closes: {found}"}]
     assert act(chained, "reply", outputs={"found": "x"}, edits=edits)["output"]["text"] == "At 18:00."
     assert (chained.project / "chains/rewrite.toml").read_text() == CHAIN
+
+
+def test_an_action_runs_once_at_a_time_and_is_stopped_by_its_chain(tmp_path: Path) -> None:
+    body = {"chain": "chains/rewrite.toml", "name": "query", "question": QUESTION}
+    with OpenAIServer(delay_s=lambda number, _: 60 if number == 1 else 0) as server:
+        model = f'rag_model = "openai/m"\n    rag_model_params = ["api_base = {server.base_url}", "api_key = sk-test"]'
+        ini = INI.replace('rag_model = "script:replies.toml"', model)
+        project = play_project(tmp_path, **{"pyproject.toml": ini, "chains/rewrite.toml": CHAIN})
+        with PlayPage(project) as page, ThreadPoolExecutor() as threads:
+            page.wait()
+            first = threads.submit(page.client.post, "/api/action", json=body, timeout=60)
+            while not server.in_flight:
+                time.sleep(0.05)
+            second = page.client.post("/api/action", json=body)
+            assert second.json()["error"] == "the action query runs already"
+            for chain, status in (("kilt/nq-read", 400), ("", 400), ("chains/rewrite.toml", 200)):
+                assert page.client.delete("/api/action/query", params={"chain": chain}).status_code == status
+            assert "stopped" in first.result().json()["error"]
+            assert page.client.post("/api/action", json=body, timeout=60).json()["output"]["text"]
+
+
+def test_secrets_are_masked_in_an_output(chained: PlayPage) -> None:
+    edits = [{"action": "reply", "key": "prompt", "value": "Where? {found}"}]
+    ran = act(chained, "reply", outputs={"found": "https://a:secret@x.org"}, edits=edits)
+    assert "See https://x.org/?token=" in ran["output"]["text"]
+    assert not [each for each in ("abcdef", "a:secret") if each in json.dumps(ran)]
+
+
+def test_an_action_that_the_file_lost_does_not_block_the_page() -> None:
+    desk = ChainDesk(edits=({"action": "gone", "key": "k", "value": 2},), outputs={"reply": {"text": "x"}})
+    assert changed_desk(desk, {"edits": []}, ["reply"]).edits == ()
+    edit = {"action": "reply", "key": "prompt", "value": "x"}
+    assert changed_desk(desk, {"edits": [edit]}, ["reply"]).stale == ("reply",)
+    with pytest.raises(DataError, match="no action 'gone'"):
+        changed_desk(ChainDesk(), {"edits": [*desk.edits]}, ["reply"])
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,16 @@ def test_a_system_that_raises_is_shown_with_its_frames_and_the_page_lives(play: 
     assert "no such desk" in play.client.get("/").text
 
 
+def test_secrets_are_masked_in_events_on_the_page_and_in_its_file(play: PlayPage) -> None:
+    shown = 'see "https://x.org/?token=<masked>" now'
+    events = play.ask(question="Where?", system="secret")
+    assert events[1][1]["text"] == shown
+    assert names(play.ask(question="fail", system="secret")) == ["asked", "error"]
+    for text in (play.client.get("/").text, (play.project / ".rageval/play/state.json").read_text()):
+        assert "x.org" in text
+        assert "abcdef" not in text
+
+
 def test_an_async_question_is_stopped_at_once(play: PlayPage) -> None:
     start, seen = time.monotonic(), []
     with play.client.stream("POST", "/api/ask", json={"question": "wait", "system": "steps"}) as response:

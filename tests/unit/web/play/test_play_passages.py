@@ -27,12 +27,18 @@ def change(play: PlayPage, **values: Any) -> None:
     assert answer.status_code == 200, answer.text
 
 
+def begin(play: PlayPage, **body: Any) -> None:
+    """Ask on a desk without edited passages, so that it gets those of the answer."""
+    change(play, fresh=True)
+    play.ask(**body)
+
+
 def asked_again(play: PlayPage) -> dict[str, dict[str, Any]]:
     return dict(play.ask(desk=True))
 
 
 def test_a_passage_is_left_out_moved_edited_and_put_back(play: PlayPage) -> None:
-    play.ask(case="castle")
+    begin(play, case="castle")
     assert keys(play) == [0, 1, 2]
     change(play, passages=[{"key": 1}, {"key": 0, "on": False}])
     assert keys(play) == [1, 0, 2]
@@ -51,15 +57,15 @@ def test_a_passage_is_left_out_moved_edited_and_put_back(play: PlayPage) -> None
 
 
 def test_what_a_system_retrieved_can_be_changed(play: PlayPage) -> None:
-    play.ask(question="When does the museum open?", system="steps")
-    play.ask(question="When does the museum open?")
+    begin(play, question="When does the museum open?", system="steps")
+    begin(play, question="When does the museum open?")
     (first, *rest) = keys(play)
     change(play, passages=[{"key": first, "on": False}, *({"key": key} for key in rest)])
     assert "9:00" not in asked_again(play)["answer"]["text"]
 
 
 def test_passages_are_added_from_a_search_and_by_hand(play: PlayPage) -> None:
-    play.ask(case="castle")
+    begin(play, case="castle")
     found = play.client.post("/api/search", json={"query": "museum", "k": 1}).json()["passages"]
     assert [each["page"] for each in found] == ["docs/visit.md"]
     assert "The museum opens" in found[0]["text"]
@@ -68,6 +74,27 @@ def test_passages_are_added_from_a_search_and_by_hand(play: PlayPage) -> None:
     change(play, passages=[own, {"key": 0, "on": False}, {"key": 1, "on": False}, {"key": 2}, hit])
     assert [text[:5] for text in drawn(play)] == ["The c", "The c", "The c", "The c", "# Mus"]
     assert "8:15" in asked_again(play)["answer"]["text"]
+
+
+def test_edited_passages_stay_when_another_page_asks_or_takes_a_case(play: PlayPage) -> None:
+    begin(play, case="castle")
+    change(play, passages=[{"key": 0, "text": "The castle opens at 14:00."}])
+    before = drawn(play)
+    for body in ({"case": "museum", "system": "steps"}, {"question": "Who?", "system": "deaf"}):
+        play.ask(**body)  # as Two systems does
+        assert drawn(play) == before
+    shown = play.client.get("/", params={"case": "museum"})
+    assert "Take this case" in shown.text
+    assert drawn(play) == before
+    version = play.client.get("/api/state").json()["version"]
+    form = {"case": "museum", "version": str(version - 1)}
+    assert play.client.post("/take", data=form).status_code == 409
+    assert play.client.post("/run/take", data={**form, "run": "latest"}).status_code == 409
+    assert play.client.post("/take", data={"case": "museum"}).status_code == 400
+    assert drawn(play) == before
+    assert play.client.post("/take", data={**form, "version": str(version)}).status_code == 303
+    assert 'id="passages"' not in play.client.get("/").text
+    assert "Take this case" not in play.client.get("/", params={"case": "boats"}, follow_redirects=True).text
 
 
 @pytest.mark.parametrize(
@@ -87,7 +114,7 @@ def test_a_bad_search_is_one_sentence(play: PlayPage, body: dict[str, object], e
     "passages", [[{"key": 99}], [{"key": "0"}], [{"key": 0, "on": 1}], [{"key": 0, "role": "gold"}], [{}], "all"]
 )
 def test_a_bad_change_is_refused_and_changes_nothing(play: PlayPage, passages: object) -> None:
-    play.ask(case="castle")
+    begin(play, case="castle")
     version = play.client.get("/api/state").json()["version"]
     assert play.client.put("/api/draft", json={"version": version, "passages": passages}).status_code == 400
     assert play.client.get("/api/state").json()["version"] == version
@@ -96,12 +123,12 @@ def test_a_bad_change_is_refused_and_changes_nothing(play: PlayPage, passages: o
 
 def test_a_system_that_ignores_what_it_is_given_is_said(play: PlayPage) -> None:
     said = "The system ignores the passages it is given"
-    play.ask(question="What?", system="deaf")
+    begin(play, question="What?", system="deaf")
     assert said not in play.client.get("/").text
     change(play, passages=[{"text": "Something else."}, {"key": 0, "on": False}])
     assert asked_again(play)["answer"]["text"] == "always the same"
     assert said in play.client.get("/").text
-    play.ask(case="castle")
+    begin(play, case="castle")
     change(play, passages=[{"key": 2, "on": False}])
     asked_again(play)
     assert said not in play.client.get("/").text
@@ -116,7 +143,7 @@ def test_the_smallest_context_is_that_of_rageval_shrink(play: PlayPage) -> None:
 
 
 def test_a_thousand_passages_are_drawn_on_demand_and_kept_when_few_are_moved(play: PlayPage) -> None:
-    play.ask(question="How many?", system="large")
+    begin(play, question="How many?", system="large")
     assert keys(play) == list(range(50))
     assert "Draw the other 950 passages" in play.client.get("/").text
     assert play.client.get("/?all=1").text.count("data-key-number") == 1000

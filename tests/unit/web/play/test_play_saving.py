@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -34,6 +35,12 @@ def save(play: PlayPage, **body: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     plain: dict[str, Any] = answer.json()
     return plain
+
+
+def field(page: str, name: str) -> str:
+    found = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
+    assert found is not None
+    return found[1]
 
 
 def refused(play: PlayPage, **body: Any) -> tuple[int, str]:
@@ -67,8 +74,32 @@ def test_a_file_that_changed_meanwhile_is_not_written(fresh: PlayPage) -> None:
     path.write_text(path.read_text() + '{"id": "other", "question": "Who?", "answers": ["I"]}\n')
     before = path.read_bytes()
     status, problem = refused(fresh, record=RECORD, file=CASES, preview=False, seen=plan["seen"])
-    assert (status, "changed on disk" in problem) == (409, True)
+    assert (status, "the case or the file changed since it was shown; look at the diff again" in problem) == (409, True)
     assert path.read_bytes() == before
+
+
+def test_a_desk_that_changed_after_the_diff_is_not_written(fresh: PlayPage) -> None:
+    fresh.ask(case="museum")
+    version = fresh.client.get("/api/state").json()["version"]
+    fresh.client.put("/api/draft", json={"version": version, "answers": "9:00"})
+    body = {"desk": True, "file": CASES, "case": "museum"}
+    plan, before = save(fresh, **body, preview=True), (fresh.project / CASES).read_bytes()
+    fresh.client.put("/api/draft", json={"version": version + 1, "answers": "noon"})  # in another tab
+    status, problem = refused(fresh, **body, preview=False, seen=plan["seen"])
+    assert (status, "the case or the file changed since it was shown" in problem) == (409, True)
+    assert (fresh.project / CASES).read_bytes() == before
+    other = {**body, "file": "cases/play.jsonl"}
+    assert refused(fresh, **other, preview=False, seen=save(fresh, **body, preview=True)["seen"])[0] == 409
+
+
+def test_an_answer_of_two_lines_is_one_right_answer(fresh: PlayPage) -> None:
+    (fresh.project / "desk.py").write_text("def steps(query):\n    return 'Yes.\\nIt opens at 9:00.'\n")
+    fresh.ask(question="Is it open?", system="steps")
+    fresh.ask(chat=True, question="Is it open?", system="steps")
+    for path, name in (("/", "right-text"), ("/chat", "chat-right-text")):
+        page = fresh.client.get(path).text
+        assert field(page, name) == "Yes. It opens at 9:00."
+    assert field(page, "chat-gold") == ""
 
 
 @pytest.mark.parametrize(

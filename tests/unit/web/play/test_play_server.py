@@ -6,14 +6,18 @@ import json
 import os
 import re
 import signal
+import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import httpx
 import pytest
 from support.projects.play_project import PlayPage, play_project
 from support.servers.openai_server import OpenAIServer
 from support.servers.page_process import PLAY, start_page
+
+from pytest_rageval.web.play.code_changes import CodeChanges
 
 MUSEUM = "tests/town.rag.toml::town[museum]"
 CANARY = "9:00-canary-gold"
@@ -62,14 +66,27 @@ def test_a_case_of_a_run_is_shown_as_it_was_asked_and_nothing_is_asked(play: Pla
         assert "Boats leave the harbour every hour." in shown
         assert "every two hours" in shown
         assert "Not in the passages: every two hours" in shown
-    assert play.client.get("/api/state").json()["answers"] == before
-    form = {"run": "latest", "case": "castle", "passages": "1"}
+    state = play.client.get("/api/state").json()
+    assert state["answers"] == before
+    version = state["version"]
+    form = {"run": "latest", "case": "castle", "passages": "1", "version": str(version)}
     assert play.client.post("/run/take", data=form).status_code == 303
     events = dict(play.ask(desk=True))
     assert "11:00" in events["answer"]["text"]
     for query, error in (({"run": "nosuch"}, "nosuch"), ({"run": "latest", "case": "nobody"}, "unknown case")):
         answer = play.client.get("/run", params=query)
         assert (answer.status_code, error in answer.text) == (400, True)
+
+
+def test_code_of_a_folder_with_a_longer_name_is_not_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("beside")
+    module.__file__ = str(tmp_path / "app_lib" / "beside.py")  # missing, as if it changed
+    monkeypatch.setitem(sys.modules, "beside", module)
+    assert CodeChanges(tmp_path / "app").first() == ""
+    module.__file__ = str(tmp_path / "app" / "beside.py")
+    assert CodeChanges(tmp_path / "app").first() == "beside.py"
 
 
 def test_changed_code_is_said(play: PlayPage) -> None:

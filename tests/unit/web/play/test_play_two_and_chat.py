@@ -58,6 +58,16 @@ def test_each_turn_is_asked_with_those_before_it(play: PlayPage) -> None:
     assert dict(play.ask(chat=True, question="Again?", system="turns"))["answer"]["text"] == "turn 1: Again?"
 
 
+def test_the_next_turn_waits_for_the_answer_of_the_last(play: PlayPage) -> None:
+    body = {"chat": True, "question": "wait", "system": "steps"}
+    with play.client.stream("POST", "/api/ask", json=body) as response:
+        refused = play.client.post("/api/ask", json={**body, "question": "And?"})
+        assert (refused.status_code, "has no answer yet" in refused.json()["error"]) == (400, True)
+        play.client.delete(f"/api/ask/{response.headers['X-Ask']}")
+        response.read()
+    assert "answer" in dict(play.ask(chat=True, question="And?", system="steps"))
+
+
 def test_a_failed_turn_is_no_turn(play: PlayPage) -> None:
     before = play.client.get("/chat").text.count('class="asked"')
     assert "error" in dict(play.ask(chat=True, question="Broken?", system="failing"))

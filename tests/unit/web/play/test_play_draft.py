@@ -1,0 +1,59 @@
+"""The desk of `rageval play`: what an answer leaves on it, and what it takes off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_rageval.errors import SettingError
+from pytest_rageval.hooks.playing.orders import PlayOrder
+from pytest_rageval.hooks.playing.project import PlayProject
+from pytest_rageval.web.play.board import Board
+from pytest_rageval.web.play.draft import Draft, Quote, changed_draft, draft_after
+from pytest_rageval.web.play.played import Played
+from pytest_rageval.web.play.state_file import StateFile
+
+FIRST = Played("1", "steps", "When does the museum open?", answer="At 9:00.")
+GOLD = {"answers": "9:00", "evidence": [{"page": "docs/visit.md", "quote": "9:00"}], "with_passages": True}
+
+
+def saved(draft: Draft) -> tuple[object, ...]:
+    return draft.answers, draft.evidence, draft.with_passages
+
+
+@pytest.mark.parametrize(
+    "other",
+    [replace(FIRST, question="And the castle?"), replace(FIRST, case="t::town[museum]"),
+     replace(FIRST, question="And the castle?", edited=True)],
+)  # fmt: skip
+def test_gold_and_evidence_do_not_stay_for_another_question_or_case(other: Played) -> None:
+    draft = changed_draft(draft_after(Draft(), FIRST), GOLD)
+    assert saved(draft_after(draft, other)) == (None, (), False)
+
+
+def test_gold_and_evidence_stay_while_the_same_question_is_asked_again() -> None:
+    draft = changed_draft(draft_after(Draft(), FIRST), GOLD)
+    for again in (replace(FIRST, id="2"), replace(FIRST, id="3", edited=True), replace(FIRST, id="4", system="deaf")):
+        draft = draft_after(draft, again)
+        assert saved(draft) == ("9:00", (Quote("docs/visit.md", "9:00"),), True)
+
+
+def test_a_change_that_cannot_be_stored_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / ".rageval").touch()
+    board = Board(PlayProject(PlayOrder()), StateFile(tmp_path / ".rageval" / "play" / "state.json"))
+    with pytest.raises(SettingError, match="cannot be stored"):
+        board.change({"version": 0, "question": "When?"})
+    (tmp_path / ".rageval").unlink()
+    assert board.change({"version": 0, "question": "When?"}).version == 1
+
+
+def test_an_answer_goes_to_the_desk_that_asked_for_it() -> None:
+    asked = draft_after(Draft(), FIRST)
+    edited = changed_draft(asked, {"passages": [{"text": "It is closed."}]})
+    assert changed_draft(asked, {"answers": "9:00"}).follows(asked, from_desk=True)
+    assert not edited.follows(asked, from_desk=True)
+    assert edited.follows(edited, from_desk=True)
+    assert not edited.follows(edited, from_desk=False)
+    assert not changed_draft(asked, {"question": "Who?"}).follows(asked, from_desk=False)
