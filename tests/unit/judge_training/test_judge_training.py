@@ -179,6 +179,15 @@ def test_several_people_become_their_majority(tmp_path: Path) -> None:
     check_examples(found, "accuracy_judged", force=True)
 
 
+def test_a_blank_rater_is_the_person_of_the_sheet(tmp_path: Path) -> None:
+    """Two people agree on 19 of 20 answers: the equal labels count, too."""
+    one = sheet(tmp_path / "one.csv", [row(at, ("right", "wrong")[at % 2], "") for at in range(20)])
+    other = sheet(tmp_path / "other.csv", [row(at, ("right", "wrong")[at % 2 and at != 1], "") for at in range(20)])
+    found = read_examples([one, other], ACCURACY_JUDGE, Worth(), no_run)  # type: ignore[arg-type]
+    assert found.n_several == 20
+    assert found.alpha == pytest.approx(1 - (2 / 40) * 39 * 40 / (2 * 21 * 19))  # observed and expected, by hand
+
+
 @pytest.mark.parametrize("column", ["answer", "gold"])
 def test_a_missing_column_is_named(tmp_path: Path, column: str) -> None:
     at = COLUMNS.index(column)
