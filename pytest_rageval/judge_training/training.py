@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING
 from pytest_rageval.errors import SettingError
 from pytest_rageval.judge_training.examples import Example, Examples, digest_of_examples
 from pytest_rageval.judge_training.figures import Figures, Predicted, figures_of
-from pytest_rageval.judge_training.fitting import FOLDS, Rows, best_head, cross_validated, require_scikit_learn
-from pytest_rageval.local_judges.head import Head
+from pytest_rageval.judge_training.fitting import (
+    FOLDS,
+    Rows,
+    best_head,
+    cross_validated,
+    predicted,
+    require_scikit_learn,
+)
 from pytest_rageval.local_judges.judge_file import feature_versions, metric_digest, rows_to_bytes
 from pytest_rageval.local_judges.local_judge import BATCH, Embedder, values_of
 from pytest_rageval.local_judges.trained import TrainedJudge, Training, UsedEmbedder
@@ -89,6 +95,8 @@ def train(
     values = sorted({each.value for each in trains})
     labels = [next(each.label for each in trains if each.value == value) for value in values]
     known = [[each for each in part if each.value in values] for part in (trains, dev, test)]
+    if shares is not None and not known[2]:
+        raise SettingError("no label of the test part has a class that train has; change --seed or --split")
     start = time.process_time()
     computed = [_features(part, embedder) for part in known]
     seconds = (time.process_time() - start) / max(1, sum(map(len, known))) * 1000
@@ -101,7 +109,7 @@ def train(
         tested, above = known[0], cross_validated(rows, seed)
         others = tuple(_without(system, known[0], rows, labels, values, seed) for system in _systems(known[0]))
     else:
-        tested, above = known[2], _judged(head, test_rows)
+        tested, above = known[2], predicted(head, test_rows)
     figures = figures_of([Predicted(*pair) for pair in zip(tested, above, strict=True)], labels, values)
     vectors, furthest = _stored(computed[0][1], rows.units)
     trained = TrainedJudge(
@@ -192,11 +200,6 @@ def _rows(part: Sequence[Example], features: Sequence[Sequence[float]], values: 
     )
 
 
-def _judged(head: Head, rows: Rows) -> list[tuple[float, ...]]:
-    """Return the probabilities of rows that did not train the head."""
-    return [head.above(each, language) for each, language in zip(rows.values, rows.languages, strict=True)]
-
-
 def _systems(rows: Sequence[Example]) -> list[str]:
     """Return the systems to leave out one by one; none below three."""
     systems = sorted({each.system for each in rows})
@@ -209,9 +212,7 @@ def _without(
     """Return the figures on a system's answers by a judge trained on the answers of the others."""
     own = [at for at, each in enumerate(part) if each.system == system]
     head, _ = best_head(rows.part([at for at, each in enumerate(part) if each.system != system]), seed)
-    default = next(iter(head.scalings))
-    spoken = [rows.languages[at] if rows.languages[at] in head.scalings else default for at in own]
-    above = [head.above(rows.values[at], language) for at, language in zip(own, spoken, strict=True)]
+    above = predicted(head, rows.part(own))
     return figures_of([Predicted(part[at], each) for at, each in zip(own, above, strict=True)], labels, values)
 
 

@@ -23,6 +23,7 @@ from pytest_rageval.local_judges.features import RULES, Judged
 from pytest_rageval.local_judges.head import chosen
 from pytest_rageval.local_judges.judge_file import content_of, judge_text, metric_digest
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE, HALLUCINATION_JUDGE
+from pytest_rageval.report.export.judge_training_data import split
 
 pytest.importorskip("sklearn", reason="the extra judge is not installed")
 
@@ -258,6 +259,28 @@ def test_a_split_trains_on_its_share_of_questions() -> None:
     result = trained([*fifty(), *(example(at, float(at % 2)) for at in range(50, 100))], shares=(5, 1, 4))
     assert (result.judge.training.labels, result.tested, result.judge.training.split) == (50, 40, "5:1:4")
     assert "split 5:1:4 by question: 50 labels trained the judge, 40 tested it" in card(result, "d")
+
+
+def held_back() -> set[str]:
+    """Return the questions of the test part of a hundred answers, split 5:1:4 with seed 0."""
+    return set(split(sorted(example(at, RIGHT).unit for at in range(100)), (5, 1, 4), 0)["test"])
+
+
+def test_a_language_of_the_test_part_alone_is_tested() -> None:
+    rows = [example(at, float(at % 2)) for at in range(100)]
+    held = held_back()
+    rows = [replace(each, judged=replace(each.judged, language="zh")) if each.unit in held else each for each in rows]
+    result = trained(rows, shares=(5, 1, 4))
+    assert result.tested == 40
+    assert result.judge.languages == ("en",)
+
+
+def test_a_test_part_of_a_class_that_train_lacks_is_refused() -> None:
+    held = held_back()
+    rows = [example(at, float(at % 2)) for at in range(100)]
+    rows = [replace(each, value=0.5, label="partly_right") if each.unit in held else each for each in rows]
+    with pytest.raises(SettingError, match="no label of the test part has a class that train has; change --seed or"):
+        trained(rows, shares=(5, 1, 4))
 
 
 def test_the_card_reports_the_bias_of_a_system_and_of_one_that_trained_nothing() -> None:
