@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judge_training.examples import Example, Examples, digest_of_examples
 from pytest_rageval.judge_training.figures import Figures, Predicted, figures_of
 from pytest_rageval.judge_training.fitting import (
@@ -49,7 +50,8 @@ class Trained:
         examples: the labels.
         figures: on questions that did not train it.
         tested: number of labels behind the figures.
-        others: system -> figures on its answers by a judge trained on the other systems; empty below three systems.
+        others: figures on the answers of each system by a judge trained on the other systems; empty below three
+            systems, and without a system if the others answered fewer questions than there are folds.
         seconds: to judge 1,000 answers like these, on this machine.
     """
 
@@ -97,11 +99,15 @@ def train(
     known = [[each for each in part if each.value in values] for part in (trains, dev, test)]
     if shares is not None and not known[2]:
         raise SettingError("no label of the test part has a class that train has; change --seed or --split")
+    _features(known[0][:1], embedder)  # loads the model before the clock starts
     start = time.process_time()
     computed = [_features(part, embedder) for part in known]
     seconds = (time.process_time() - start) / max(1, sum(map(len, known))) * 1000
+    features = feature_versions(cosines=embedder is not None)
+    for part, (numbers, _) in zip(known, computed, strict=True):
+        _check_finite(part, numbers, list(features))
     rows, dev_rows, test_rows = (
-        _rows(part, features, values) for part, (features, _) in zip(known, computed, strict=True)
+        _rows(part, numbers, values) for part, (numbers, _) in zip(known, computed, strict=True)
     )
     head, penalty = best_head(rows, seed, dev_rows if len(dev_rows) else None)
     others: tuple[Figures, ...] = ()
@@ -117,7 +123,7 @@ def train(
         metric_digest=metric_digest(judge),
         labels=tuple(labels),
         values=tuple(values),
-        features=feature_versions(cosines=embedder is not None),
+        features=features,
         head=head,
         embedder=None if embedder is None else UsedEmbedder(embedder.name, embedder.files_digest),
         furthest=furthest,
@@ -190,6 +196,15 @@ def _features(
     return features, vectors
 
 
+def _check_finite(rows: Sequence[Example], features: Sequence[Sequence[float]], names: Sequence[str]) -> None:
+    """Raise `SettingError` that names the question if a feature of an answer is not finite."""
+    for each, numbers in zip(rows, features, strict=True):
+        for name, number in zip(names, numbers, strict=True):
+            if not math.isfinite(number):
+                where = f"the feature {name} of an answer to {short_repr(each.judged.question)}"
+                raise SettingError(f"{where} is not a finite number; remove the row, or use another embedding model")
+
+
 def _rows(part: Sequence[Example], features: Sequence[Sequence[float]], values: Sequence[float]) -> Rows:
     return Rows(
         tuple(map(tuple, features)),
@@ -201,9 +216,11 @@ def _rows(part: Sequence[Example], features: Sequence[Sequence[float]], values: 
 
 
 def _systems(rows: Sequence[Example]) -> list[str]:
-    """Return the systems to leave out one by one; none below three."""
+    """Return the systems to leave out one by one: if there are three, those whose rest has a question for each fold."""
     systems = sorted({each.system for each in rows})
-    return systems if len(systems) > 2 else []
+    if len(systems) < 3:
+        return []
+    return [system for system in systems if len({each.unit for each in rows if each.system != system}) >= FOLDS]
 
 
 def _without(
@@ -224,7 +241,8 @@ def _stored(vectors: Sequence[NDArray[np.float32]], units: Sequence[str]) -> tup
 
     stored = rows_to_bytes(np.stack(vectors))
     rows = np.stack(vectors)
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = rows / np.where(lengths > 0, lengths, 1)
     own = np.array(units)
     cosines = np.where(own[:, None] == own[None, :], -1.0, rows @ rows.T)
     return stored, round(float(1 - cosines.max(axis=1).min()), 4)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,8 @@ from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth
 from pytest_rageval.local_judges.features import RULES, Judged
 from pytest_rageval.local_judges.head import chosen
-from pytest_rageval.local_judges.judge_file import content_of, judge_text, metric_digest
+from pytest_rageval.local_judges.judge_file import ANSWERS, FILE, content_of, judge_text, metric_digest
+from pytest_rageval.local_judges.local_judge import load_judge
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE, HALLUCINATION_JUDGE
 from pytest_rageval.report.export.judge_training_data import split
 
@@ -299,6 +302,68 @@ def test_the_card_reports_the_bias_of_a_system_and_of_one_that_trained_nothing()
     (line,) = [line for line in text.splitlines() if line.startswith("| guide") and "biased" in line][:1]
     assert f"{guide.bias:+.2f}" in line
     assert "- judge abc" in text
+
+
+def test_a_system_whose_rest_has_too_few_questions_is_not_left_out() -> None:
+    rows = [example(at, float(at % 2)) for at in range(50)]
+    rows += [example(at, RIGHT, system=system) for at in range(50, 53) for system in ("guide", "kiosk")]
+    result = trained(rows)
+    assert [each.systems[0].system for each in result.others] == ["guide", "kiosk"]
+    assert "Not measured, because the others answered fewer than 5 questions: desk." in card(result, "d")
+
+
+class Letters:
+    """An embedding model that counts letters: a blank text has no direction."""
+
+    name, files_digest = "letters", "d"
+
+    def __init__(self, infinite: str | None = None) -> None:
+        self.infinite = infinite
+        self.calls = 0
+
+    def vectors(self, texts: Sequence[str]) -> Any:
+        import numpy as np
+
+        self.calls += 1
+        rows = [
+            [np.inf if text == self.infinite else float(text.count(chr(at))) for at in range(97, 123)] for text in texts
+        ]
+        return np.array(rows, np.float32)
+
+
+def with_blanks() -> list[Example]:
+    return [
+        replace(each, judged=replace(each.judged, answer="")) if at % 9 == 0 else each
+        for at, each in enumerate(fifty())
+    ]
+
+
+def test_blank_answers_leave_a_judge_that_can_be_loaded(tmp_path: Path) -> None:
+    embedder = Letters()
+    result = train(examples(with_blanks()), ACCURACY_JUDGE, embedder, seed=0, shares=None)
+    assert result.judge.furthest == 1
+    (tmp_path / FILE).write_text(text_of(result), encoding="utf-8")
+    (tmp_path / ANSWERS).write_bytes(result.vectors or b"")
+    assert load_judge(tmp_path, "rag_judges", lambda: embedder).trained == result.judge
+
+
+def test_a_feature_that_is_not_finite_is_refused_with_its_question() -> None:
+    rows = fifty()
+    embedder = Letters(infinite=rows[7].judged.answer)
+    with pytest.raises(
+        SettingError, match=r"cos_question_answer of an answer to 'What does ticket 7 cost\?' is not a fi"
+    ):
+        train(examples(rows), ACCURACY_JUDGE, embedder, seed=0, shares=None)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        judge_text({"furthest": math.nan})
+
+
+def test_the_seconds_of_the_card_begin_after_the_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = Letters()
+    calls: list[int] = []
+    monkeypatch.setattr(training.time, "process_time", lambda: calls.append(embedder.calls) or 0.0)
+    train(examples(fifty()), ACCURACY_JUDGE, embedder, seed=0, shares=None)
+    assert calls == [1, 2]
 
 
 def test_the_digest_of_a_metric_changes_with_its_labels() -> None:
