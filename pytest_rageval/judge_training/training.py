@@ -242,7 +242,8 @@ def _stored(vectors: Sequence[NDArray[np.float32]], units: Sequence[str]) -> tup
     stored = rows_to_bytes(np.stack(vectors))
     rows = np.stack(vectors)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = rows / np.where(lengths > 0, lengths, 1)
+    lengths[lengths == 0] = 1
+    rows = rows / lengths
     own = np.array(units)
     cosines = np.where(own[:, None] == own[None, :], -1.0, rows @ rows.T)
     return stored, round(float(1 - cosines.max(axis=1).min()), 4)

@@ -361,7 +361,12 @@ def test_a_feature_that_is_not_finite_is_refused_with_its_question() -> None:
 def test_the_seconds_of_the_card_begin_after_the_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = Letters()
     calls: list[int] = []
-    monkeypatch.setattr(training.time, "process_time", lambda: calls.append(embedder.calls) or 0.0)
+
+    def clock() -> float:
+        calls.append(embedder.calls)
+        return 0.0
+
+    monkeypatch.setattr("time.process_time", clock)
     train(examples(fifty()), ACCURACY_JUDGE, embedder, seed=0, shares=None)
     assert calls == [1, 2]
 
