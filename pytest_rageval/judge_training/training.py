@@ -91,21 +91,15 @@ def train(
         MissingDependencyError: scikit-learn is not installed.
     """
     require_scikit_learn()
-    parts = _split(examples.rows, shares, seed)
-    trains, dev, test = parts
+    parts = trains, _, _ = _split(examples.rows, shares, seed)
     _check_labels(trains, judge.name)
     values = sorted({each.value for each in trains})
     labels = [next(each.label for each in trains if each.value == value) for value in values]
-    known = [[each for each in part if each.value in values] for part in (trains, dev, test)]
-    if shares is not None and not known[2]:
-        raise SettingError("no label of the test part has a class that train has; change --seed or --split")
+    known = _of_classes(parts, values)
     _features(known[0][:1], embedder)  # loads the model before the clock starts
     start = time.process_time()
     computed = [_features(part, embedder) for part in known]
     seconds = (time.process_time() - start) / max(1, sum(map(len, known))) * 1000
-    features = feature_versions(cosines=embedder is not None)
-    for part, (numbers, _) in zip(known, computed, strict=True):
-        _check_finite(part, numbers, list(features))
     rows, dev_rows, test_rows = (
         _rows(part, numbers, values) for part, (numbers, _) in zip(known, computed, strict=True)
     )
@@ -123,7 +117,7 @@ def train(
         metric_digest=metric_digest(judge),
         labels=tuple(labels),
         values=tuple(values),
-        features=features,
+        features=feature_versions(cosines=embedder is not None),
         head=head,
         embedder=None if embedder is None else UsedEmbedder(embedder.name, embedder.files_digest),
         furthest=furthest,
@@ -151,6 +145,14 @@ def _split(rows: Sequence[Example], shares: tuple[int, int, int] | None, seed: i
     if not parts[2]:
         raise SettingError(f"--split {':'.join(map(str, shares))} leaves no question to test on; give test a share")
     return parts
+
+
+def _of_classes(parts: Sequence[Sequence[Example]], values: Sequence[float]) -> list[list[Example]]:
+    """Return the examples of train, dev and test whose class train has."""
+    known = [[each for each in part if each.value in values] for part in parts]
+    if parts[2] and not known[2]:
+        raise SettingError("no label of the test part has a class that train has; change --seed or --split")
+    return known
 
 
 def _check_labels(rows: Sequence[Example], name: str) -> None:
@@ -193,6 +195,7 @@ def _features(
         values, answers = values_of([each.judged for each in rows[start : start + BATCH]], embedder)
         features += values
         vectors += answers or []
+    _check_finite(rows, features, list(feature_versions(cosines=embedder is not None)))
     return features, vectors
 
 
