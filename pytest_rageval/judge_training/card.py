@@ -11,7 +11,7 @@ from pytest_rageval.analysis.people.agreement import Estimate
 from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.judge_training.examples import Example, Examples
 from pytest_rageval.judge_training.figures import Figures, SystemFigures
-from pytest_rageval.judge_training.fitting import weights_of
+from pytest_rageval.judge_training.fitting import FOLDS, weights_of
 from pytest_rageval.judge_training.training import Trained
 from pytest_rageval.local_judges.features import COSINES, RULES
 from pytest_rageval.report.text.lines import counted
@@ -124,6 +124,10 @@ def _card(trained: Trained, digest: str) -> Iterator[str]:
             ("system", "n", "kappa", "judge's mean", "people's mean", "bias [95 %]"),
             [_system_row(each.systems[0]) for each in trained.others],
         )
+        measured = {each.systems[0].system for each in trained.others}
+        missing = sorted({each.system for each in trained.examples.rows} - measured)
+        if missing:
+            yield f"Not measured, because the others answered fewer than {FOLDS} questions: {', '.join(missing)}."
     yield from ("", "## What decides", "")
     yield from _weights(trained)
     yield from ("", "## Digests", "")

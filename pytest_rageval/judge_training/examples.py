@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rageval.analysis.people.labelled_answers import matched
@@ -78,7 +78,8 @@ def read_examples(sheets: Sequence[Path], judge: Judge, worth: Worth, run: Calla
     """Return the labelled answers of sheets for a metric's judge.
 
     A row with a question has the texts of its sheet. A row without one labels an answer of a run. People's labels of
-    one answer become the most frequent one; an answer without such a label is left out.
+    one answer become the most frequent one; an answer without such a label is left out. A blank ``rater`` is the
+    person of that sheet.
 
     Args:
         sheets: the files of labels.
@@ -93,7 +94,8 @@ def read_examples(sheets: Sequence[Path], judge: Judge, worth: Worth, run: Calla
     by_pair: dict[Pair, list[Label]] = {}
     for sheet in sheets:
         for pair, label in _labelled(sheet, judge, worth, run, left_out):
-            by_pair.setdefault(pair, []).append(label)
+            own = label if label.rater else replace(label, rater=shown_path(sheet))
+            by_pair.setdefault(pair, []).append(own)
     rows: list[Example] = []
     groups: list[list[float]] = []
     for (judged, system), labels in by_pair.items():

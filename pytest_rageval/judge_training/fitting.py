@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -20,6 +20,7 @@ __all__ = [
     "best_head",
     "cross_validated",
     "folds_of",
+    "predicted",
     "require_scikit_learn",
     "weights_of",
 ]
@@ -82,8 +83,8 @@ def best_head(rows: Rows, seed: int, test: Rows | None = None) -> tuple[Head, fl
     @cache
     def loss(penalty: float) -> float:
         if test is not None:
-            return _log_loss(_predicted(_head(rows, penalty), test), test)
-        return _log_loss(_over_folds(rows, penalty, seed), rows)
+            return _log_loss(predicted(_head(rows, penalty), test), test)
+        return _log_loss(_over_folds(rows, seed, lambda part: _head(part, penalty)), rows)
 
     best = min(PENALTIES, key=lambda penalty: (round(loss(penalty), 12), penalty))
     return _head(rows, best), best
@@ -91,28 +92,22 @@ def best_head(rows: Rows, seed: int, test: Rows | None = None) -> tuple[Head, fl
 
 def cross_validated(rows: Rows, seed: int) -> list[tuple[float, ...]]:
     """Return the prediction of each row by a judge trained on other questions; C is chosen inside each fold."""
-    predictions: list[tuple[float, ...]] = [()] * len(rows)
-    folds = folds_of(rows.units, seed)
-    for fold in range(FOLDS):
-        held = [at for at, own in enumerate(folds) if own == fold]
-        head, _ = best_head(rows.part([at for at, own in enumerate(folds) if own != fold]), seed)
-        for at, above in zip(held, _predicted(head, rows.part(held)), strict=True):
-            predictions[at] = above
-    return predictions
+    return _over_folds(rows, seed, lambda part: best_head(part, seed)[0])
 
 
-def _over_folds(rows: Rows, penalty: float, seed: int) -> list[tuple[float, ...]]:
+def _over_folds(rows: Rows, seed: int, fit: Callable[[Rows], Head]) -> list[tuple[float, ...]]:
+    """Return the prediction of each row by a head that was fitted on the other folds."""
     predictions: list[tuple[float, ...]] = [()] * len(rows)
     folds = folds_of(rows.units, seed)
     for fold in sorted(set(folds)):
         held = [at for at, own in enumerate(folds) if own == fold]
-        head = _head(rows.part([at for at, own in enumerate(folds) if own != fold]), penalty)
-        for at, above in zip(held, _predicted(head, rows.part(held)), strict=True):
+        head = fit(rows.part([at for at, own in enumerate(folds) if own != fold]))
+        for at, above in zip(held, predicted(head, rows.part(held)), strict=True):
             predictions[at] = above
     return predictions
 
 
-def _predicted(head: Head, rows: Rows) -> list[tuple[float, ...]]:
+def predicted(head: Head, rows: Rows) -> list[tuple[float, ...]]:
     """Return the predictions of rows; a language without training answers has the scaling of the first language."""
     default = next(iter(head.scalings))
     known = (language if language in head.scalings else default for language in rows.languages)

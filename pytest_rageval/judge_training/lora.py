@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +13,12 @@ from statistics import fmean
 from typing import Any
 
 from pytest_rageval.activity import progress
-from pytest_rageval.local_judges.lora_judge import ADAPTER
+from pytest_rageval.local_judges.lora_judge import ADAPTER, CONFIG
 from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet
 from pytest_rageval.model.chat import Message
 from pytest_rageval.testbeds.ids import digest
 
-__all__ = ["ALPHA", "BATCH", "EPOCHS", "RANK", "TARGETS", "Conversation", "Lora", "train_lora"]
+__all__ = ["ALPHA", "BATCH", "EPOCHS", "RANK", "TARGETS", "Conversation", "Lora", "stable_config", "train_lora"]
 
 RANK, ALPHA = 8, 16
 TARGETS = ("q_proj", "v_proj")
@@ -63,7 +64,7 @@ def train_lora(base: str, trains: Sequence[Conversation], dev: Sequence[Conversa
         SettingError: the model cannot be loaded or adapted, or a conversation is too long for it.
     """
     torch, peft = import_module("torch"), import_module("peft")
-    model, tokenizer = load_base(base, "--base")
+    model, tokenizer = load_base(base, "--base", downloads=True)
     torch.manual_seed(seed)
     config = peft.LoraConfig(
         r=RANK, lora_alpha=ALPHA, lora_dropout=0.0, target_modules=list(TARGETS), task_type="CAUSAL_LM"
@@ -105,4 +106,12 @@ def _files_of(model: Any) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         with quiet():
             model.save_pretrained(folder)
-        return {name: (Path(folder) / name).read_bytes() for name in ADAPTER}
+        files = {name: (Path(folder) / name).read_bytes() for name in ADAPTER}
+    return {**files, CONFIG: stable_config(files[CONFIG])}
+
+
+def stable_config(raw: bytes) -> bytes:
+    """Return an adapter's configuration with sorted keys and projections: peft writes a set in any order."""
+    plain = json.loads(raw)
+    plain["target_modules"] = sorted(plain["target_modules"])
+    return (json.dumps(plain, indent=2, sort_keys=True) + "\n").encode()

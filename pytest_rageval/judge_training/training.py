@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -9,11 +10,17 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from pytest_rageval.errors import SettingError
+from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judge_training.examples import Example, Examples, digest_of_examples
 from pytest_rageval.judge_training.figures import Figures, Predicted, figures_of
-from pytest_rageval.judge_training.fitting import FOLDS, Rows, best_head, cross_validated, require_scikit_learn
-from pytest_rageval.local_judges.head import Head
+from pytest_rageval.judge_training.fitting import (
+    FOLDS,
+    Rows,
+    best_head,
+    cross_validated,
+    predicted,
+    require_scikit_learn,
+)
 from pytest_rageval.local_judges.judge_file import feature_versions, metric_digest, rows_to_bytes
 from pytest_rageval.local_judges.local_judge import BATCH, Embedder, values_of
 from pytest_rageval.local_judges.trained import TrainedJudge, Training, UsedEmbedder
@@ -43,7 +50,8 @@ class Trained:
         examples: the labels.
         figures: on questions that did not train it.
         tested: number of labels behind the figures.
-        others: system -> figures on its answers by a judge trained on the other systems; empty below three systems.
+        others: figures on the answers of each system by a judge trained on the other systems; empty below three
+            systems, and without a system if the others answered fewer questions than there are folds.
         seconds: to judge 1,000 answers like these, on this machine.
     """
 
@@ -83,17 +91,17 @@ def train(
         MissingDependencyError: scikit-learn is not installed.
     """
     require_scikit_learn()
-    parts = _split(examples.rows, shares, seed)
-    trains, dev, test = parts
+    parts = trains, _, _ = _split(examples.rows, shares, seed)
     _check_labels(trains, judge.name)
     values = sorted({each.value for each in trains})
     labels = [next(each.label for each in trains if each.value == value) for value in values]
-    known = [[each for each in part if each.value in values] for part in (trains, dev, test)]
+    known = _of_classes(parts, values)
+    _features(known[0][:1], embedder)  # loads the model before the clock starts
     start = time.process_time()
     computed = [_features(part, embedder) for part in known]
     seconds = (time.process_time() - start) / max(1, sum(map(len, known))) * 1000
     rows, dev_rows, test_rows = (
-        _rows(part, features, values) for part, (features, _) in zip(known, computed, strict=True)
+        _rows(part, numbers, values) for part, (numbers, _) in zip(known, computed, strict=True)
     )
     head, penalty = best_head(rows, seed, dev_rows if len(dev_rows) else None)
     others: tuple[Figures, ...] = ()
@@ -101,7 +109,7 @@ def train(
         tested, above = known[0], cross_validated(rows, seed)
         others = tuple(_without(system, known[0], rows, labels, values, seed) for system in _systems(known[0]))
     else:
-        tested, above = known[2], _judged(head, test_rows)
+        tested, above = known[2], predicted(head, test_rows)
     figures = figures_of([Predicted(*pair) for pair in zip(tested, above, strict=True)], labels, values)
     vectors, furthest = _stored(computed[0][1], rows.units)
     trained = TrainedJudge(
@@ -137,6 +145,14 @@ def _split(rows: Sequence[Example], shares: tuple[int, int, int] | None, seed: i
     if not parts[2]:
         raise SettingError(f"--split {':'.join(map(str, shares))} leaves no question to test on; give test a share")
     return parts
+
+
+def _of_classes(parts: Sequence[Sequence[Example]], values: Sequence[float]) -> list[list[Example]]:
+    """Return the examples of train, dev and test whose class train has."""
+    known = [[each for each in part if each.value in values] for part in parts]
+    if parts[2] and not known[2]:
+        raise SettingError("no label of the test part has a class that train has; change --seed or --split")
+    return known
 
 
 def _check_labels(rows: Sequence[Example], name: str) -> None:
@@ -179,7 +195,17 @@ def _features(
         values, answers = values_of([each.judged for each in rows[start : start + BATCH]], embedder)
         features += values
         vectors += answers or []
+    _check_finite(rows, features, list(feature_versions(cosines=embedder is not None)))
     return features, vectors
+
+
+def _check_finite(rows: Sequence[Example], features: Sequence[Sequence[float]], names: Sequence[str]) -> None:
+    """Raise `SettingError` that names the question if a feature of an answer is not finite."""
+    for each, numbers in zip(rows, features, strict=True):
+        for name, number in zip(names, numbers, strict=True):
+            if not math.isfinite(number):
+                where = f"the feature {name} of an answer to {short_repr(each.judged.question)}"
+                raise SettingError(f"{where} is not a finite number; remove the row, or use another embedding model")
 
 
 def _rows(part: Sequence[Example], features: Sequence[Sequence[float]], values: Sequence[float]) -> Rows:
@@ -192,15 +218,12 @@ def _rows(part: Sequence[Example], features: Sequence[Sequence[float]], values: 
     )
 
 
-def _judged(head: Head, rows: Rows) -> list[tuple[float, ...]]:
-    """Return the probabilities of rows that did not train the head."""
-    return [head.above(each, language) for each, language in zip(rows.values, rows.languages, strict=True)]
-
-
 def _systems(rows: Sequence[Example]) -> list[str]:
-    """Return the systems to leave out one by one; none below three."""
+    """Return the systems to leave out one by one: if there are three, those whose rest has a question for each fold."""
     systems = sorted({each.system for each in rows})
-    return systems if len(systems) > 2 else []
+    if len(systems) < 3:
+        return []
+    return [system for system in systems if len({each.unit for each in rows if each.system != system}) >= FOLDS]
 
 
 def _without(
@@ -209,9 +232,7 @@ def _without(
     """Return the figures on a system's answers by a judge trained on the answers of the others."""
     own = [at for at, each in enumerate(part) if each.system == system]
     head, _ = best_head(rows.part([at for at, each in enumerate(part) if each.system != system]), seed)
-    default = next(iter(head.scalings))
-    spoken = [rows.languages[at] if rows.languages[at] in head.scalings else default for at in own]
-    above = [head.above(rows.values[at], language) for at, language in zip(own, spoken, strict=True)]
+    above = predicted(head, rows.part(own))
     return figures_of([Predicted(part[at], each) for at, each in zip(own, above, strict=True)], labels, values)
 
 
@@ -223,7 +244,9 @@ def _stored(vectors: Sequence[NDArray[np.float32]], units: Sequence[str]) -> tup
 
     stored = rows_to_bytes(np.stack(vectors))
     rows = np.stack(vectors)
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    rows = rows / lengths
     own = np.array(units)
     cosines = np.where(own[:, None] == own[None, :], -1.0, rows @ rows.T)
     return stored, round(float(1 - cosines.max(axis=1).min()), 4)

@@ -152,7 +152,10 @@ def same_polarity(judged: Judged) -> float:
 
 
 def gold_has_number(judged: Judged) -> float:
-    """Return 1 if the gold answer has a digit or a Chinese numeral, else 0."""
+    """Return 1 if the gold answer has a digit or a Chinese numeral, else 0.
+
+    The numeral 一 does not count: it is also part of many other words.
+    """
     return float(_DIGIT.search(judged.gold_text) is not None)
 
 
@@ -201,7 +204,8 @@ def rule_values(judged: Judged) -> list[float]:
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     """Return the cosine of two vectors, -1..1, to four decimals; NaN if one has no direction or is not finite.
 
-    The further decimals depend on the texts that were embedded in the same batch.
+    Rounding removes most noise of the vectors, which depend a little on the texts embedded in the same batch; now and
+    then that noise flips the fourth decimal.
     """
     size = math.hypot(*one) * math.hypot(*other)
     if not 0 < size < math.inf:

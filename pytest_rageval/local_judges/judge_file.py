@@ -69,13 +69,21 @@ def content_of(judge: TrainedJudge, rows: bytes | None) -> dict[str, Any]:
 
 
 def judge_text(content: Mapping[str, Any]) -> str:
-    """Return the text of judge.json: a content with its checksum. Equal contents give equal texts."""
-    return json.dumps({**content, "checksum": digest_of(content)}, indent=1, ensure_ascii=False) + "\n"
+    """Return the text of judge.json: a content with its checksum. Equal contents give equal texts.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    return json.dumps({**content, "checksum": digest_of(content)}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the checksum of a content, which is also the judge's digest."""
-    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True)
+    """Return the checksum of a content, which is also the judge's digest.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

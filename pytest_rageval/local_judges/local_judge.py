@@ -105,7 +105,11 @@ class LocalJudge:
         return judgement.decision
 
     def judge_batch(self, batch: Sequence[Judged]) -> list[Judgement]:
-        """Return a judgement for each answer, in order; the order and the other answers do not matter."""
+        """Return a judgement for each answer, in order.
+
+        Without cosines, the order and the other answers do not matter. With cosines, they may change the fourth decimal
+        of one, see `features.cosine`.
+        """
         rows, answers = values_of(batch, self._embedder)
         return [
             self._judgement(judged, row, None if answers is None else answers[at])
@@ -143,7 +147,6 @@ def values_of(batch: Sequence[Judged], embedder: Embedder | None) -> tuple[list[
         return rows, None
     pairs = [[(one(judged), other(judged)) for one, other, _ in COSINES.values()] for judged in batch]
     texts = list(dict.fromkeys(text for each in pairs for pair in each for text in pair))
-    texts += [judged.answer for judged in batch if judged.answer not in set(texts)]
     vectors = dict(zip(texts, embedder.vectors(texts), strict=True))
     for row, each in zip(rows, pairs, strict=True):
         row += [
@@ -176,7 +179,7 @@ def load_judge(folder: Path, where: str, embedder: Callable[[], Embedder | None]
             raise SettingError(f"{where}: {problem}; set rag_embedder_model = {trained.embedder.name}")
         if model.files_digest != trained.embedder.digest:
             problem = f"the judge was trained with the embedding model {trained.embedder.name} ("
-            problem += f"{trained.embedder.digest[:8]}), and the files of {model.name} are others"
+            problem += f"{trained.embedder.digest[:8]}), and the files of {model.name} differ"
             raise SettingError(
                 f"{where}: {problem} ({model.files_digest[:8]}); name that model, or train the judge again"
             )

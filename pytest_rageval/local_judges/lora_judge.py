@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pytest_rageval.errors import SettingError, ascii_safe
+from pytest_rageval.errors import SettingError, ascii_safe, short_repr
 from pytest_rageval.folders import regular
-from pytest_rageval.local_judges.judge_file import FORMAT, read_content
+from pytest_rageval.local_judges.judge_file import FILE, FORMAT, read_content
 from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet, require_libraries
 from pytest_rageval.model.chat import Message
 
-__all__ = ["ADAPTER", "LLM", "LoraJudge", "LoraTraining", "content_of_llm", "is_llm", "load_lora_judge", "reply_of"]
+__all__ = [
+    "ADAPTER",
+    "CONFIG",
+    "LLM",
+    "LoraJudge",
+    "LoraTraining",
+    "content_of_llm",
+    "is_llm",
+    "load_lora_judge",
+    "reply_of",
+]
 
 LLM = "llm"
 """The kind of a judge that is a language model with an adapter."""
 
-ADAPTER = ("adapter_model.safetensors", "adapter_config.json")
+CONFIG = "adapter_config.json"
+ADAPTER = ("adapter_model.safetensors", CONFIG)
+"""The files of the adapter that peft reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +42,7 @@ class LoraTraining:
 
     Attributes:
         base: the folder or name of the model.
+        base_digest: digest of the files of its folder; "" for a name of the hub.
         digest: sha256 of the labels with their texts.
         labels: number of labelled answers that trained it.
         seed: decides the split, the order and the first weights.
@@ -42,6 +55,7 @@ class LoraTraining:
     """
 
     base: str
+    base_digest: str
     digest: str
     labels: int
     seed: int
@@ -86,13 +100,14 @@ def reply_of(label: str | float) -> str:
 
 
 def content_of_llm(
-    name: str, metric_digest: str, labels: Sequence[str | float], values: Sequence[float], adapter: bytes,
-    training: LoraTraining,
+    name: str, metric_digest: str, labels: Sequence[str | float], values: Sequence[float],
+    adapter: Mapping[str, bytes], training: LoraTraining,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the content of judge.json, without its checksum."""
+    """Return the content of judge.json, without its checksum; ``adapter`` is each file of the adapter."""
+    digests = {file: hashlib.sha256(raw).hexdigest() for file, raw in sorted(adapter.items())}
     return {
         "format": FORMAT, "kind": LLM, "metric": name, "metric_digest": metric_digest, "labels": list(labels),
-        "values": list(values), "adapter": hashlib.sha256(adapter).hexdigest(), "training": asdict(training),
+        "values": list(values), "adapter": digests, "training": asdict(training),
     }  # fmt: skip
 
 
@@ -105,8 +120,12 @@ def is_llm(folder: Path) -> bool:
     return read_content(folder, str(folder)).get("kind") == LLM
 
 
-def load_lora_judge(folder: Path) -> LoraJudge:
-    """Load the judge of a folder with its model.
+def load_lora_judge(folder: Path, digest_of_model: Callable[[Path], str]) -> LoraJudge:
+    """Load the judge of a folder with its model; nothing is downloaded.
+
+    Args:
+        folder: the folder that ``rageval judge train`` wrote.
+        digest_of_model: returns a digest of the files of a model's folder, as in the training.
 
     Raises:
         SettingError: the folder holds no valid judge of kind ``llm``, or its model cannot be loaded.
@@ -114,14 +133,33 @@ def load_lora_judge(folder: Path) -> LoraJudge:
     """
     content = read_content(folder, str(folder))
     require_libraries(f"{folder.name}, a judge of kind {LLM}")
-    try:
-        adapter = regular(folder / ADAPTER[0]).read_bytes()
-    except OSError as error:
-        raise SettingError(f"{folder}/{ADAPTER[0]} cannot be read: {error.strerror or error}", code="RAG212") from None
-    if hashlib.sha256(adapter).hexdigest() != content["adapter"]:
-        raise SettingError(ascii_safe(f"{folder}/{ADAPTER[0]} was changed after the training; train the judge again"))
-    model, tokenizer = load_base(content["training"]["base"], f"{folder.name}/judge.json: the base")
+    for name in ADAPTER:
+        _check_file(folder / name, content["adapter"].get(name))
+    where, base = f"{folder.name}/{FILE}: the base", str(content["training"]["base"])
+    _check_base(base, str(content["training"]["base_digest"]), where, digest_of_model)
+    model, tokenizer = load_base(base, where)
     with quiet():
         adapted = import_module("peft").PeftModel.from_pretrained(model, str(folder), local_files_only=True)
     lora = LoraModel(adapted, tokenizer)
     return LoraJudge(content["metric"], content["checksum"], content["metric_digest"], content["labels"], lora)
+
+
+def _check_file(path: Path, digest: str | None) -> None:
+    """Raise `SettingError` if a file of the adapter is missing or was changed."""
+    try:
+        raw = regular(path).read_bytes()
+    except OSError as error:
+        raise SettingError(ascii_safe(f"{path} cannot be read: {error.strerror or error}"), code="RAG212") from None
+    if hashlib.sha256(raw).hexdigest() != digest:
+        raise SettingError(ascii_safe(f"{path} was changed after the training; train the judge again"))
+
+
+def _check_base(base: str, digest: str, where: str, digest_of_model: Callable[[Path], str]) -> None:
+    """Raise `SettingError` if the model was a folder, and that folder is missing or its files differ."""
+    if not digest:
+        return
+    if not Path(base).is_dir():
+        advice = "start in the folder where it was trained, or train it with an absolute path"
+        raise SettingError(f"{where} {short_repr(base)} was a folder, which is missing here; {advice}")
+    if digest_of_model(Path(base)) != digest:
+        raise SettingError(f"{where} {short_repr(base)} was changed after the training; train the judge again")

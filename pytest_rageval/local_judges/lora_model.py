@@ -104,18 +104,19 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def load_base(base: str, where: str) -> tuple[Any, Any]:
-    """Return a model of transformers and its tokenizer; only a name of the hub is downloaded.
+def load_base(base: str, where: str, *, downloads: bool = False) -> tuple[Any, Any]:
+    """Return a model of transformers and its tokenizer.
 
     Args:
         base: a folder, or a name on the hub such as ``Qwen/Qwen2.5-7B-Instruct``.
         where: the argument or file that names it, for messages.
+        downloads: whether a name of the hub may be downloaded; without, it must be in the hub's cache.
 
     Raises:
         SettingError: it cannot be loaded, or its tokenizer has no chat template.
     """
     transformers, torch = import_module("transformers"), import_module("torch")
-    is_local = Path(base).is_dir()
+    is_local = not downloads or Path(base).is_dir()
     has_gpu = torch.cuda.is_available()
     try:
         with quiet():
@@ -125,7 +126,8 @@ def load_base(base: str, where: str) -> tuple[Any, Any]:
             )
     except (OSError, ValueError, ImportError, KeyError) as error:
         problem = f"{where} {short_repr(base)} cannot be loaded: {ascii_safe(cause_text(error))[:200]}"
-        raise SettingError(f"{problem}; name a folder with a model and its tokenizer, or a name of the hub") from None
+        advice = "name a folder with a model and its tokenizer, or a name of the hub"
+        raise SettingError(f"{problem}; {advice if downloads else 'only files of this machine are read'}") from None
     if not getattr(tokenizer, "chat_template", None) or tokenizer.eos_token_id is None:
         raise SettingError(f"{where} {short_repr(base)} has no chat template or no end token; name an instruct model")
     return (model.to("cuda") if has_gpu else model), tokenizer

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated, Literal
 
 from pytest_rageval.analysis.corrected import FEWEST
 from pytest_rageval.analysis.corrected_cases import EARLIER, OWN, LabelSource
-from pytest_rageval.analysis.people.labelled_answers import Scored, matched, own_and_earlier, scored
+from pytest_rageval.analysis.people.labelled_answers import Scored, matched, own_and_earlier, own_id, scored
 from pytest_rageval.analysis.statistics import Interval, t_quantile
 from pytest_rageval.analysis.units import Units, units_of_outcomes
 from pytest_rageval.datasets.labels import Label
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.stored import Bounds, Share
 
-__all__ = ["BIASED", "FAIR", "MAX_BIAS", "UNKNOWN", "JudgeBias", "Verdict", "biases_of"]
+__all__ = ["BIASED", "FAIR", "MAX_BIAS", "UNKNOWN", "BiasVerdict", "JudgeBias", "biases_of"]
 
 MAX_BIAS = 0.1
 """Default of the largest difference from people that a judge may have for a system."""
 
-Verdict = Literal["biased judge", "bias unknown", "not biased"]
+BiasVerdict = Literal["biased judge", "bias unknown", "not biased"]
 
-BIASED: Verdict = "biased judge"
-UNKNOWN: Verdict = "bias unknown"
-FAIR: Verdict = "not biased"
+BIASED: BiasVerdict = "biased judge"
+UNKNOWN: BiasVerdict = "bias unknown"
+FAIR: BiasVerdict = "not biased"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class JudgeBias:
         verdict: "biased judge" if the interval leaves out 0 and the estimate exceeds ``most``; "bias unknown" with
             labels of fewer than 10 independent units; else "not biased".
         labels: whose labels they are, see `LabelsUsed`.
+        units: number of independent units of the labelled answers; an own and an earlier answer to a case are one.
     """
 
     judge: str
@@ -55,8 +56,9 @@ class JudgeBias:
     bias: Annotated[float, Bounds(-1, 1)] | None
     ci95: Interval | None
     most: Share
-    verdict: Verdict
+    verdict: BiasVerdict
     labels: LabelSource
+    units: Annotated[int, Bounds(0)]
 
 
 def biases_of(
@@ -86,14 +88,15 @@ def biases_of(
 def _bias(judge: str, system: str, answers: Sequence[Scored], most: float, earlier: bool) -> JudgeBias:
     source = EARLIER if earlier else OWN
     if not answers:
-        return JudgeBias(judge, system, 0, None, None, None, None, most, UNKNOWN, source)
+        return JudgeBias(judge, system, 0, None, None, None, None, most, UNKNOWN, source, 0)
     judged, people = [each.judged for each in answers], [fmean(each.people) for each in answers]
     units = _units(answers)
     bias = fmean(judged) - fmean(people)
     interval = _interval([one - other for one, other in zip(judged, people, strict=True)], bias, units)
     is_seen = interval is not None and not interval[0] <= 0 <= interval[1] and abs(bias) > most
-    verdict: Verdict = UNKNOWN if units.n < FEWEST else BIASED if is_seen else FAIR
-    return JudgeBias(judge, system, len(answers), fmean(judged), fmean(people), bias, interval, most, verdict, source)
+    verdict: BiasVerdict = UNKNOWN if units.n < FEWEST else BIASED if is_seen else FAIR
+    means = fmean(judged), fmean(people)
+    return JudgeBias(judge, system, len(answers), *means, bias, interval, most, verdict, source, units.n)
 
 
 def _interval(differences: Sequence[float], bias: float, units: Units) -> Interval | None:
@@ -114,4 +117,5 @@ def _by_system(answers: Iterable[Scored]) -> dict[str, list[Scored]]:
 
 
 def _units(answers: Sequence[Scored]) -> Units:
-    return units_of_outcomes([each.outcome for each in answers])
+    """Return the units of answers; datasets that share an id qualify it, so the case counts by its own id."""
+    return units_of_outcomes([replace(each.outcome, case_id=own_id(each.outcome.case_id)) for each in answers])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -40,14 +40,14 @@ class LocalUse:
 
     Attributes:
         metric: the metric.
-        decided: answers that the local judge decided.
+        decided: answers that the local judge decided; not those on which it only votes in a panel.
         escalated: answers that it passed on to a model.
         no_label: answers without a verdict because a feature was not finite.
         escalate: the confidence from which it decided; None if it passes nothing on.
         local: its verdicts and people's labels.
         model: the model's verdicts on what it passed on, and people's labels.
         cost_usd: price of the calls for what it passed on, in US dollars; None if unknown.
-        unlike: share of its answers that are unlike its training data.
+        unlike: share of the answers that it read, also as a voter, that are unlike its training data.
         unlike_by_system: the same by system.
     """
 
@@ -76,36 +76,48 @@ def local_uses_of(
     uses = []
     for name, info in metrics.items():
         if info.judge in ("", name) or info.judge not in metrics:  # one row a judge
-            judged = list(_judged(name, outcomes))
-            if judged:
-                uses.append(_use(name, info.escalate, judged, *_agreed(name, labels, outcomes)))
+            unlike = _unlike(name, outcomes)
+            if unlike:
+                judged = [verdict for each in outcomes if (verdict := _verdict(each, name)) is not None]
+                uses.append(_use(name, info.escalate, judged, unlike, *_agreed(name, labels, outcomes)))
     return uses
 
 
-def _judged(metric: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, Verdict]]:
-    """Yield system and verdict of the answers that a local judge read."""
+def _unlike(metric: str, outcomes: Sequence[Outcome]) -> dict[str, list[bool]]:
+    """Return system -> whether each answer that a local judge read, also as a voter, is unlike its training data."""
+    by_system: dict[str, list[bool]] = {}
     for outcome in outcomes:
-        verdict = _verdict(outcome, metric)
-        if verdict is not None:
-            yield outcome.system, verdict
+        score = outcome.scores.get(metric)
+        if score is not None and score.verdict is not None:
+            verdicts = (score.verdict, *(vote.verdict for vote in score.verdict.votes))
+            read = [verdict.unlike for verdict in verdicts if _is_local(verdict)]
+            if read:
+                by_system.setdefault(outcome.system, []).append(any(read))
+    return by_system
+
+
+def _is_local(verdict: Verdict) -> bool:
+    return verdict.by == "local" or verdict.confidence is not None
 
 
 def _verdict(outcome: Outcome, metric: str) -> Verdict | None:
     score = outcome.scores.get(metric)
     verdict = None if score is None else score.verdict
-    return verdict if verdict is not None and (verdict.by == "local" or verdict.confidence is not None) else None
+    return verdict if verdict is not None and _is_local(verdict) else None
 
 
 def _use(
-    metric: str, escalate: float | None, judged: Sequence[tuple[str, Verdict]], local: Agreed, model: Agreed
+    metric: str,
+    escalate: float | None,
+    judged: Sequence[Verdict],
+    unlike: Mapping[str, Sequence[bool]],
+    local: Agreed,
+    model: Agreed,
 ) -> LocalUse:
-    passed_on = [verdict for _, verdict in judged if verdict.by != "local"]
-    own = [verdict for _, verdict in judged if verdict.by == "local"]
+    passed_on = [verdict for verdict in judged if verdict.by != "local"]
+    own = [verdict for verdict in judged if verdict.by == "local"]
     costs = [verdict.cost_usd for verdict in passed_on]
     known = [cost for cost in costs if cost is not None]
-    by_system: dict[str, list[bool]] = {}
-    for system, verdict in judged:
-        by_system.setdefault(system, []).append(verdict.unlike)
     return LocalUse(
         metric=metric,
         decided=sum(verdict.label is not None for verdict in own),
@@ -115,8 +127,8 @@ def _use(
         local=local,
         model=model,
         cost_usd=sum(known) if len(known) == len(costs) else None,
-        unlike=sum(verdict.unlike for _, verdict in judged) / len(judged),
-        unlike_by_system={system: sum(flags) / len(flags) for system, flags in by_system.items()},
+        unlike=sum(map(sum, unlike.values())) / sum(map(len, unlike.values())),
+        unlike_by_system={system: sum(flags) / len(flags) for system, flags in unlike.items()},
     )
 
 

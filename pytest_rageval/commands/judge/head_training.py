@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from pytest_rageval.activity import doing
@@ -17,8 +17,12 @@ from pytest_rageval.judge_training.card import CARD, card, headline
 from pytest_rageval.judge_training.examples import read_examples, refuse_other_parts
 from pytest_rageval.judge_training.training import check_examples, train
 from pytest_rageval.local_judges.judge_file import ANSWERS, FILE, content_of, digest_of, judge_text
+from pytest_rageval.local_judges.lora_judge import ADAPTER
 
-__all__ = ["parse_split", "refuse_existing", "train_head", "write_folder"]
+__all__ = ["HEAD", "parse_split", "refuse_existing", "train_head", "write_folder"]
+
+HEAD = "head"
+"""The folder of the head beside a judge of kind ``llm``."""
 
 
 def train_head(arguments: argparse.Namespace) -> Iterator[str]:
@@ -72,7 +76,7 @@ def refuse_existing(out: Path, *, force: bool) -> None:
 
 
 def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write all files of a judge or none; the vectors of an earlier judge do not stay.
+    """Write all files of a judge or none; other files of an earlier judge, of either kind, do not stay.
 
     Raises:
         SettingError: the folder cannot be written.
@@ -82,9 +86,20 @@ def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
         with whole_files(*(out / name for name in files)) as parts:
             for part, content in zip(parts, files.values(), strict=True):
                 part.write_bytes(content)
-        if ANSWERS not in files:
-            (out / ANSWERS).unlink(missing_ok=True)
+        _remove_others(out, files)
     except OSError as error:
         raise SettingError(
             f"--out {shown_path(out)} cannot be written: {error.strerror or error}", code="RAG212"
         ) from None
+
+
+def _remove_others(out: Path, files: Collection[str]) -> None:
+    """Remove what an earlier judge left: its vectors, its adapter, and the head beside the adapter."""
+    had_adapter = any((out / name).exists() for name in ADAPTER)
+    for name in {ANSWERS, *ADAPTER}.difference(files):
+        (out / name).unlink(missing_ok=True)
+    if had_adapter and not set(ADAPTER) & set(files) and (out / HEAD).is_dir():
+        for name in (FILE, CARD, ANSWERS):
+            (out / HEAD / name).unlink(missing_ok=True)
+        if not any((out / HEAD).iterdir()):
+            (out / HEAD).rmdir()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_rageval.activity import doing
 from pytest_rageval.commands.agreement import parse_worth
-from pytest_rageval.commands.judge.head_training import parse_split, refuse_existing, write_folder
+from pytest_rageval.commands.judge.head_training import HEAD, parse_split, refuse_existing, write_folder
 from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError
@@ -27,13 +27,12 @@ from pytest_rageval.local_judges.local_judge import Embedder, LocalJudge
 from pytest_rageval.local_judges.lora_judge import LoraJudge, LoraTraining, content_of_llm, reply_of
 from pytest_rageval.local_judges.lora_model import require_libraries
 from pytest_rageval.report.export.judge_training_data import split
+from pytest_rageval.retrieval.encoder import model_digest
 
 __all__ = ["train_llm"]
 
 SHARES = (5, 1, 4)
 """The split of questions without ``--split``: training a model five times for cross-validation is too expensive."""
-
-HEAD = "head"
 
 
 def train_llm(arguments: argparse.Namespace) -> Iterator[str]:
@@ -75,13 +74,13 @@ def _written(
     shares: tuple[int, int, int],
 ) -> Iterator[str]:
     """Judge the test part with both, write their folders, and yield the lines of the report."""
-    own = trained.judge
+    own, base = trained.judge, Path(arguments.base)
     training = LoraTraining(
-        arguments.base, own.training.digest, own.training.labels, arguments.seed, ":".join(map(str, shares)), EPOCHS,
-        lora.losses, lora.dev_loss, RANK, ALPHA, TARGETS, lora.versions,
+        arguments.base, model_digest(base) if base.is_dir() else "", own.training.digest, own.training.labels,
+        arguments.seed, ":".join(map(str, shares)), EPOCHS, lora.losses, lora.dev_loss, RANK, ALPHA, TARGETS,
+        lora.versions,
     )  # fmt: skip
-    adapter = next(iter(lora.files.values()))
-    content = content_of_llm(judge.name, metric_digest(judge), own.labels, own.values, adapter, training)
+    content = content_of_llm(judge.name, metric_digest(judge), own.labels, own.values, lora.files, training)
     with doing("judging the test part"):
         model = LoraJudge(judge.name, digest_of(content), metric_digest(judge), own.labels, lora.model)
         by_model = [Predicted(each, _above(model.shares(judge.messages(each.judged.sample)))) for each in test]

@@ -19,6 +19,7 @@ from pytest_rageval.local_judges.judge_file import metric_digest
 from pytest_rageval.local_judges.local_judge import LocalJudge
 from pytest_rageval.local_judges.lora_judge import LoraJudge, is_llm, load_lora_judge
 from pytest_rageval.model.chat import Message
+from pytest_rageval.retrieval.encoder import model_digest
 from pytest_rageval.web.judge_api import ServedJudge, judge_api
 from pytest_rageval.web.serving import listening, run_until_signal
 
@@ -48,7 +49,7 @@ def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[s
 
 def _served(folder: Path, token: str) -> ServedJudge:
     if is_llm(folder):
-        model = load_lora_judge(folder)
+        model = load_lora_judge(folder, model_digest)
         return ServedJudge(
             model.name, model.digest, llm_reply(model, _prompted(model.name, model.metric_digest)), token
         )

@@ -77,7 +77,7 @@ async def _panel_verdict(judge: Judge, panel: Panel, sources: Sources, sample: S
 
 
 async def _local_verdict(judge: Judge, local: LocalVerdicts, sample: Sample) -> Verdict:
-    """Return a local judge's verdict, where the judge that it stands in for applies."""
+    """Return a local judge's verdict, if the metric's judge applies."""
     applies: Callable[[Sample], str | None] = getattr(judge, "applies", always)
     why = applies(sample)
     if why is not None:

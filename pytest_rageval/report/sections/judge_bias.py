@@ -35,7 +35,8 @@ def bias_text(bias: JudgeBias) -> str:
     """Return in one sentence by how much a judge is biased, or why that is unknown."""
     what = f"{bias.judge} of {bias.system}"
     if bias.verdict == UNKNOWN:
-        return f"{UNKNOWN}: {what} has {counted(bias.n, 'label')}, wanted {FEWEST}"
+        units = "" if bias.units == bias.n else f" of {counted(bias.units, 'independent unit')}"
+        return f"{UNKNOWN}: {what} has {counted(bias.n, 'label')}{units}, wanted {FEWEST}"
     source = f" ({bias.labels})" if bias.labels == EARLIER else ""
     means = f"{_number(bias.judged)} where people say {_number(bias.people)}"
     return f"{bias.verdict}: {what} is {means} on {bias.n} labels{source}; gate {PEOPLE}{bias.judge} instead"

@@ -17,6 +17,7 @@ from pytest_rageval.datasets.labels import Label
 from pytest_rageval.metrics.judges.people import NOT_LABELLED
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import EarlierLabel, Outcome, Score
+from pytest_rageval.report.sections.judge_bias import bias_text
 
 METRIC = "people:right"
 
@@ -152,6 +153,16 @@ def test_a_judge_is_biased_beyond_the_limit_with_enough_labels(n: int, wrong: in
     answers = [outcome(str(at), 1.0) for at in range(n)]
     (bias,) = biases_of(["right"], labels_of(answers, [float(at >= wrong) for at in range(n)]), answers, (), most)
     assert bias.verdict == verdict
+
+
+def test_an_own_and_an_earlier_label_of_a_case_are_one_unit() -> None:
+    """Both testbeds have the id, so a run qualifies it by the dataset."""
+    own = [outcome(f"jsonl:cases.jsonl:{at}", 1.0) for at in range(6)]
+    before = [outcome(f"labelled:sheet.csv:{at}", 1.0, testbed="sheet") for at in range(6)]
+    labels = labels_of([*own, *before], [0.0] * 12)
+    (bias,) = biases_of(["right"], labels, [*own, *before], {"sheet"}, 0.1)
+    assert (bias.n, bias.units, bias.verdict) == (12, 6, "bias unknown")
+    assert bias_text(bias) == "bias unknown: right of desk has 12 labels of 6 independent units, wanted 10"
 
 
 def test_each_system_has_its_own_bias_and_earlier_answers_count_if_there_are_too_few() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,8 +23,10 @@ from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth
 from pytest_rageval.local_judges.features import RULES, Judged
 from pytest_rageval.local_judges.head import chosen
-from pytest_rageval.local_judges.judge_file import content_of, judge_text, metric_digest
+from pytest_rageval.local_judges.judge_file import ANSWERS, FILE, content_of, judge_text, metric_digest
+from pytest_rageval.local_judges.local_judge import load_judge
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE, HALLUCINATION_JUDGE
+from pytest_rageval.report.export.judge_training_data import split
 
 pytest.importorskip("sklearn", reason="the extra judge is not installed")
 
@@ -179,6 +183,15 @@ def test_several_people_become_their_majority(tmp_path: Path) -> None:
     check_examples(found, "accuracy_judged", force=True)
 
 
+def test_a_blank_rater_is_the_person_of_the_sheet(tmp_path: Path) -> None:
+    """Two people agree on 19 of 20 answers: the equal labels count, too."""
+    one = sheet(tmp_path / "one.csv", [row(at, ("right", "wrong")[at % 2], "") for at in range(20)])
+    other = sheet(tmp_path / "other.csv", [row(at, ("right", "wrong")[at % 2 and at != 1], "") for at in range(20)])
+    found = read_examples([one, other], ACCURACY_JUDGE, Worth(), no_run)  # type: ignore[arg-type]
+    assert found.n_several == 20
+    assert found.alpha == pytest.approx(1 - (2 / 40) * 39 * 40 / (2 * 21 * 19))  # observed and expected, by hand
+
+
 @pytest.mark.parametrize("column", ["answer", "gold"])
 def test_a_missing_column_is_named(tmp_path: Path, column: str) -> None:
     at = COLUMNS.index(column)
@@ -251,6 +264,28 @@ def test_a_split_trains_on_its_share_of_questions() -> None:
     assert "split 5:1:4 by question: 50 labels trained the judge, 40 tested it" in card(result, "d")
 
 
+def held_back() -> set[str]:
+    """Return the questions of the test part of a hundred answers, split 5:1:4 with seed 0."""
+    return set(split(sorted(example(at, RIGHT).unit for at in range(100)), (5, 1, 4), 0)["test"])
+
+
+def test_a_language_of_the_test_part_alone_is_tested() -> None:
+    rows = [example(at, float(at % 2)) for at in range(100)]
+    held = held_back()
+    rows = [replace(each, judged=replace(each.judged, language="zh")) if each.unit in held else each for each in rows]
+    result = trained(rows, shares=(5, 1, 4))
+    assert result.tested == 40
+    assert result.judge.languages == ("en",)
+
+
+def test_a_test_part_of_a_class_that_train_lacks_is_refused() -> None:
+    held = held_back()
+    rows = [example(at, float(at % 2)) for at in range(100)]
+    rows = [replace(each, value=0.5, label="partly_right") if each.unit in held else each for each in rows]
+    with pytest.raises(SettingError, match="no label of the test part has a class that train has; change --seed or"):
+        trained(rows, shares=(5, 1, 4))
+
+
 def test_the_card_reports_the_bias_of_a_system_and_of_one_that_trained_nothing() -> None:
     """The guide's wrong answers look right: rules cannot tell them, and its mean is too high."""
     rows = [example(at, float(at % 2), system=("desk", "kiosk")[at % 4 // 2]) for at in range(80)]
@@ -267,6 +302,73 @@ def test_the_card_reports_the_bias_of_a_system_and_of_one_that_trained_nothing()
     (line,) = [line for line in text.splitlines() if line.startswith("| guide") and "biased" in line][:1]
     assert f"{guide.bias:+.2f}" in line
     assert "- judge abc" in text
+
+
+def test_a_system_whose_rest_has_too_few_questions_is_not_left_out() -> None:
+    rows = [example(at, float(at % 2)) for at in range(50)]
+    rows += [example(at, RIGHT, system=system) for at in range(50, 53) for system in ("guide", "kiosk")]
+    result = trained(rows)
+    assert [each.systems[0].system for each in result.others] == ["guide", "kiosk"]
+    assert "Not measured, because the others answered fewer than 5 questions: desk." in card(result, "d")
+
+
+class Letters:
+    """An embedding model that counts letters: a blank text has no direction."""
+
+    name, files_digest = "letters", "d"
+
+    def __init__(self, infinite: str | None = None) -> None:
+        self.infinite = infinite
+        self.calls = 0
+
+    def vectors(self, texts: Sequence[str]) -> Any:
+        import numpy as np
+
+        self.calls += 1
+        rows = [
+            [np.inf if text == self.infinite else float(text.count(chr(at))) for at in range(97, 123)] for text in texts
+        ]
+        return np.array(rows, np.float32)
+
+
+def with_blanks() -> list[Example]:
+    return [
+        replace(each, judged=replace(each.judged, answer="")) if at % 9 == 0 else each
+        for at, each in enumerate(fifty())
+    ]
+
+
+def test_blank_answers_leave_a_judge_that_can_be_loaded(tmp_path: Path) -> None:
+    embedder = Letters()
+    result = train(examples(with_blanks()), ACCURACY_JUDGE, embedder, seed=0, shares=None)
+    assert result.judge.furthest == 1
+    (tmp_path / FILE).write_text(text_of(result), encoding="utf-8")
+    (tmp_path / ANSWERS).write_bytes(result.vectors or b"")
+    assert load_judge(tmp_path, "rag_judges", lambda: embedder).trained == result.judge
+
+
+def test_a_feature_that_is_not_finite_is_refused_with_its_question() -> None:
+    rows = fifty()
+    embedder = Letters(infinite=rows[7].judged.answer)
+    with pytest.raises(
+        SettingError, match=r"cos_question_answer of an answer to 'What does ticket 7 cost\?' is not a fi"
+    ):
+        train(examples(rows), ACCURACY_JUDGE, embedder, seed=0, shares=None)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        judge_text({"furthest": math.nan})
+
+
+def test_the_seconds_of_the_card_begin_after_the_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = Letters()
+    calls: list[int] = []
+
+    def clock() -> float:
+        calls.append(embedder.calls)
+        return 0.0
+
+    monkeypatch.setattr("time.process_time", clock)
+    train(examples(fifty()), ACCURACY_JUDGE, embedder, seed=0, shares=None)
+    assert calls == [1, 2]
 
 
 def test_the_digest_of_a_metric_changes_with_its_labels() -> None:

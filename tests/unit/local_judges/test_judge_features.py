@@ -48,6 +48,7 @@ def of(answer: str, gold: str = "9 euros", question: str = PRICE.question, langu
         ("same_polarity", of("It does.", gold="It does."), 0),
         ("gold_has_number", of("x", gold="9 euros"), 1),
         ("gold_has_number", of("x", gold="三元"), 1),
+        ("gold_has_number", of("x", gold="一元"), 0),
         ("gold_has_number", of("x", gold="at the desk"), 0),
     ],
 )

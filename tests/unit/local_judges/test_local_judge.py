@@ -11,12 +11,18 @@ from typing import Any
 import pytest
 from support.samples.local_judges import judge_folder, made_judge, weights
 
+from pytest_rageval.analysis.metric_info import MetricInfo
+from pytest_rageval.analysis.people.local_use import Agreed, local_uses_of
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.local_judges.features import RULES, Judged
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold, chosen, class_shares
 from pytest_rageval.local_judges.judge_file import FILE, feature_versions, read_content
 from pytest_rageval.local_judges.local_judge import LocalJudge, load_judge
 from pytest_rageval.local_judges.trained import TrainedJudge
+from pytest_rageval.model.answer import Answer
+from pytest_rageval.model.outcome import Outcome, Score
+from pytest_rageval.model.verdict import Verdict, Vote
+from pytest_rageval.report.sections.local_judges import unlike_training
 
 N = len(RULES)
 PLAIN = Scaling((0.0,) * N, (1.0,) * N)
@@ -133,6 +139,19 @@ def test_an_answer_far_from_all_training_answers_is_unlike_them(tmp_path: Path) 
     judge = loaded(judge_folder(tmp_path, trained(head=head)))
     near, far = judge.judge_batch([Judged("Q?", (("a",),), "b" * 99), Judged("Q?", (("a",),), "b" * 999)])
     assert (near.unlike, far.unlike) == (False, True)
+
+
+def test_answers_that_a_local_judge_only_votes_on_can_be_unlike_its_training_data() -> None:
+    def outcome(at: int) -> Outcome:
+        local = Verdict("right", by="local", confidence=0.9, unlike=at < 3)
+        panel = Verdict("right", votes=(Vote("local:judge", local), Vote("openai/m", Verdict("right"))))
+        scores = {"right": Score(1.0, verdict=panel)}
+        return Outcome(f"t[{at}]", str(at), "t", {}, "desk", "scored", Answer("b"), scores)
+
+    (use,) = local_uses_of({"right": MetricInfo(judge="right")}, [], [outcome(at) for at in range(4)])
+    assert (use.unlike, use.unlike_by_system) == (0.75, {"desk": 0.75})
+    assert (use.decided, use.escalated, use.no_label, use.local) == (0, 0, 0, Agreed())
+    assert unlike_training([use])[0].startswith("right: 75% of the answers that its local judge read are unlike its")
 
 
 def test_the_stored_judge_is_small(tmp_path: Path) -> None:

@@ -18,11 +18,13 @@ from pytest_rageval.judge_training.examples import Example
 from pytest_rageval.judge_training.figures import Predicted
 from pytest_rageval.judge_training.kinds_compared import KindsCompared, compared_kinds
 from pytest_rageval.judge_training.llm_card import advice
+from pytest_rageval.judge_training.lora import stable_config
 from pytest_rageval.local_judges import lora_model
 from pytest_rageval.local_judges.features import Judged
 from pytest_rageval.local_judges.lora_judge import load_lora_judge, reply_of
 from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet, require_libraries
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
+from pytest_rageval.retrieval.encoder import model_digest
 
 COLUMNS = ("id", "system", "question", "gold", "answer", "label")
 TEMPLATE = (
@@ -94,10 +96,11 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     tmp_path: Path, no_socket: list[Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    base, out = random_llama(tmp_path / "base"), tmp_path / "judge"
+    random_llama(tmp_path / "base")
+    out = tmp_path / "judge"
     Path("sheet.csv").write_text(sheet_text(COLUMNS, rows()), encoding="utf-8")
     labels = ["--value", "right=1", "--value", "wrong=0"]
-    train = ["judge", "train", "sheet.csv", "--metric", "accuracy_judged", "--kind", "llm", "--base", str(base)]
+    train = ["judge", "train", "sheet.csv", "--metric", "accuracy_judged", "--kind", "llm", "--base", "base"]
     assert main([*train, *labels, "--out", "judge"]) == 0, capsys.readouterr().err
     said = capsys.readouterr().out
     assert "40 labels trained the model, 32 tested it" in said
@@ -113,7 +116,7 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     card = (out / "card.md").read_text()
     assert "on q_proj and v_proj" in card
     assert "of the head on 32 answers" in card
-    judge, again = load_lora_judge(out), load_lora_judge(out)
+    judge, again = (load_lora_judge(out, model_digest) for _ in range(2))
     messages = ACCURACY_JUDGE.messages(Judged("What does item 3 cost?", (("3 euros",),), "It costs 3 euros.").sample)
     assert judge.shares(messages) == again.shares(messages)
     reply = json.loads(llm_reply(judge, ACCURACY_JUDGE)(messages))
@@ -125,11 +128,24 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     is_refused(capsys, [*train[:-4], *train[-2:], *labels, "--out", "other"], "add --kind llm, or leave it out")
     is_refused(capsys, [*train[:-1], str(out), *labels, "--out", "other"], "cannot be loaded")
     is_refused(capsys, ["judge", "eval", "judge", "sheet.csv"], "of kind 'llm', wanted 'head'")
-    adapter = out / "adapter_model.safetensors"
-    adapter.write_bytes(adapter.read_bytes()[:-1] + b"0")
-    is_refused(capsys, ["judge", "serve", "judge"], "was changed after the training; train the judge again")
+    serve = ["judge", "serve", str(out)]
+    with monkeypatch.context() as elsewhere:
+        elsewhere.chdir(out)
+        is_refused(capsys, serve, "judge/judge.json: the base 'base' was a folder, which is missing here; start in")
+    for path in (tmp_path / "base" / "config.json", out / "adapter_config.json", out / "adapter_model.safetensors"):
+        before = path.read_bytes()
+        path.write_bytes(before[:-1] + b"0")
+        is_refused(capsys, serve, "was changed after the training; train the judge again")
+        path.write_bytes(before)
+    assert main([*train[:-4], *labels, "--out", "judge", "--force"]) == 0
+    assert {each.name for each in out.iterdir()} == {"card.md", "judge.json"}
     assert not Path("other").exists()
     assert no_socket == []
+
+
+def test_the_configuration_of_an_adapter_has_one_text() -> None:
+    texts = [b'{"r": 8, "target_modules": ["v_proj", "q_proj"]}', b'{"target_modules": ["q_proj", "v_proj"], "r": 8}']
+    assert stable_config(texts[0]) == stable_config(texts[1])
 
 
 def is_refused(capsys: pytest.CaptureFixture[str], command: list[str], told: str) -> None:
