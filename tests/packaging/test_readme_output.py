@@ -76,7 +76,7 @@ def test_the_example_as_markdown_has_a_verdict_a_table_of_gates_and_matrices(
     status, output = quick_program(copy, "rageval", "export", "--as", "markdown", errors=False)
     assert status == 0, output
     assert re.match(r"## ✅ RAG tests: all \d+ gates hold\n\n907 cases and 439 variants: 1346 scored, 0 errors", output)
-    assert "\n| ✅ | `rouge_l >= 0.3` | `town` | – | 0.4468 | 417 in 373 units |" in output
+    assert "\n| ✅ | `rouge_l >= 0.3` | `town` | – | 0.45 | 417 in 373 units |" in output
     assert "<summary>rouge_l by topic x task" in output
     assert "did not fit" not in output
 

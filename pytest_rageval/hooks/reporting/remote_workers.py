@@ -22,7 +22,7 @@ TOGETHER = ("loadfile", "loadscope")
 QUIET_S, PROBE_S, PROBES = 5, 5, 3
 """Seconds of silence before the first probe, seconds between probes, and probes without a reply before a loss."""
 
-UNREAD_S = 45
+UNREAD_S = 30
 """Seconds before a loss in which the other end confirms no probe, or does not read what was sent (Linux)."""
 
 
@@ -60,7 +60,7 @@ def join(node: Any) -> None:
 
 
 def keep_alive(io: Any) -> None:
-    """Let the connection of a socket worker fail if its other end can no longer be reached: on Linux in 45 to 50 s.
+    """Let the connection of a socket worker fail if its other end can no longer be reached: on Linux in 30 to 35 s.
 
     The system's TCP sends and answers the probes, so a busy worker is not lost. Otherwise a link that breaks without a
     last packet would keep both ends waiting for ever. On Linux TCP_USER_TIMEOUT decides, which also counts the time in

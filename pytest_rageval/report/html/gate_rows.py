@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.analysis.gates import parse_gate
+from pytest_rageval.analysis.gates import Gate, parse_gate
+from pytest_rageval.errors import GateSyntaxError
 from pytest_rageval.model.facets import ANY, place_text
 from pytest_rageval.report.html.comparison import delta_text, p_shown
 from pytest_rageval.report.html.gate_bars import bar_of
@@ -15,6 +16,9 @@ from pytest_rageval.report.text.lines import counted, in_units, interval, number
 from pytest_rageval.report.text.tables import ABSENT
 
 __all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
+
+NO_METRIC = "unreadable"
+"""The metric of a malformed gate; its values are shown with two decimals."""
 
 _ORDER = {"failed": 0, "undecided": 1, "skipped": 2, "passed": 3}
 
@@ -41,7 +45,7 @@ def gates_of(results: Mapping[str, Any], earlier: Mapping[str, Sequence[float]] 
 
 
 def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
-    parsed = parse_gate(gate["expr"])
+    parsed = _parsed(gate["expr"])
     where = place_text(gate["slice"])
     now = compared_value(gate["value"], gate["baseline"], gate.get("delta")) if gate.get("n_pairs") else None
     shown = gate_values(parsed, gate["value"] if now is None else now, gate["baseline"])
@@ -72,6 +76,14 @@ def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
         "reason": reason_beyond_values(gate["reason"] or "", parsed, place_text(own)),
         "worst": [(each["nodeid"], _value(each["value"])) for each in gate["worst"]],
     }
+
+
+def _parsed(expression: str) -> Gate:
+    """Return a gate; one that is malformed, as another program may have written it, is taken as a bound of 0."""
+    try:
+        return parse_gate(expression)
+    except GateSyntaxError:
+        return parse_gate(f"{NO_METRIC} >= 0")
 
 
 def _state(gate: Mapping[str, Any]) -> str:

@@ -285,12 +285,12 @@ def test_options_that_cannot_be_used_are_refused(options: dict[str, str], proble
 def test_a_program_in_the_folder_needs_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    for folder, name in ((tmp_path, "serve"), (elsewhere, "other")):
+    for folder, name in ((tmp_path, "no-program"), (elsewhere, "other")):
         (folder / name).write_text("#!/bin/sh\n")
         (folder / name).chmod(0o755)
     monkeypatch.chdir(elsewhere)
-    assert environment({"command": "./serve", "allow": "a"}, folder=tmp_path).record
-    for command, hint in (("serve", "write ./serve"), ("./other", "install it")):
+    assert environment({"command": "./no-program", "allow": "a"}, folder=tmp_path).record
+    for command, hint in (("no-program", "write ./no-program"), ("./other", "install it")):
         with pytest.raises(SettingError, match=f"no program '{command}'; {hint}"):
             environment({"command": command, "allow": "a"}, folder=tmp_path)
 

@@ -61,10 +61,10 @@ def test_a_row_adds_its_option_and_its_ini_setting() -> None:
     for setting in declared(Rows):
         setting.add_to(cast("pytest.Parser", parser))
     assert asdict(parser)["added"] == {
-        "--rag-both": (("help", "50%% of a number"),),
+        "--rag-both": (("dest", "rag_both"), ("help", "50%% of a number")),
         "rag_both": ("50% of a number", "string", "8"),
         "rag_lines": ("lines", "linelist", []),
-        "--rag-flag": (("action", "store_true"), ("help", "a flag")),
+        "--rag-flag": (("action", "store_true"), ("dest", "rag_flag"), ("help", "a flag")),
     }
 
 
