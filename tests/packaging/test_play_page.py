@@ -29,6 +29,7 @@ def test_the_eight_steps_do_what_they_say(tmp_path: Path) -> None:
         for block, following in zip(steps, [*steps[1:], None], strict=True):
             if block.language == "python":
                 _run(block, following, names, page.url)
+        names["page"].close()
     for command in consoles[1:]:
         program, *arguments = shlex.split(command)
         assert program == "pytest"
