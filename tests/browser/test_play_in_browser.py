@@ -67,7 +67,8 @@ def opened(chromium: Browser, play: PlayPage) -> Iterator[Opener]:
 def take(page: Page, words: str) -> None:
     page.locator("#find summary").click() if not page.locator("#words").is_visible() else None
     page.locator("#words").fill(words)
-    page.locator("#found .pick").filter(has_text=words).first.click()
+    with page.expect_navigation():
+        page.locator("#found .pick").filter(has_text=words).first.click()
     page.locator("#of-case").filter(has_text="[").wait_for()
 
 

@@ -24,7 +24,8 @@ ALLOWED = {
     "pytest_rageval.hooks.reporting.keys", "pytest_rageval.hooks.run", "pytest_rageval.hooks.run.current_test",
     "pytest_rageval.hooks.run.fixtures",
     "pytest_rageval.hooks.run.keys", "pytest_rageval.hooks.setup", "pytest_rageval.hookspecs",
-    "pytest_rageval.model", "pytest_rageval.model.facets", "pytest_rageval.plugin", "pytest_rageval.registry",
+    "pytest_rageval.model", "pytest_rageval.model.facets", "pytest_rageval.model.fixed_dict",
+    "pytest_rageval.plugin", "pytest_rageval.registry",
 }  # fmt: skip
 """What the plugin itself may load before a rag case is met."""
 
