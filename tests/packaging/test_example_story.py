@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.projects.installed_programs import QuickProgram, run_program
-from support.projects.readme_blocks import ROOT, all_blocks, blocks_of, renew, steps_of, stories_of, timeless
+from support.projects.readme_blocks import ROOT, all_blocks, blocks_of, renew, repeatable, steps_of, stories_of
 
 EXAMPLE = ROOT / "example_project"
 BLOCKS = blocks_of((EXAMPLE / "README.md").read_text(encoding="utf-8"), "example_project/README.md")
@@ -33,7 +33,7 @@ def test_the_story_in_the_readme_of_the_example_is_true(
     in_readme = dict(IN_README) if section == "Break it, and repair it" else {}
     ignored = shutil.ignore_patterns(".rageval", ".pytest_cache", "__pycache__")
     copy = shutil.copytree(EXAMPLE, tmp_path / "desk", ignore=ignored)
-    env = {"COLUMNS": "80", "CI": "1"}  # CI: Hypothesis draws the same examples in each run
+    env = {"COLUMNS": "80", "CI": "1"}  # CI: Hypothesis keeps no examples of an earlier run
     ended, missing, everything = [], [], []
     for block in BLOCKS:
         if block.section != section or block.language != "console":
@@ -44,8 +44,8 @@ def test_the_story_in_the_readme_of_the_example_is_true(
             run = quick_program if words[0] in ("pytest", "rageval") else run_program
             status, output = run(copy, *words, env=env, errors=False)
             for lines in (shown, in_readme.pop(command.removeprefix("python -m "), ())):
-                printed = map(timeless, output.splitlines())
-                missing += [(command, line) for line in lines if timeless(line) not in printed]  # in this order
+                printed = map(repeatable, output.splitlines())
+                missing += [(command, line) for line in lines if repeatable(line) not in printed]  # in this order
             ended.append(status)
             outputs.append(f"$ {command}\n{output}")
         renew(block, "\n".join(outputs))

@@ -20,9 +20,9 @@ from support.projects.readme_blocks import (
     lay_out,
     printed_of,
     renew,
+    repeatable,
     steps_of,
     stories_of,
-    timeless,
 )
 
 BLOCKS = all_blocks()
@@ -31,7 +31,7 @@ STORIES = stories_of(BLOCKS)
 
 def lines_of(text: str) -> list[str]:
     """Return the lines without the seconds, which differ, and without what stands for lines left out."""
-    shown = (re.sub(r" in [\d.]+s\b.*", "", timeless(line)).strip(" =") for line in text.splitlines())
+    shown = (re.sub(r" in [\d.]+s\b.*", "", repeatable(line)).strip(" =") for line in text.splitlines())
     return [line for line in shown if line and line != "..."]
 
 
