@@ -178,6 +178,13 @@ def test_a_file_without_traces_is_one_sentence(
     assert not (folder / "cases.jsonl").exists()
 
 
+@pytest.mark.parametrize("events", [True, 5, "text", {"name": "text"}])
+def test_malformed_events_of_a_span_are_skipped(folder: Path, events: Any) -> None:
+    write(folder / "traces.jsonl", line([span | {"events": events} for span in agent("When?", "At nine.")]))
+    assert main(["import", "otel", "traces.jsonl"]) == 0
+    assert [row["question"] for row in rows(folder / "cases.jsonl")] == ["When?"]
+
+
 def test_its_options_are_for_this_format_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "ragas", "x.jsonl", "--failed"]) == 2
     assert "--failed is for otel, not for ragas" in capsys.readouterr().err
