@@ -27,7 +27,7 @@ from pytest_rageval.web.files import FileChangedError
 from pytest_rageval.web.play.chain_desk import ChainDesk
 from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after, turn_added
 from pytest_rageval.web.play.event_log import EventLog
-from pytest_rageval.web.play.played import Played, compared, masked_answer, played
+from pytest_rageval.web.play.page_answer import PageAnswer, compared, masked_answer, page_answer
 from pytest_rageval.web.play.state_file import StateFile
 
 __all__ = ["Board", "Question"]
@@ -118,7 +118,7 @@ class Board:
         with self._lock:
             return list(self._questions.values())
 
-    def answer(self, number: str) -> Played:
+    def answer(self, number: str) -> PageAnswer:
         """Return an answer by its number.
 
         Raises:
@@ -207,7 +207,7 @@ class Board:
             question.log.end()
             return
         case = "" if question.order.case is None else self.project.case(question.order.case)[0]
-        came = masked_answer(played(question.id, live, case=case, edited=question.edited, before=question.before))
+        came = masked_answer(page_answer(question.id, live, case=case, edited=question.edited, before=question.before))
         with self._lock:
             self._questions.pop(question.id, None)
             earlier = [each for each in self.answers if each.id == question.before]

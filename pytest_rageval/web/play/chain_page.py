@@ -16,8 +16,8 @@ from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.toml_files import parse_toml
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.chain_desk import ChainDesk, action_values, edits_of
+from pytest_rageval.web.play.page_answer import ShownPassage
 from pytest_rageval.web.play.pages import PlayPages
-from pytest_rageval.web.play.played import ShownPassage
 
 __all__ = ["ChainPage"]
 

@@ -10,7 +10,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.web.play.ask_requests import turns_of
-from pytest_rageval.web.play.played import Played
+from pytest_rageval.web.play.page_answer import PageAnswer
 
 __all__ = ["Draft", "DraftPassage", "Quote", "changed_draft", "draft_after", "draft_of_run", "turn_added"]
 
@@ -132,20 +132,20 @@ def _role(text: str) -> Any:
     return text if text in ROLES else ""
 
 
-def _on_desk(answer: Played) -> tuple[DraftPassage, ...]:
+def _on_desk(answer: PageAnswer) -> tuple[DraftPassage, ...]:
     return tuple(
         DraftPassage(key, each.id, each.text, each.title, each.page, each.role, each.mark)
         for key, each in enumerate(answer.passages)
     )
 
 
-def draft_of_run(draft: Draft, answer: Played, case: str, *, keep_passages: bool) -> Draft:
+def draft_of_run(draft: Draft, answer: PageAnswer, case: str, *, keep_passages: bool) -> Draft:
     """Return the desk with a case of a run; with its passages, the next question is asked with exactly these."""
     desk = replace(draft.with_case(case, answer.question), system=answer.system)
     return replace(desk, passages=_on_desk(answer), changed=True) if keep_passages else desk
 
 
-def turn_added(draft: Draft, answer: Played) -> Draft:
+def turn_added(draft: Draft, answer: PageAnswer) -> Draft:
     """Return the desk with one more turn of the conversation; a question without an answer adds none."""
     if answer.answer is None:
         return draft
@@ -153,7 +153,7 @@ def turn_added(draft: Draft, answer: Played) -> Draft:
     return replace(draft, version=draft.version + 1, chat=turns, chat_system=answer.system)
 
 
-def draft_after(draft: Draft, answer: Played) -> Draft:
+def draft_after(draft: Draft, answer: PageAnswer) -> Draft:
     """Return the desk after an answer: with what its system read, unless a person had edited the passages."""
     draft = draft.of_subject(answer.question, answer.case)
     if answer.edited:

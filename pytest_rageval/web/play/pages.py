@@ -70,7 +70,7 @@ class PlayPages:
             self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), draft.version)
             return RedirectResponse("/", 303)
         views = [self._view(each.id) for each in reversed(self._board.answers)]
-        views.sort(key=lambda view: view.played.id != draft.before)  # that of the desk comes first
+        views.sort(key=lambda view: view.answer.id != draft.before)  # that of the desk comes first
         return self.page(
             "ask.html",
             draft=draft,
@@ -114,10 +114,10 @@ class PlayPages:
     async def take_of_run(self, request: Request) -> Response:
         """Put a case of a run on the desk, with what its system read."""
         form = await form_of(request)
-        played = self._runs.case(_one(form, "run"), _one(form, "case"))
-        nodeid, _ = self._project.case(played.case)
+        answer = self._runs.case(_one(form, "run"), _one(form, "case"))
+        nodeid, _ = self._project.case(answer.case)
         kept = bool(form.get("passages"))
-        self._board.put(lambda draft: draft_of_run(draft, played, nodeid, keep_passages=kept), _version(form))
+        self._board.put(lambda draft: draft_of_run(draft, answer, nodeid, keep_passages=kept), _version(form))
         return RedirectResponse("/", 303)
 
     def answer(self, request: Request) -> Response:
@@ -154,9 +154,9 @@ class PlayPages:
         ]
 
     def _view(self, number: str) -> AnswerView:
-        played = self._board.answer(number)
+        answer = self._board.answer(number)
         known = {each.id: each for each in self._board.answers}
-        return answer_view(played, known.get(played.before))
+        return answer_view(answer, known.get(answer.before))
 
 
 def _terms(text: str) -> tuple[str, dict[str, str]]:

@@ -14,7 +14,7 @@ from pytest_rageval.model.plain import Plain
 from pytest_rageval.model.stored_json import parse_json
 from pytest_rageval.web.play.chain_desk import ChainDesk
 from pytest_rageval.web.play.draft import Draft
-from pytest_rageval.web.play.played import Played
+from pytest_rageval.web.play.page_answer import PageAnswer
 
 __all__ = ["StateFile"]
 
@@ -34,7 +34,7 @@ class StateFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> tuple[Draft, list[Played], dict[str, ChainDesk]]:
+    def read(self) -> tuple[Draft, list[PageAnswer], dict[str, ChainDesk]]:
         """Return the desk, the answers, oldest first, and the edited chains; nothing if the file is malformed.
 
         The file holds nothing that a person cannot ask again, so a malformed one is no reason not to start.
@@ -42,17 +42,17 @@ class StateFile:
         try:
             value = parse_json(regular(self.path).read_text(encoding="utf-8"))
             chains = {name: decoder(ChainDesk)(each) for name, each in value["chains"].items()}
-            return decoder(Draft)(value["draft"]), [decoder(Played)(each) for each in value["answers"]], chains
+            return decoder(Draft)(value["draft"]), [decoder(PageAnswer)(each) for each in value["answers"]], chains
         except (OSError, *MALFORMED):
             return Draft(), [], {}
 
-    def write(self, draft: Draft, answers: Sequence[Played], chains: Mapping[str, ChainDesk]) -> None:
+    def write(self, draft: Draft, answers: Sequence[PageAnswer], chains: Mapping[str, ChainDesk]) -> None:
         """Write the file; a kill leaves the old one or the new one.
 
         Raises:
             SettingError: it cannot be written.
         """
-        texts = (_text(encoder(Played)(each)) for each in answers)
+        texts = (_text(encoder(PageAnswer)(each)) for each in answers)
         stored = [text for text in texts if len(text) <= LARGEST]
         edited = _text({name: encoder(ChainDesk)(each) for name, each in chains.items()})
         desk = _text(encoder(Draft)(draft))

@@ -12,10 +12,10 @@ from pytest_rageval.hooks.playing.orders import PlayOrder
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import Draft, Quote, changed_draft, draft_after
-from pytest_rageval.web.play.played import Played
+from pytest_rageval.web.play.page_answer import PageAnswer
 from pytest_rageval.web.play.state_file import StateFile
 
-FIRST = Played("1", "steps", "When does the museum open?", answer="At 9:00.")
+FIRST = PageAnswer("1", "steps", "When does the museum open?", answer="At 9:00.")
 GOLD = {"answers": "9:00", "evidence": [{"page": "docs/visit.md", "quote": "9:00"}], "with_passages": True}
 
 
@@ -28,7 +28,7 @@ def saved(draft: Draft) -> tuple[object, ...]:
     [replace(FIRST, question="And the castle?"), replace(FIRST, case="t::town[museum]"),
      replace(FIRST, question="And the castle?", edited=True)],
 )  # fmt: skip
-def test_gold_and_evidence_do_not_stay_for_another_question_or_case(other: Played) -> None:
+def test_gold_and_evidence_do_not_stay_for_another_question_or_case(other: PageAnswer) -> None:
     draft = changed_draft(draft_after(Draft(), FIRST), GOLD)
     assert saved(draft_after(draft, other)) == (None, (), False)
 
