@@ -212,14 +212,18 @@ class PlayProject:
 
         return self._pytest.do(job)
 
-    def shrink(self, case: str) -> Future[Shrunk | str]:
+    def shrink(self, case: str, stop: threading.Event) -> Future[Shrunk | str]:
         """Search the smallest context with which a case misses, with the system of its test, as `rageval shrink` does.
+
+        Args:
+            case: its name.
+            stop: set it to end the search with what it has.
 
         Raises:
             UnknownNameError: there is no such case.
         """
         item = self._items[self._cases.entry(case)[0]]
-        return self._pytest.do(lambda _: shrink(item, self._base))
+        return self._pytest.do(lambda _: shrink(item, self._base, stop=stop))
 
     def _begin(self, session: pytest.Session) -> None:
         """Take the cases and systems of the session."""

@@ -27,7 +27,7 @@ class ComparePages:
     """One question to two systems, and a conversation with one.
 
     Args:
-        board: the desk and the answers.
+        board: the draft and the answers.
         pages: draws pages with the state that every page shows.
     """
 

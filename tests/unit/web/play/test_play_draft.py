@@ -1,4 +1,4 @@
-"""The desk of `rageval play`: what an answer leaves on it, and what it takes off."""
+"""The draft of `rageval play`: what an answer adds to it, and what it removes."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def test_a_change_that_cannot_be_stored_does_not_count(tmp_path: Path) -> None:
     assert board.change({"version": 0, "question": "When?"}).version == 1
 
 
-def test_an_answer_goes_to_the_desk_that_asked_for_it() -> None:
+def test_an_answer_goes_to_the_draft_that_asked_for_it() -> None:
     asked = draft_after(Draft(), FIRST)
     edited = changed_draft(asked, {"passages": [{"text": "It is closed."}]})
-    assert changed_draft(asked, {"answers": "9:00"}).follows(asked, from_desk=True)
-    assert not edited.follows(asked, from_desk=True)
-    assert edited.follows(edited, from_desk=True)
-    assert not edited.follows(edited, from_desk=False)
-    assert not changed_draft(asked, {"question": "Who?"}).follows(asked, from_desk=False)
+    assert changed_draft(asked, {"answers": "9:00"}).follows(asked, from_draft=True)
+    assert not edited.follows(asked, from_draft=True)
+    assert edited.follows(edited, from_draft=True)
+    assert not edited.follows(edited, from_draft=False)
+    assert not changed_draft(asked, {"question": "Who?"}).follows(asked, from_draft=False)

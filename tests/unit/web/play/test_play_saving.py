@@ -78,11 +78,11 @@ def test_a_file_that_changed_meanwhile_is_not_written(fresh: PlayPage) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_desk_that_changed_after_the_diff_is_not_written(fresh: PlayPage) -> None:
+def test_a_draft_that_changed_after_the_diff_is_not_written(fresh: PlayPage) -> None:
     fresh.ask(case="museum")
     version = fresh.client.get("/api/state").json()["version"]
     fresh.client.put("/api/draft", json={"version": version, "answers": "9:00"})
-    body = {"desk": True, "file": CASES, "case": "museum"}
+    body = {"draft": True, "file": CASES, "case": "museum"}
     plan, before = save(fresh, **body, preview=True), (fresh.project / CASES).read_bytes()
     fresh.client.put("/api/draft", json={"version": version + 1, "answers": "noon"})  # in another tab
     status, problem = refused(fresh, **body, preview=False, seen=plan["seen"])
@@ -178,7 +178,7 @@ def test_a_new_file_gets_a_testbed_and_the_saved_case_replays_in_ci(tmp_path: Pa
         assert len(server.requests) == asked
 
 
-def test_what_is_on_the_desk_is_saved_with_its_edited_passages(fresh: PlayPage) -> None:
+def test_the_draft_is_saved_with_its_edited_passages(fresh: PlayPage) -> None:
     fresh.ask(case="castle")
     version = fresh.client.get("/api/state").json()["version"]
     change = {
@@ -188,14 +188,14 @@ def test_what_is_on_the_desk_is_saved_with_its_edited_passages(fresh: PlayPage) 
         "with_passages": True,
     }
     assert fresh.client.put("/api/draft", json=change).status_code == 200
-    plan = save(fresh, desk=True, case="castle", file=CASES, preview=True)
+    plan = save(fresh, draft=True, case="castle", file=CASES, preview=True)
     record = json.loads(plan["line"])
     assert record["answers"] == ["12:15", "a quarter past twelve"]
     assert record["passages"] == [
         {"id": "right", "text": "The castle opens at 12:15.", "role": "positive"},
         {"id": "noise", "text": "The castle is old.", "role": "negative"},
     ]
-    save(fresh, desk=True, case="castle", file=CASES, preview=False, seen=plan["seen"])
+    save(fresh, draft=True, case="castle", file=CASES, preview=False, seen=plan["seen"])
     assert "1 passed" in run_tests(fresh.project, "-k", record["id"]).stdout
 
 
