@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pytest_rageval.analysis.gates import Gate
 from pytest_rageval.model.facets import place_text
 
-__all__ = ["OPPOSITE", "by_others", "change_sentence", "miss_sentence", "p_text", "two_values", "where_text"]
+__all__ = [
+    "OPPOSITE", "broken_text", "by_others", "change_sentence", "miss_sentence", "p_text", "two_values", "where_text",
+]  # fmt: skip
 
 OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 
@@ -29,6 +31,22 @@ def miss_sentence(where: str, gate: Gate, value: float, counts: str, symptom: st
     found, bound = two_values(value, gate.bound)
     tail = f", {symptom}" if symptom else ""
     return f"{where}{gate.metric} {found} {OPPOSITE[gate.op]} {bound} ({counts}){tail}"
+
+
+def broken_text(broken: Collection[str], dropped: Collection[str] | None) -> str:
+    """Return how many cases broke by the primary metrics, and how many of these in a significant drop.
+
+    Args:
+        broken: node ids of the cases with a lower primary metric than in the baseline, also by chance.
+        dropped: `Account.dropped`; None if it is unknown.
+    """
+    n, counted = len({*broken}), len({*broken}.intersection(dropped or ()))
+    text = f"broken by the primary metric: {n:,} {'case' if n == 1 else 'cases'}"
+    if dropped is None:
+        return text
+    if not counted:
+        return f"{text}, none in a significant drop"
+    return f"{text}, {'all' if counted == n else f'{counted:,} of them'} in a significant drop"
 
 
 def by_others(causes: Mapping[str, int]) -> str:
