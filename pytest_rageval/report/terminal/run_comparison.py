@@ -48,7 +48,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float, account: Acc
     yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
     yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
     if not comparison.overall:
-        yield from wrap(Line(ascii_safe(nothing_compared(comparison)), "yellow"), width)
+        yield from wrap(Line(ascii_safe(_nothing_compared(comparison)), "yellow"), width)
         return
     yield Line(cases_text(comparison))
     for kind, names in cases_by_kind(comparison.pairing).items():
@@ -71,7 +71,7 @@ def compare_lines(comparison: Comparison, width: int, alpha: float, account: Acc
         yield from _cells(over, comparison, width)
 
 
-def nothing_compared(comparison: Comparison) -> str:
+def _nothing_compared(comparison: Comparison) -> str:
     """Return why two runs cannot be compared: how many cases each has alone, the first few, and what to do."""
     kinds = {"compared, without a score": tuple(pair.after.name for pair in comparison.pairing.pairs)}
     kinds |= cases_by_kind(comparison.pairing)
