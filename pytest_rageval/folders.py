@@ -44,8 +44,8 @@ def regular(path: Path) -> Path:
 def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
     """Yield a temporary path for each of ``paths``; move them into place at the end, or remove them on an error.
 
-    A reader never sees half a file. Without ``overwrite``, all of the files are created or none. A device or a pipe is
-    written directly. A symbolic link stays; its target is replaced.
+    A reader never sees half a file, also after a kill. Without ``overwrite``, all of the files are created or none. A
+    device or a pipe is written directly. A symbolic link stays; its target is replaced.
 
     Raises:
         FileExistsError: a file exists and ``overwrite`` is False; ``filename`` names it.
@@ -53,19 +53,39 @@ def whole_files(*paths: Path, overwrite: bool = True) -> Iterator[list[Path]]:
     """
     targets = [Path(os.path.realpath(path)) if path.is_symlink() else path for path in paths]
     parts = [path if _is_device(path) else _beside(path) for path in targets]
-    claimed: list[Path] = []
+    created: list[Path] = []
     try:
         for path in () if overwrite else paths:
-            path.touch(exist_ok=False)
-            claimed.append(path)
+            if os.path.lexists(path):
+                raise _taken(path)
         yield parts
         for part, path in zip(parts, targets, strict=True):
-            if part != path:
+            if not overwrite:
+                _create(part, path, created)
+            elif part != path:
                 part.replace(path)
-        claimed.clear()
+        created.clear()
     finally:
-        for path in (*(part for part in parts if part not in targets), *claimed):
+        for path in (*(part for part in parts if part not in targets), *created):
             path.unlink(missing_ok=True)
+
+
+def _create(part: Path, path: Path, created: list[Path]) -> None:
+    """Move a file to a place that must be free, and add it to ``created``."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise _taken(path) from None
+    except OSError:  # a file system without hard links: a kill may leave an empty file
+        path.touch(exist_ok=False)
+        created.append(path)
+        part.replace(path)
+    else:
+        created.append(path)
+
+
+def _taken(path: Path) -> FileExistsError:
+    return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
 
 
 def _is_device(path: Path) -> bool:

@@ -9,7 +9,7 @@ from pytest_rageval.metrics.answers.stable import BY_RULE, STABLE
 from pytest_rageval.model.facets import RELATION
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["missed"]
+__all__ = ["bound_of", "missed"]
 
 
 def missed(outcome: Outcome, primary: str, higher_is_better: bool, gates: Sequence[Gate]) -> bool:
@@ -25,7 +25,12 @@ def missed(outcome: Outcome, primary: str, higher_is_better: bool, gates: Sequen
     score = outcome.scores.get(primary)
     if outcome.status != "scored" or score is None or score.value is None:
         return False
-    for gate in gates:
-        if gate.metric == primary and not gate.slice and not gate.baseline:
-            return not gate.holds(score.value)
+    gate = bound_of(primary, gates)
+    if gate is not None:
+        return not gate.holds(score.value)
     return score.value <= 0 if higher_is_better else score.value >= 1
+
+
+def bound_of(primary: str, gates: Sequence[Gate]) -> Gate | None:
+    """Return the gate that bounds a metric over the whole testbed; None if there is none."""
+    return next((each for each in gates if each.metric == primary and not each.slice and not each.baseline), None)

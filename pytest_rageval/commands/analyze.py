@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
+
+from pytest_rageval.commands.command_parser import add_subcommands
 
 __all__ = ["ANALYSES", "add_to"]
 
 ANALYSES: dict[str, str] = {
-    "deployment": "pytest_rageval.commands.analyses.deployment:add_to",
-    "errors": "pytest_rageval.commands.analyses.errors:add_to",
-    "leaderboard": "pytest_rageval.commands.analyses.leaderboard:add_to",
-    "matching": "pytest_rageval.commands.analyses.matching:add_to",
-    "preferences": "pytest_rageval.commands.analyses.preferences:add_to",
+    "deployment": "pytest_rageval.commands.analyses.deployment",
+    "errors": "pytest_rageval.commands.analyses.errors",
+    "leaderboard": "pytest_rageval.commands.analyses.leaderboard",
+    "matching": "pytest_rageval.commands.analyses.matching",
+    "preferences": "pytest_rageval.commands.analyses.preferences",
 }
-"""Subcommand -> ``"module:function"``, which adds its parser."""
+"""Subcommand -> its module."""
 
 DESCRIPTION = "Analyze runs: why answers are wrong, which system suits which task, and what it costs."
 
@@ -22,7 +23,4 @@ DESCRIPTION = "Analyze runs: why answers are wrong, which system suits which tas
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``analyze`` with its subcommands."""
     parser.description = DESCRIPTION
-    words = parser.add_subparsers(title="analyses", metavar="ANALYSIS", required=True)
-    for reference in ANALYSES.values():
-        module, _, function = reference.partition(":")
-        getattr(import_module(module), function)(words)
+    add_subcommands(parser, ANALYSES.values(), title="analyses", metavar="ANALYSIS")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 from pytest_rageval.errors import did_you_mean, short_repr
 
-__all__ = ["CANNOT_RUN", "RUN", "USAGE_ERROR", "CommandParser"]
+__all__ = ["CANNOT_RUN", "RUN", "USAGE_ERROR", "CommandParser", "add_subcommands"]
 
 CANNOT_RUN = 2
 USAGE_ERROR = 4  # pytest's
@@ -59,6 +60,22 @@ class CommandParser(argparse.ArgumentParser):
             kind = "command" if is_command else f"value of {(*action.option_strings, action.metavar or action.dest)[0]}"
             hint = did_you_mean(str(value), map(str, action.choices))
             raise argparse.ArgumentError(None, f"unknown {kind} {short_repr(value)}; {hint}")
+
+
+def add_subcommands(
+    parser: argparse.ArgumentParser, modules: Iterable[str], *, title: str = "commands", metavar: str = "COMMAND"
+) -> None:
+    """Add the subcommands of a command, one of which has to be named.
+
+    Args:
+        parser: that of the command.
+        modules: the modules of the subcommands; the function ``add_to`` of each adds its parser.
+        title: the heading of their list in the help.
+        metavar: what stands for them in the usage.
+    """
+    words = parser.add_subparsers(title=title, metavar=metavar, required=True)
+    for module in modules:
+        import_module(module).add_to(words)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

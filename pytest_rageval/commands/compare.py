@@ -92,7 +92,7 @@ def compare_runs(
         yield json.dumps(plain, ensure_ascii=False, indent=1)
         return
     width, colours = shutil.get_terminal_size().columns, terminal_colours()
-    lines = [*account_lines(account, width), *compare_lines(comparison, width, level, told=account is not None)]
+    lines = [*account_lines(account, width), *compare_lines(comparison, width, level, account)]
     if drop is not None and plans:
         lines += plan_lines(plans, comparison, drop, width)
     yield from (paint(line, colours, None) for line in lines)

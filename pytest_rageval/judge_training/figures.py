@@ -11,7 +11,7 @@ from pytest_rageval.analysis.people.agreement import Agreement, Rating, agreemen
 from pytest_rageval.analysis.statistics import Interval, clustered_interval
 from pytest_rageval.judge_training.examples import Example
 from pytest_rageval.local_judges.head import chosen
-from pytest_rageval.local_judges.trained import CONFIDENCES, Certainty
+from pytest_rageval.local_judges.judge_model import CONFIDENCES, Certainty
 
 __all__ = ["BINS", "Bin", "ClassFigures", "Figures", "Predicted", "SystemFigures", "figures_of"]
 

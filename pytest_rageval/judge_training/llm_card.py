@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.judge_training.card import figure_lines
 from pytest_rageval.judge_training.figures import Figures
-from pytest_rageval.judge_training.kinds_compared import KindsCompared
+from pytest_rageval.judge_training.kind_comparison import KindComparison
 from pytest_rageval.local_judges.lora_judge import LoraTraining
 
 __all__ = ["advice", "llm_card"]
 
 
-def llm_card(name: str, training: LoraTraining, figures: Figures, compared: KindsCompared, digest: str) -> str:
+def llm_card(name: str, training: LoraTraining, figures: Figures, compared: KindComparison, digest: str) -> str:
     """Return the card.
 
     Args:
@@ -26,7 +26,7 @@ def llm_card(name: str, training: LoraTraining, figures: Figures, compared: Kind
     return "\n".join(_card(name, training, figures, compared, digest)) + "\n"
 
 
-def advice(compared: KindsCompared) -> str:
+def advice(compared: KindComparison) -> str:
     """Return which kind to use, and by how much it is better."""
     interval = "" if compared.ci95 is None else f" [{compared.ci95[0]:+.2f}, {compared.ci95[1]:+.2f}]"
     difference = f"accuracy {compared.llm:.2f} against {compared.head:.2f} of the head on {compared.n} answers"
@@ -36,7 +36,7 @@ def advice(compared: KindsCompared) -> str:
     return f"use the {'model' if compared.better == 'llm' else 'head'}: {difference}"
 
 
-def _card(name: str, training: LoraTraining, figures: Figures, compared: KindsCompared, digest: str) -> Iterator[str]:
+def _card(name: str, training: LoraTraining, figures: Figures, compared: KindComparison, digest: str) -> Iterator[str]:
     yield from (f"# A language model as a judge of {name}", "")
     yield f"- {advice(compared)}"
     yield f"- base: {ascii_safe(training.base)}"

@@ -22,8 +22,8 @@ from pytest_rageval.judge_training.fitting import (
     require_scikit_learn,
 )
 from pytest_rageval.local_judges.judge_file import feature_versions, metric_digest, rows_to_bytes
+from pytest_rageval.local_judges.judge_model import TrainedJudge, Training, UsedEmbedder
 from pytest_rageval.local_judges.local_judge import BATCH, Embedder, values_of
-from pytest_rageval.local_judges.trained import TrainedJudge, Training, UsedEmbedder
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.export.judge_training_data import split
 

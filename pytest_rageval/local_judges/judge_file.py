@@ -15,7 +15,7 @@ from pytest_rageval.folders import regular
 from pytest_rageval.judges.values import worth_of
 from pytest_rageval.local_judges.features import COSINES, RULES
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold
-from pytest_rageval.local_judges.trained import Certainty, TrainedJudge, Training, UsedEmbedder
+from pytest_rageval.local_judges.judge_model import Certainty, TrainedJudge, Training, UsedEmbedder
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.model.stored_json import parse_json
 

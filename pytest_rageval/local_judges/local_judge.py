@@ -12,7 +12,7 @@ from pytest_rageval.errors import CaseError, SettingError, ascii_safe
 from pytest_rageval.local_judges.features import COSINES, Judged, cosine, rule_values
 from pytest_rageval.local_judges.head import Decision, chosen
 from pytest_rageval.local_judges.judge_file import read_content, read_judge, rows_from
-from pytest_rageval.local_judges.trained import TrainedJudge
+from pytest_rageval.local_judges.judge_model import TrainedJudge
 from pytest_rageval.model.case import Gold
 from pytest_rageval.text.language import detect_language
 

@@ -22,7 +22,7 @@ from measuring import table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.projects.trained_judges import answers, trained_folder
+from support.projects.judge_folders import answers, trained_folder
 
 from pytest_rageval.llm.backends.litellm_backend import LiteLLM
 from pytest_rageval.llm.backends.openai_http import OpenAIHTTP

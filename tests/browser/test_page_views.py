@@ -147,7 +147,7 @@ def test_a_link_opens_its_case(opened: Opener, golden: dict[str, Any]) -> None:
 
 def test_a_case_is_shown_next_to_its_baseline(opened: Opener, golden: dict[str, Any]) -> None:
     page = opened(golden)
-    page.locator("summary", has_text="Broken: 2").click()
+    page.locator("summary", has_text="Broken by the primary metric: 2 cases").click()
     page.get_by_role("link", name="test_noise[pass-noise_rate=0.4-keeper]").first.click()
     beside = page.locator(".beside > div")
     beside.first.wait_for()

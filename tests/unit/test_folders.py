@@ -44,18 +44,40 @@ def test_existing_files_are_overwritten_only_if_allowed(tmp_path: Path) -> None:
     assert contents(tmp_path) == {"a": "new", "b": "new"}
 
 
-def test_without_overwrite_all_files_are_created_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    replace = Path.replace
+@pytest.mark.parametrize("links", [True, False])
+def test_without_overwrite_all_files_are_created_or_none(
+    links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link, replace = os.link, Path.replace
+
+    def linked(part: Path, path: Path) -> None:
+        if path.name == "b" or not links:
+            raise OSError("no room for a link")
+        link(part, path)
 
     def full(part: Path, path: Path) -> Path:
         if path.name == "b":
             raise OSError("the disk is full")
         return replace(part, path)
 
+    monkeypatch.setattr(os, "link", linked)
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="full"):
         write(tmp_path / "a", tmp_path / "b", overwrite=False)
     assert contents(tmp_path) == {}
+
+
+def test_a_file_that_another_process_creates_meanwhile_stays(tmp_path: Path) -> None:
+    def race() -> None:
+        with whole_files(tmp_path / "a", overwrite=False) as (part,):
+            assert list(tmp_path.iterdir()) == []  # a kill leaves no empty file
+            part.write_text("new")
+            (tmp_path / "a").write_text("other")
+
+    with pytest.raises(FileExistsError) as error:
+        race()
+    assert error.value.filename == str(tmp_path / "a")
+    assert contents(tmp_path) == {"a": "other"}
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

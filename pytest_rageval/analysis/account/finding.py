@@ -76,3 +76,8 @@ class Account:
     def causes(self) -> tuple[Finding, ...]:
         """The findings that say why something is wrong."""
         return tuple(each for each in self.findings if each.kind in CAUSES_OF_FAILURE)
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """Node ids of the cases that broke in a significant drop: those that the verdict counts."""
+        return frozenset(case for each in self.findings if each.kind == "drop" for case in each.cases)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_rageval.analysis.gates import Gate
-from pytest_rageval.model.facets import place_text
+from pytest_rageval.analysis.missed import bound_of
+from pytest_rageval.metrics.answers.stable import BY_RULE, STABLE
+from pytest_rageval.model.facets import RELATION, place_text
+from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["OPPOSITE", "by_others", "change_sentence", "miss_sentence", "p_text", "two_values", "where_text"]
+__all__ = [
+    "OPPOSITE", "broken_text", "by_others", "case_sentence", "change_sentence", "miss_sentence", "p_text", "two_values",
+    "where_text",
+]  # fmt: skip
 
 OPPOSITE = {">=": "<", ">": "<=", "<=": ">", "<": ">="}
 
@@ -24,11 +30,35 @@ def change_sentence(
     return f"{where}{metric} {before} -> {after} ({counts}, {p_text(p_value)}){tail}"
 
 
-def miss_sentence(where: str, gate: Gate, value: float, counts: str, symptom: str = "") -> str:
+def miss_sentence(where: str, gate: Gate, value: float, counts: str = "", symptom: str = "") -> str:
     """Return ``noise_rate=0.8 accuracy 0.27 < 0.50 (22 of 30 missed), abstained``."""
     found, bound = two_values(value, gate.bound)
     tail = f", {symptom}" if symptom else ""
-    return f"{where}{gate.metric} {found} {OPPOSITE[gate.op]} {bound} ({counts}){tail}"
+    return f"{where}{gate.metric} {found} {OPPOSITE[gate.op]} {bound}{f' ({counts})' if counts else ''}{tail}"
+
+
+def case_sentence(outcome: Outcome, primary: str, gates: Sequence[Gate]) -> str:
+    """Return why a case missed: ``accuracy 0.00 < 0.90``, or the metric and its value without a bound."""
+    if outcome.facets.get(RELATION) in BY_RULE:
+        return f"{STABLE.name} {outcome.scores[STABLE.name].value or 0.0:.2f} < 1.00"
+    value, gate = outcome.scores[primary].value or 0.0, bound_of(primary, gates)
+    return f"{primary} {value:.2f}" if gate is None else miss_sentence("", gate, value)
+
+
+def broken_text(broken: Collection[str], dropped: Collection[str] | None) -> str:
+    """Return how many cases broke by the primary metrics, and how many of these in a significant drop.
+
+    Args:
+        broken: node ids of the cases with a lower primary metric than in the baseline, also by chance.
+        dropped: `Account.dropped`; None if it is unknown.
+    """
+    n, counted = len({*broken}), len({*broken}.intersection(dropped or ()))
+    text = f"broken by the primary metric: {n:,} {'case' if n == 1 else 'cases'}"
+    if dropped is None:
+        return text
+    if not counted:
+        return f"{text}, none in a significant drop"
+    return f"{text}, {'all' if counted == n else f'{counted:,} of them'} in a significant drop"
 
 
 def by_others(causes: Mapping[str, int]) -> str:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 
-from pytest_rageval.commands.command_parser import CommandParser
+from pytest_rageval.commands.command_parser import CommandParser, add_subcommands
 
 __all__ = ["SUBCOMMANDS", "add_to", "with_subcommand"]
 
 PLAN = "plan"
 
 SUBCOMMANDS: dict[str, str] = {
-    "abilities": "pytest_rageval.commands.generation.abilities:add_to",
-    PLAN: "pytest_rageval.commands.generation.generate:add_to",
-    "topics": "pytest_rageval.commands.generation.topics:add_to",
+    "abilities": "pytest_rageval.commands.generation.abilities",
+    PLAN: "pytest_rageval.commands.generation.generate",
+    "topics": "pytest_rageval.commands.generation.topics",
 }
-"""Word after ``generate`` -> ``"module:function"``, which adds its parser. Any other word is the path of a plan."""
+"""Word after ``generate`` -> its module. Any other word is the path of a plan."""
 
 DESCRIPTION = """\
 Generate cases from tables and documents, as a plan says: rageval generate PLAN.toml --out FOLDER. Every draft is
@@ -28,10 +27,7 @@ def add_to(parser: CommandParser) -> None:
     """Add the arguments of ``generate`` with its subcommands."""
     parser.description = DESCRIPTION
     parser.rewrite = with_subcommand
-    words = parser.add_subparsers(title="commands", metavar="PLAN.toml | COMMAND", required=True)
-    for reference in SUBCOMMANDS.values():
-        module, _, function = reference.partition(":")
-        getattr(import_module(module), function)(words)
+    add_subcommands(parser, SUBCOMMANDS.values(), metavar="PLAN.toml | COMMAND")
 
 
 def with_subcommand(arguments: Sequence[str]) -> list[str]:

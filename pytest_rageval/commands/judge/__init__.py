@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
+
+from pytest_rageval.commands.command_parser import add_subcommands
 
 __all__ = ["SUBCOMMANDS", "add_to"]
 
 SUBCOMMANDS: dict[str, str] = {
-    "train": "pytest_rageval.commands.judge.train:add_to",
-    "eval": "pytest_rageval.commands.judge.eval:add_to",
-    "serve": "pytest_rageval.commands.judge.serve:add_to",
+    "train": "pytest_rageval.commands.judge.train",
+    "eval": "pytest_rageval.commands.judge.eval",
+    "serve": "pytest_rageval.commands.judge.serve",
 }
-"""Subcommand -> ``"module:function"``, which adds its parser."""
+"""Subcommand -> its module."""
 
 DESCRIPTION = "Train a small judge on people's labels, and measure it; rag_judges = METRIC: local:FOLDER uses it."
 
@@ -20,7 +21,4 @@ DESCRIPTION = "Train a small judge on people's labels, and measure it; rag_judge
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``judge`` with its subcommands."""
     parser.description = DESCRIPTION
-    words = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for reference in SUBCOMMANDS.values():
-        module, _, function = reference.partition(":")
-        getattr(import_module(module), function)(words)
+    add_subcommands(parser, SUBCOMMANDS.values())

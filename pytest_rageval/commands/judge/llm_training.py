@@ -17,7 +17,7 @@ from pytest_rageval.hooks.judge_command import judged_metric
 from pytest_rageval.judge_training.card import CARD, card
 from pytest_rageval.judge_training.examples import Example, read_examples, refuse_other_parts
 from pytest_rageval.judge_training.figures import Predicted, figures_of
-from pytest_rageval.judge_training.kinds_compared import compared_kinds
+from pytest_rageval.judge_training.kind_comparison import compare_kinds
 from pytest_rageval.judge_training.llm_card import advice, llm_card
 from pytest_rageval.judge_training.lora import ALPHA, EPOCHS, RANK, TARGETS, Conversation, Lora, train_lora
 from pytest_rageval.judge_training.training import Trained, check_examples, train
@@ -87,7 +87,7 @@ def _written(
         head = LocalJudge(own, "", embedder, None).judge_batch([each.judged for each in test])
     both = [(each, one) for each, one in zip(by_model, head, strict=True) if one.decision is not None]
     by_head = [Predicted(each.example, one.decision.above) for each, one in both if one.decision is not None]
-    compared = compared_kinds(by_head, [each for each, _ in both], own.values)
+    compared = compare_kinds(by_head, [each for each, _ in both], own.values)
     figures = figures_of(by_model, own.labels, own.values)
     head_content = content_of(own, trained.vectors)
     head_files = {FILE: judge_text(head_content).encode(), CARD: card(trained, digest_of(head_content)).encode()}

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.missed import missed
 from pytest_rageval.analysis.usage import calls_of
@@ -49,14 +50,15 @@ class Resumed:
         line = self.stopped.ended[nodeid]
         outcome, testbed = decode_outcome(line["outcome"]), plan.testbeds[plan.cases[nodeid][1]]
         better = plan.metrics[testbed.primary].higher_is_better
-        is_missed = missed(outcome, testbed.primary, better, [parse_gate(gate) for gate in testbed.gates])
+        gates = [parse_gate(gate) for gate in testbed.gates]
+        is_missed = missed(outcome, testbed.primary, better, gates)
         return {
             "outcome": line["outcome"] | ({"missed": True} if is_missed else {}),
             "instance": self.stopped.instances.get(outcome.case_id),
             "recordings": line.get("recordings", ()),
             "retrievers": line.get("retrievers", ()),
             "versions": line.get("versions", {}),
-            "missed": is_missed,
+            "missed": case_sentence(outcome, testbed.primary, gates) if is_missed else "",
         }
 
     def summary(self, plan: Plan) -> str:

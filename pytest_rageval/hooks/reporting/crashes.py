@@ -187,7 +187,7 @@ class Crashes:
             from pytest_rageval.model.codec import encode_outcome
 
             nothing: dict[str, Any] = {"instance": None, "recordings": (), "retrievers": (), "versions": {}}
-            failed.rag = {"outcome": encode_outcome(lost), **nothing, "missed": False}  # type: ignore[attr-defined]
+            failed.rag = {"outcome": encode_outcome(lost), **nothing, "missed": ""}  # type: ignore[attr-defined]
         controller = self._config.pluginmanager.getplugin("dsession")
         for report in [failed] if when == "teardown" else [failed, ended]:
             controller.worker_testreport(node=node, rep=report)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.missed import missed
 from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
@@ -68,7 +69,7 @@ class Payloads:
             "retrievers": self._new_facts() if self._collected.retrievers else (),
             "versions": self._collected.versions,
             "under_way": self._collected.under_way if self._is_watched else None,
-            "missed": is_missed,
+            "missed": case_sentence(outcome, primary.name, entry.testbed.gates) if is_missed else "",
         }
         return payload if self._travels else payload | {"outcome": encoded}
 

@@ -53,7 +53,7 @@ def print_account(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
     config = terminal.config
     width, verbosity = config.get_terminal_writer().fullwidth, config.option.verbose
     missed = terminal.stats.get("missed", []) if set("aAm") & set(config.option.reportchars) else []
-    lines = [Line(f"MISSED {ascii_safe(report.nodeid)}") for report in missed]
+    lines = [Line(ascii_safe(f"MISSED {report.nodeid} - {report.rag['missed']}")) for report in missed]
     if lines:
         terminal.write_sep("=", "missed cases")
     here, root = config.invocation_params.dir, config.rootpath

@@ -71,7 +71,9 @@ class Answering:
         self._journal = journal_of(session.config)
         self._desks = Desks(collected, self._loop, shared_folder(session.config), self._journal)
         self._evidence = EvidenceCorpora(collected)
-        self.asking = Asking(collected, session, self._desks, self._runner, self._evidence, self._stop_if_refused)
+        self.asking = Asking(
+            collected, session, self._desks, self._runner, self._evidence, self._stop_if_refused, self._loop
+        )
         self.live = LiveAsking(collected, self._desks, self._runner, self._evidence, self._loop)
         self.traces = open_traces(collected.options.trace_mode)
         self._broken: dict[object, Outcome] = {}

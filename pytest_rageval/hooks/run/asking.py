@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 
 from pytest_rageval.engine.answerers import SystemAnswerer
 from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.once_cache import OnceCache
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.shared_answers import SharedAnswers
@@ -23,6 +25,7 @@ from pytest_rageval.hooks.config.fixture_overrides import request_of, running_te
 from pytest_rageval.hooks.config.shared_folder import shared_folder
 from pytest_rageval.hooks.run.failures import BUDGET, asked_or_error, desk_or_error, fail_test
 from pytest_rageval.hooks.run.result import RagResult
+from pytest_rageval.hooks.run.stoppable import ask_until
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Turn
@@ -106,6 +109,7 @@ class Asking:
         runner: scores answers.
         evidence: locates the evidence of cases.
         stop_if_refused: stops the session if a model refuses every call.
+        loop: runs the systems of requests that can be stopped.
     """
 
     def __init__(
@@ -116,6 +120,7 @@ class Asking:
         runner: Runner,
         evidence: EvidenceCorpora,
         stop_if_refused: Callable[[], None],
+        loop: LoopThread,
     ) -> None:
         self._collected = collected
         self._session = session
@@ -123,6 +128,7 @@ class Asking:
         self._runner = runner
         self._evidence = evidence
         self._stop_if_refused = stop_if_refused
+        self._loop = loop
         self._shared = shared_folder(session.config)
         self._once: dict[Origin, tuple[object, _AnswersOnce]] = {}
         self._answered: dict[Origin, list[tuple[Case, int, Answer]]] = {}
@@ -174,8 +180,17 @@ class Asking:
         if origin in self._once:
             self._once[origin][1].cache.learn(*known)
 
-    def answer(self, request: pytest.FixtureRequest, entry: Entry, task: Task) -> tuple[AskedResult, CaseError | None]:
-        """Return the result of a task, and its error; charge its calls to no case."""
+    def answer(
+        self, request: pytest.FixtureRequest, entry: Entry, task: Task, stop: threading.Event | None = None
+    ) -> tuple[AskedResult, CaseError | None]:
+        """Return the result of a task, and its error; charge its calls to no case.
+
+        Args:
+            request: sets up fixtures.
+            entry: names the system.
+            task: what to ask.
+            stop: set by another thread to end the request; None if it cannot be stopped.
+        """
         origin, meter = self._desks.origin(request.node, entry), Meter()
         desk = desk_or_error(self._desks, request, entry, origin)
         if isinstance(desk, CaseError):
@@ -183,7 +198,10 @@ class Asking:
         else:
             used = self._once_a_session(desk, origin)
             try:
-                asked = asked_or_error(partial(used.ask, task, meter), task)
+                if stop is None:
+                    asked = asked_or_error(partial(used.ask, task, meter), task)
+                else:
+                    asked = ask_until(stop, self._loop, desk, partial(used.ask_ahead, task, meter), task)
             finally:
                 self._charge(meter)
         outcome, texts = self._runner.run(task, asked), self._collected.options.texts

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_rageval.engine.asking import Asked, Desk
 from pytest_rageval.engine.live_answer import LiveAnswer
-from pytest_rageval.engine.loop import LoopThread, Running
+from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
-from pytest_rageval.hooks.run.failures import asked_or_error, desk_or_error
+from pytest_rageval.hooks.run.failures import desk_or_error
+from pytest_rageval.hooks.run.stoppable import ask_until
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.systems.parts import no_passages
 from pytest_rageval.systems.searching import AsyncSearch
@@ -31,18 +31,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.metric import Metric
     from pytest_rageval.model.ranking import Ranking
 
-__all__ = ["CANCELLED", "LiveAsking", "wait_for"]
-
-T = TypeVar("T")
-
-CANCELLED = "cancelled"
-"""The error kind of a request that was stopped."""
-
-PATIENCE_S = 5.0
-"""How long a stopped request may take to end by itself; then nobody waits for it any longer."""
-
-LOOK_S = 0.05
-"""Seconds between two checks of whether a request was stopped."""
+__all__ = ["LiveAsking"]
 
 
 class LiveAsking:
@@ -94,12 +83,7 @@ class LiveAsking:
         if isinstance(desk, CaseError):
             asked = Asked(error=desk)
         else:
-            running = self.loop.start(partial(_watched, desk, task, meter, watch))
-            grace = 0.0 if getattr(desk.answerer, "waits", False) else PATIENCE_S
-            try:
-                asked = asked_or_error(lambda: wait_for(running, stop, grace), task)
-            except CaseError as error:
-                asked = Asked(error=error)
+            asked = ask_until(stop, self.loop, desk, partial(_watched, desk, task, meter, watch), task)
         self._collected.models.outside.add(meter.calls)
         calls = meter.calls
         replayed = bool(calls.calls) and calls.attempts == 0
@@ -121,32 +105,3 @@ class LiveAsking:
 async def _watched(desk: Desk, task: Task, meter: Meter, watch: Callable[[Event], object]) -> Asked:
     WATCHER.set(watch)  # of this task only
     return await desk.ask_ahead(task, meter)
-
-
-def wait_for(running: Running[T], stop: threading.Event, grace: float) -> T:
-    """Return the result of a request; after ``stop``, cancel it once ``grace`` seconds are over.
-
-    Raises:
-        CaseError: it was stopped.
-    """
-    while not running.done:
-        if stop.wait(LOOK_S):
-            break
-    if running.done:
-        return running.result()
-    if _ends(running, grace):
-        return running.result()
-    running.cancel()
-    if not _ends(running, PATIENCE_S):
-        raise CaseError(CANCELLED, "stopped; its code does not end, and still runs: start rageval play again")
-    if not grace:
-        raise CaseError(CANCELLED, "stopped")
-    raise CaseError(CANCELLED, f"stopped after {PATIENCE_S:g} s; a sync system cannot be ended, and still runs")
-
-
-def _ends(running: Running[T], seconds: float) -> bool:
-    """Return whether a request ends within some seconds."""
-    end = time.monotonic() + seconds
-    while not running.done and time.monotonic() < end:
-        time.sleep(LOOK_S)
-    return running.done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from pytest_rageval.hooks.config.fixture_overrides import set_up_for
 from pytest_rageval.hooks.run.answering import answering_of
 from pytest_rageval.hooks.run.asking import AskedResult
 from pytest_rageval.hooks.run.failures import BUDGET
+from pytest_rageval.hooks.run.stoppable import CANCELLED
 from pytest_rageval.metrics.answers.stable import BY_RULE
 from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.case import Case, Passage, Turn
@@ -31,8 +33,17 @@ __all__ = ["CONFIRM", "MOST", "named", "shrink"]
 MOST, CONFIRM = 60, 3
 """The largest number of requests for a case, and how often its smallest context is asked."""
 
+BY_PERSON = "you stopped it"
+"""Why a search ended that a person stopped."""
 
-def shrink(item: pytest.Item, following: pytest.Item | None, most: int = MOST, confirm: int = CONFIRM) -> Shrunk | str:
+
+def shrink(
+    item: pytest.Item,
+    following: pytest.Item | None,
+    most: int = MOST,
+    confirm: int = CONFIRM,
+    stop: threading.Event | None = None,
+) -> Shrunk | str:
     """Return the smallest context with which the case of a test misses, or why there is none.
 
     Args:
@@ -40,6 +51,7 @@ def shrink(item: pytest.Item, following: pytest.Item | None, most: int = MOST, c
         following: the next test, for whose fixtures are kept; None after the last one.
         most: the largest number of requests.
         confirm: number of times to ask the smallest context.
+        stop: set by another thread to end the search with what it has; None if it cannot be stopped.
     """
     entry = item.stash[ENTRY]
     primary = next(iter(entry.testbed.metrics.values()))
@@ -51,7 +63,7 @@ def shrink(item: pytest.Item, following: pytest.Item | None, most: int = MOST, c
         return f"its primary metric {primary.name} judges the ranking, not the answer"
     try:
         with set_up_for(item, following) as request:
-            return _Shrinking(item, request).shrunk(most, confirm)
+            return _Shrinking(item, request, stop).shrunk(most, confirm)
     except SettingError as error:
         return str(error)
     except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:  # from a user's fixture
@@ -67,7 +79,8 @@ def named(items: Sequence[pytest.Item]) -> list[tuple[str, pytest.Item]]:
 class _Shrinking:
     """Asks the system of a test with other contexts."""
 
-    def __init__(self, item: pytest.Item, request: pytest.FixtureRequest) -> None:
+    def __init__(self, item: pytest.Item, request: pytest.FixtureRequest, stop: threading.Event | None) -> None:
+        self._stop = stop
         self._collected = item.config.stash[COLLECTED]
         self._entry = item.stash[ENTRY]
         self._case = self._collected.session_case(self._entry)
@@ -86,6 +99,8 @@ class _Shrinking:
     def _retrieved(self) -> Context:
         """Return the passages that a system retrieved for itself."""
         result, error = self._answer(self._case)
+        if error is not None and error.kind == CANCELLED:
+            raise SettingError(f"it was not asked: {_stopped(error)}")
         if error is not None:
             raise SettingError(f"it cannot be asked again: {error}")
         ranking, own = result.answer.ranking, {each.id: each for each in self._case.instance.passages or ()}
@@ -98,6 +113,8 @@ class _Shrinking:
         return tuple(found)
 
     def _reply(self, context: Context, repeat: int) -> Reply:
+        if self._stop is not None and self._stop.is_set():
+            raise NoMoreTestsError(BY_PERSON)
         before = self._collected.models.outside.calls
         result, error = self._answer(replace(self._case, supplied=context), repeat)
         after = self._collected.models.outside.calls
@@ -106,6 +123,8 @@ class _Shrinking:
         if error is not None:
             if error.kind == BUDGET:
                 raise NoMoreTestsError(str(error).partition("\n")[0])
+            if error.kind == CANCELLED:
+                raise NoMoreTestsError(_stopped(error))
             return Reply(None, replayed=replayed, problem=str(error))
         if result.outcome.status == "error":  # a metric failed
             return Reply(None, replayed=replayed, problem=str(result.outcome.error))
@@ -126,4 +145,8 @@ class _Shrinking:
         primary = next(iter(testbed.metrics.values()))
         system, nodeid = self._entry.responder.name, self._request.node.nodeid
         task = Task(nodeid, testbed.nodeid, system, asked, (primary,), testbed.correctness)
-        return self._asking.answer(self._request, self._entry, task)
+        return self._asking.answer(self._request, self._entry, task, self._stop)
+
+
+def _stopped(error: CaseError) -> str:
+    return str(error).replace("stopped", BY_PERSON, 1)

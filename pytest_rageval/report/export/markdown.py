@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_rageval.analysis.account.sentences import broken_text
 from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.failure_cause import cause_text
 from pytest_rageval.analysis.baseline.pairing import Pair
@@ -16,9 +17,10 @@ from pytest_rageval.report.export.markdown_account import (
 )
 from pytest_rageval.report.export.markdown_gates import gate_parts, worst_parts
 from pytest_rageval.report.export.markdown_text import Part, Row, code, parts_within, plain
+from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.sections.comparison import causes_text, change_text
+from pytest_rageval.report.sections.comparison import NO_PAIR, cases_text, causes_text, change_text
 from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls, unscored_kinds
@@ -63,6 +65,10 @@ def markdown_of(
 
 def _changes(comparison: Comparison, alpha: float) -> Iterator[Part]:
     """Yield how many cases changed by the primary metrics, and all significant changes."""
+    if not comparison.overall:
+        rows = [["change"], [plain(cases_text(comparison))]]
+        yield Part(f"Compared with the baseline: {NO_PAIR}", rows, folded=True, numbers=range(0))
+        return
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
     against = code(comparison.before.path or comparison.before.run)
@@ -140,16 +146,17 @@ def _cases(run: Run, comparison: Comparison) -> Iterator[Part]:
     numbers = range(len(head) - 2, len(head))
     more = ["cause", *(["answer"] if run.texts else [])]
     broken = [(each, pair) for each in primary for pair in each.broken]
+    title = broken_text([pair.after.name for _, pair in broken], account_of(run).dropped).capitalize()
     if broken:
         rows = [
             [*_case_row(pair, each, systems), cause_text(pair, each.of), *([_answer(run, pair)] if run.texts else [])]
             for each, pair in broken[:MOST_ROWS]
         ]
-        yield _long_part(f"Broken ({len(broken)})", [*head, *more], rows, numbers, len(broken))
+        yield _long_part(title, [*head, *more], rows, numbers, len(broken))
     fixed = [(each, pair) for each in primary for pair in each.fixed]
     if fixed:
         rows = [_case_row(pair, each, systems) for each, pair in fixed[:MOST_ROWS]]
-        yield _long_part(f"Fixed ({len(fixed)})", head, rows, numbers, len(fixed))
+        yield _long_part(f"Fixed by the primary metric: {counted(len(fixed), 'case')}", head, rows, numbers, len(fixed))
 
 
 def _long_part(title: str, head: Row, rows: Sequence[Row], numbers: range, n: int) -> Part:

@@ -9,13 +9,21 @@ from pytest_rageval.analysis.account.finding import CAUSES_OF_FAILURE
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.run.verdict import RunVerdict
 
-__all__ = ["causes_of", "findings_of", "verdict_in"]
+__all__ = ["causes_of", "dropped_in", "findings_of", "verdict_in"]
 
 
 def verdict_in(results: Mapping[str, Any]) -> RunVerdict | None:
     """Return the account's verdict; None for results of versions without an account."""
     account = results.get("account")
     return RunVerdict(kind=account["state"], text=account["verdict"]) if account else None
+
+
+def dropped_in(results: Mapping[str, Any]) -> set[str] | None:
+    """Return `Account.dropped`; None for results of versions without an account."""
+    if "account" not in results:
+        return None
+    drops = (each for each in results["account"]["findings"] if each["kind"] == "drop")
+    return {case for each in drops for case in each.get("cases", ())}
 
 
 def findings_of(results: Mapping[str, Any], cases: Cases) -> list[dict[str, Any]]:

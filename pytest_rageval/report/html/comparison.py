@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.analysis.account.sentences import broken_text
 from pytest_rageval.model.facets import place_text
+from pytest_rageval.report.html.account import dropped_in
 from pytest_rageval.report.html.links import case_list
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.text.lines import counted, few_of, number
@@ -38,6 +40,9 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
         "whole": [_compared(each, results) for each in overall],
         "cells": [_compared(each, results) for each in significant],
         "broken": _named(primary, "broken"),
+        "broken_text": broken_text(
+            [case for each in primary for case in each["broken"]], dropped_in(results)
+        ).capitalize(),
         "fixed": _named(primary, "fixed"),
     }
 

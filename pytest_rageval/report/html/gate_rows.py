@@ -17,9 +17,6 @@ from pytest_rageval.report.text.tables import ABSENT
 
 __all__ = ["gates_of", "in_order", "is_not_comparable", "is_undecided"]
 
-NO_METRIC = "unreadable"
-"""The metric of a malformed gate; its values are shown with two decimals."""
-
 _ORDER = {"failed": 0, "undecided": 1, "skipped": 2, "passed": 3}
 
 
@@ -49,7 +46,8 @@ def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
     where = place_text(gate["slice"])
     now = compared_value(gate["value"], gate["baseline"], gate.get("delta")) if gate.get("n_pairs") else None
     shown = gate_values(parsed, gate["value"] if now is None else now, gate["baseline"])
-    own = {name: each for name, each in gate["slice"].items() if parsed.slice.get(name, ANY) == ANY}
+    fixed = {} if parsed is None else parsed.slice
+    own = {name: each for name, each in gate["slice"].items() if fixed.get(name, ANY) == ANY}
     n = f"{gate['n']:,}" + (f" of {counted(gate['n_cases'], 'case')}" if "n_cases" in gate else "")
     n += in_units(gate.get("n_units"), gate.get("unit", ""))
     return {
@@ -78,12 +76,12 @@ def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _parsed(expression: str) -> Gate:
-    """Return a gate; one that is malformed, as another program may have written it, is taken as a bound of 0."""
+def _parsed(expression: str) -> Gate | None:
+    """Return a gate; None if it is malformed, as another program may have written it: the page shows its own text."""
     try:
         return parse_gate(expression)
     except GateSyntaxError:
-        return parse_gate(f"{NO_METRIC} >= 0")
+        return None
 
 
 def _state(gate: Mapping[str, Any]) -> str:

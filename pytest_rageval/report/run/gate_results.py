@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rageval.analysis.baseline.regression import Against
-from pytest_rageval.analysis.decisions.biased import fail_biased
 from pytest_rageval.analysis.decisions.decide import decide
+from pytest_rageval.analysis.decisions.judge_bias import fail_biased
 from pytest_rageval.analysis.decisions.partial import not_decided
 from pytest_rageval.analysis.decisions.verdicts import SESSION, GateResult, Undecided, measure
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate, parse_gate

@@ -20,14 +20,16 @@ class GateValues(NamedTuple):
     now: str
 
 
-def gate_values(gate: Gate, value: float | None, was: float | None) -> GateValues:
+def gate_values(gate: Gate | None, value: float | None, was: float | None) -> GateValues:
     """Return the values of a gate as texts.
 
     Args:
-        gate: the gate.
+        gate: the gate; None if it is malformed, and its bound is unknown.
         value: the value that decides.
         was: the baseline's mean over the same cases; None without a comparison.
     """
+    if gate is None:
+        return GateValues(_two(was), _two(value))
     bound = was if gate.baseline else gate.bound
     if gate.metric in PSEUDO_METRICS and gate.metric != "error_rate":
         return GateValues(number(was), number(value))
@@ -53,9 +55,9 @@ def compared_value(value: float | None, was: float | None, delta: float | None) 
     return was + delta
 
 
-def reason_beyond_values(reason: str, gate: Gate, place: str) -> str:
+def reason_beyond_values(reason: str, gate: Gate | None, place: str) -> str:
     """Return the reason of a gate that did not pass, without the values that stand beside it: then only the place."""
-    if reason.startswith((f"{gate.metric} is ", f"{gate.metric} changed by ")):
+    if gate is not None and reason.startswith((f"{gate.metric} is ", f"{gate.metric} changed by ")):
         return f"at {place}" if place else ""
     return reason
 

@@ -29,11 +29,11 @@ from pytest_rageval.model.plain import Plain
 from pytest_rageval.report.run import summary_data
 from pytest_rageval.report.run.gate_results import NamedGate, evaluate
 from pytest_rageval.report.run.json_text import JsonText, from_json, to_json
+from pytest_rageval.report.run.judge_validation import validate_judges
 from pytest_rageval.report.run.old_answers import OldAnswers, Source, old_answers, with_old_answers
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.snapshots import against, of_testbeds, reduced, snapshot_of_outcomes
 from pytest_rageval.report.run.summary_data import Correlated, MatrixChoice
-from pytest_rageval.report.run.weighed_judges import weighed_judges
 
 __all__ = ["Run"]
 
@@ -155,15 +155,15 @@ class Run:
         return not (self.plan.part or self.interrupted or skipped or self.unfinished())
 
     def weigh_judges(self) -> None:
-        """Measure the judges by people's labels, see `weighed_judges`.
+        """Measure the judges by people's labels, see `validate_judges`.
 
         A shard has only part of the labelled answers; `rageval merge` weighs the judges instead.
         """
         if self.plan.shard is not None:
             return
-        weighed = weighed_judges(self.plan, self.ordered())
-        self.trusts, self.biases, self.local_uses = weighed.trusts, weighed.biases, weighed.local_uses
-        self._rescore(weighed.outcomes)
+        validation = validate_judges(self.plan, self.ordered())
+        self.trusts, self.biases, self.local_uses = validation.trusts, validation.biases, validation.local_uses
+        self._rescore(validation.outcomes)
 
     def compare_variants(self) -> None:
         """Score ``stable`` of each variant against its original, which may have run in another process."""

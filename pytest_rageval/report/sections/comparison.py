@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from pytest_rageval.analysis.account.sentences import broken_text
 from pytest_rageval.analysis.baseline.comparison import Compared, Comparison
 from pytest_rageval.analysis.baseline.failure_cause import CAUSES, Cause
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, moment
 from pytest_rageval.report.text.tables import table
 
 __all__ = [
-    "ALL_NOISE", "COMPARISON", "NO_PAIR", "cases_by_kind", "cases_text", "causes_text", "change_columns", "change_text",
-    "comparison_lines", "moved_text", "p_text", "row_name", "row_text", "unchanged_text", "verdict_lines",
+    "ALL_NOISE", "COMPARISON", "NO_PAIR", "broken_lines", "cases_by_kind", "cases_text", "causes_text",
+    "change_columns", "change_text", "comparison_lines", "moved_text", "p_text", "row_name", "row_text",
+    "unchanged_text", "verdict_lines",
 ]  # fmt: skip
 
 NO_PAIR = "nothing to compare: no case of this run is in the baseline with a score"
@@ -29,6 +32,7 @@ def _lines(run: Run, screen: Screen) -> Iterator[Line]:
     if comparison is not None:
         failed = any(gate.result.regressed for gate in run.gates)
         yield from comparison_lines(comparison, screen.width, run.plan.alpha, failed=failed)
+        yield from broken_lines(comparison, account_of(run).dropped)
 
 
 COMPARISON = Drawing(_lines)
@@ -55,6 +59,14 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
     if more := len(changed) - len(shown):
         them = "it" if more == 1 else "them"
         yield Line(f"{counted(more, 'metric')} more changed, not significantly; results.json has {them}")
+
+
+def broken_lines(comparison: Comparison, dropped: Collection[str]) -> Iterator[Line]:
+    """Yield how many cases broke by the primary metrics, and how many of these the verdict counts, unless none did."""
+    primary = [each for each in comparison.overall if comparison.is_primary(each)]
+    broken = [pair.after.name for each in primary for pair in each.broken]
+    if broken:
+        yield Line(broken_text(broken, dropped))
 
 
 def change_text(each: Compared, comparison: Comparison) -> str:

@@ -10,6 +10,7 @@ from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.baseline.sensitivity import Sensitivity
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.report.sections.comparison import (
+    broken_lines,
     cases_by_kind,
     cases_text,
     change_columns,
@@ -25,6 +26,7 @@ __all__ = ["account_lines", "compare_lines", "plan_lines"]
 _STYLES: dict[str, Style] = {"passed": "green", "failed": "red", "open": "yellow"}
 
 NAMED = 10  # cases of each kind that are listed
+FEW = 3  # those of runs that share no case
 
 
 def account_lines(account: Account | None, width: int) -> Iterator[Line]:
@@ -38,33 +40,45 @@ def account_lines(account: Account | None, width: int) -> Iterator[Line]:
     yield Line("")
 
 
-def compare_lines(comparison: Comparison, width: int, alpha: float, *, told: bool) -> Iterator[Line]:
+def compare_lines(comparison: Comparison, width: int, alpha: float, account: Account | None) -> Iterator[Line]:
     """Yield the heads of both runs, and tables of changed metrics and cells, worst first.
 
-    Without an account (``told``), sentences say which cases broke or were fixed, and what changed significantly.
+    Without an account, sentences say which cases broke or were fixed, and what changed significantly.
     """
     yield Line(ascii_safe(f"old: {_head(comparison.before)}"))
     yield Line(ascii_safe(f"new: {_head(comparison.after)}"))
+    if not comparison.overall:
+        yield from wrap(Line(ascii_safe(_nothing_compared(comparison)), "yellow"), width)
+        return
     yield Line(cases_text(comparison))
     for kind, names in cases_by_kind(comparison.pairing).items():
         if names:
             yield Line(ascii_safe(f"  {kind}: {few_of(names, NAMED)}"))
     overall = comparison.overall
-    if not overall:
-        yield Line("nothing to compare: no case stands in both with a score", "yellow")
-        return
     changed = _worst_first(overall, comparison)
-    if not told:
+    if account is None:
         yield Line("")
         for line in verdict_lines(comparison, changed, alpha):
             yield from wrap(line, width)
     if changed:
         yield Line("")
         yield from _changes(["", *(row_name(each, comparison) for each in changed)], changed, width)
+        if account is not None:
+            yield from broken_lines(comparison, account.dropped)
     if n_unchanged := len(overall) - len(changed):
         yield Line(f"{counted(n_unchanged, 'metric')} unchanged")
     for over in changed:
         yield from _cells(over, comparison, width)
+
+
+def _nothing_compared(comparison: Comparison) -> str:
+    """Return why two runs cannot be compared: how many cases each has alone, the first few, and what to do."""
+    kinds = {"compared, without a score": tuple(pair.after.name for pair in comparison.pairing.pairs)}
+    kinds |= cases_by_kind(comparison.pairing)
+    parts = [f"{len(names):,} {kind} ({few_of(names, FEW)})" for kind, names in kinds.items() if names]
+    alone = f": {', '.join(parts)}" if parts else ""
+    advice = "name two runs of the same cases (rageval runs lists the runs)"
+    return f"nothing to compare: no case has a score in both runs{alone}; {advice}"
 
 
 def _worst_first(compared: Sequence[Compared], comparison: Comparison) -> list[Compared]:

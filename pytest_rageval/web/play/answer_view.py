@@ -11,7 +11,7 @@ from pytest_rageval.report.text.lines import number
 from pytest_rageval.report.text.steps import depths, step_head, step_results
 from pytest_rageval.report.text.word_difference import Piece, new_side, old_side, word_difference
 from pytest_rageval.web.play.marked_text import MarkedText, marked_text
-from pytest_rageval.web.play.played import Played, ShownPassage
+from pytest_rageval.web.play.page_answer import PageAnswer, ShownPassage
 
 __all__ = [
     "DRAWN", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line", "passage_views",
@@ -49,7 +49,7 @@ class AnswerView:
     """An answer.
 
     Attributes:
-        played: the answer.
+        answer: the answer.
         text: its text, cut.
         is_cut: whether the text is longer.
         facts: time, tokens, cost, and whether it was replayed.
@@ -61,7 +61,7 @@ class AnswerView:
         compared: the answer before; None if there is none.
     """
 
-    played: Played
+    answer: PageAnswer
     text: str
     is_cut: bool
     facts: list[str]
@@ -71,47 +71,47 @@ class AnswerView:
     n_more: int
     old: list[Piece]
     new: list[Piece]
-    compared: Played | None
+    compared: PageAnswer | None
 
 
-def answer_view(played: Played, compared: Played | None = None) -> AnswerView:
+def answer_view(answer: PageAnswer, compared: PageAnswer | None = None) -> AnswerView:
     """Return what the page shows of an answer, beside the one that it is compared with."""
-    text = (played.answer or "")[:LONGEST]
+    text = (answer.answer or "")[:LONGEST]
     pieces = [] if compared is None else word_difference((compared.answer or "")[:LONGEST], text)
     return AnswerView(
-        played=played,
+        answer=answer,
         text=text,
-        is_cut=len(played.answer or "") > LONGEST,
-        facts=facts_of(played),
+        is_cut=len(answer.answer or "") > LONGEST,
+        facts=facts_of(answer),
         scores=[
             (name, str(score.reason) if score.value is None else number(score.value), score.value is not None)
-            for name, score in played.scores.items()
+            for name, score in answer.scores.items()
         ],
-        steps=_steps(played.steps),
-        passages=passage_views(played.passages[:DRAWN], played),
-        n_more=max(0, len(played.passages) - DRAWN),
+        steps=_steps(answer.steps),
+        passages=passage_views(answer.passages[:DRAWN], answer),
+        n_more=max(0, len(answer.passages) - DRAWN),
         old=old_side(pieces),
         new=new_side(pieces),
         compared=compared,
     )
 
 
-def passage_views(passages: Sequence[ShownPassage], played: Played) -> list[PassageView]:
+def passage_views(passages: Sequence[ShownPassage], answer: PageAnswer) -> list[PassageView]:
     """Return passages with the gold answers and the words of the question marked."""
-    aliases = [alias for slot in played.gold for alias in slot]
-    return [PassageView(each, marked_text(each.text, aliases, played.question)) for each in passages]
+    aliases = [alias for slot in answer.gold for alias in slot]
+    return [PassageView(each, marked_text(each.text, aliases, answer.question)) for each in passages]
 
 
-def facts_of(played: Played) -> list[str]:
+def facts_of(answer: PageAnswer) -> list[str]:
     """Return how long an answer took, its tokens and its cost, as far as they are known."""
     facts = []
-    usage, calls = played.usage, played.calls
+    usage, calls = answer.usage, answer.calls
     if usage is not None and usage.latency_s is not None:
         facts.append(_seconds(usage.latency_s))
     if usage is not None and usage.prompt_tokens is not None and usage.completion_tokens is not None:
         facts.append(f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens")
     if calls is not None:
-        facts.append("replayed" if played.replayed else f"asked, {calls.calls - calls.replayed} of {calls.calls} calls")
+        facts.append("replayed" if answer.replayed else f"asked, {calls.calls - calls.replayed} of {calls.calls} calls")
         if calls.cost_usd is not None:
             facts.append(f"${calls.cost_usd:.6f}".rstrip("0").rstrip("."))
     elif usage is not None and usage.cost_usd:

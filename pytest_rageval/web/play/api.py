@@ -11,34 +11,27 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.hooks.playing.orders import AskOrder
 from pytest_rageval.model.codec import encode_calls
-from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
 from pytest_rageval.threads import Threads
 from pytest_rageval.web.play.ask_requests import ask_order
 from pytest_rageval.web.play.board import Board, Question
 from pytest_rageval.web.play.chain_api import ChainApi
 from pytest_rageval.web.play.code_changes import CodeChanges
+from pytest_rageval.web.play.passage_api import PassageApi
+from pytest_rageval.web.play.reading import until_read
 from pytest_rageval.web.play.save_api import SaveApi
 from pytest_rageval.web.requests import json_of
 
-__all__ = ["Api", "desk_order"]
-
-
-MOST_FOUND = 50
-"""The largest number of passages of a search."""
-
-LOOK_S = 0.05
-"""Seconds between two looks whether the project is read."""
+__all__ = ["Api", "draft_order"]
 
 
 class Api:
     """The routes below ``/api/``.
 
     Args:
-        board: the desk and the answers.
+        board: the draft and the answers.
         code: notices changes of the project's code.
     """
 
@@ -59,13 +52,12 @@ class Api:
             Route("/api/ask/{number}", self.follow),
             Route("/api/draft", self.draft, methods=["PUT"]),
             Route("/api/estimate", self.estimate, methods=["POST"]),
-            Route("/api/search", self.search, methods=["POST"]),
-            Route("/api/shrink", self.shrink, methods=["POST"]),
+            *PassageApi(self._project).routes(),
             Route("/api/save", SaveApi(self._board, chains).save, methods=["POST"]),
         ]
 
     def state(self, _: Request) -> Response:
-        """Answer what the page knows: whether the project is read, its systems, what calls cost, the desk's version."""
+        """Answer what the page knows: whether the project is read, its systems, costs, the draft's version."""
         return JSONResponse(self.values())
 
     def values(self) -> dict[str, Any]:
@@ -89,24 +81,19 @@ class Api:
     async def ask(self, request: Request) -> Response:
         """Ask a question, and send its events as they come.
 
-        ``{"desk": true}`` asks what is on the desk, ``{"chat": true, ...}`` the next question of the conversation.
+        ``{"draft": true}`` asks the draft, ``{"chat": true, ...}`` the next question of the conversation.
         """
         body = await json_of(request)
-        await self._read()
-        chats, from_desk = body.pop("chat", False) is True, body == {"desk": True}
-        if from_desk:
+        await until_read(self._project)
+        chats, from_draft = body.pop("chat", False) is True, body == {"draft": True}
+        if from_draft:
             draft = self._board.draft
-            order, edited, before = desk_order(self._board), draft.changed, draft.before if draft.changed else ""
+            order, edited, before = draft_order(self._board), draft.changed, draft.before if draft.changed else ""
         else:
             order, before = ask_order(body), ""
             edited = order.passages is not None and not chats
-        ask = partial(self._board.ask, order, edited=edited, before=before, chats=chats, from_desk=from_desk)
+        ask = partial(self._board.ask, order, edited=edited, before=before, chats=chats, from_draft=from_draft)
         return _events(await self._threads.run(ask))  # it may import a user's module
-
-    async def _read(self) -> None:
-        """Wait until the project is read, or cannot be."""
-        while not (self._project.ready or self._project.problem):
-            await asyncio.sleep(LOOK_S)
 
     async def follow(self, request: Request) -> Response:
         """Send the events of a question that is being asked, from the first one on."""
@@ -122,17 +109,17 @@ class Api:
         return JSONResponse({"cancelled": request.path_params["number"]})
 
     async def draft(self, request: Request) -> Response:
-        """Change the desk; ``version`` is the one that the page has read."""
+        """Change the draft; ``version`` is the one that the page has read."""
         body = await json_of(request)
         if "version" not in body:
-            raise SettingError("the request has no version of the desk; send the one of GET /api/state")
+            raise SettingError("the request has no version of the draft; send the one of GET /api/state")
         draft = await self._threads.run(partial(self._board.change, body))
         return JSONResponse({"version": draft.version})
 
     async def estimate(self, request: Request) -> Response:
         """Estimate the model calls of a question, which has the form of ``/api/ask``; nothing is asked."""
         order = ask_order(await json_of(request))
-        await self._read()
+        await until_read(self._project)
         found = await asyncio.wrap_future(await self._threads.run(partial(self._project.estimate, order)))
         plain = [
             {
@@ -143,38 +130,9 @@ class Api:
         ]  # fmt: skip
         return JSONResponse({"calls": plain})
 
-    async def search(self, request: Request) -> Response:
-        """Search the project's passages: ``{query, k?}``."""
-        fields = Fields("the request", await json_of(request))
-        fields.only(("query", "k"))
-        query, k = fields.text("query"), fields.count("k", 1) or 5
-        await self._read()
-        ranking = await asyncio.wrap_future(self._project.search(query, min(k, MOST_FOUND)))
-        found = [
-            {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page, "score": each.score}
-            for each in ranking
-        ]
-        return JSONResponse({"passages": found})
 
-    async def shrink(self, request: Request) -> Response:
-        """Search the smallest context that breaks a case: ``{case}``; its passages are the answer."""
-        fields = Fields("the request", await json_of(request))
-        fields.only(("case",))
-        name = fields.text("case")
-        await self._read()
-        found = await asyncio.wrap_future(self._project.shrink(name))
-        if isinstance(found, str):
-            raise SettingError(found)
-        lines = list(shrunk_lines({name: found}, texts=True))[1:]
-        kept = [
-            {"id": each.passage.id, "title": each.passage.title, "text": each.passage.text, "role": each.passage.role}
-            for each in found.kept
-        ]
-        return JSONResponse({"lines": [line.strip() for line in lines], "passages": kept})
-
-
-def desk_order(board: Board) -> AskOrder:
-    """Return what is on the desk, as an order."""
+def draft_order(board: Board) -> AskOrder:
+    """Return the draft as an order."""
     draft = board.draft
     passages = draft.supplied if draft.changed else None
     return AskOrder(draft.system, draft.question, draft.case or None, passages)

@@ -1,4 +1,4 @@
-"""The desk and the answers of the page, and the questions that are being asked."""
+"""The draft and the answers of the page, and the questions that are being asked."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pytest_rageval.model.plain import plain_json
 from pytest_rageval.trace.collector import Event
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 from pytest_rageval.web.files import FileChangedError
-from pytest_rageval.web.play.chain_desk import ChainDesk
+from pytest_rageval.web.play.chain_draft import ChainDraft
 from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after, turn_added
 from pytest_rageval.web.play.event_log import EventLog
-from pytest_rageval.web.play.played import Played, compared, masked_answer, played
+from pytest_rageval.web.play.page_answer import PageAnswer, compared, masked_answer, page_answer
 from pytest_rageval.web.play.state_file import StateFile
 
 __all__ = ["Board", "Question"]
@@ -45,22 +45,22 @@ class Question:
         edited: whether a person had edited its passages.
         before: the number of the answer that its answer is compared with; "" for none.
         chats: whether its answer is the next turn of the conversation.
-        desk: the desk when it was asked.
-        from_desk: whether it asked what was on the desk.
+        draft: the draft when it was asked.
+        from_draft: whether it asked the draft.
         stop: set to stop it.
         log: its events.
     """
 
     def __init__(
-        self, number: str, order: AskOrder, desk: Draft, *, edited: bool, before: str, chats: bool, from_desk: bool
+        self, number: str, order: AskOrder, draft: Draft, *, edited: bool, before: str, chats: bool, from_draft: bool
     ) -> None:
         self.id = number
         self.order = order
         self.edited = edited
         self.before = before
         self.chats = chats
-        self.desk = desk
-        self.from_desk = from_desk
+        self.draft = draft
+        self.from_draft = from_draft
         self.stop = threading.Event()
         self.log = EventLog()
         self._held: Event | None = None
@@ -96,10 +96,10 @@ class Board:
 
     Args:
         project: answers the questions.
-        file: stores the desk and the answers.
+        file: stores the draft and the answers.
 
     Attributes:
-        draft: the desk.
+        draft: what the page edits.
         answers: the last answers, oldest first.
         chains: chain -> what is edited of it.
     """
@@ -118,7 +118,7 @@ class Board:
         with self._lock:
             return list(self._questions.values())
 
-    def answer(self, number: str) -> Played:
+    def answer(self, number: str) -> PageAnswer:
         """Return an answer by its number.
 
         Raises:
@@ -131,7 +131,7 @@ class Board:
         return known[number]
 
     def change(self, body: Mapping[str, Any]) -> Draft:
-        """Change the desk.
+        """Change the draft.
 
         Raises:
             FileChangedError: another tab changed it since the page was read.
@@ -140,7 +140,7 @@ class Board:
         return self.put(lambda draft: changed_draft(draft, body), body.get("version"))
 
     def put(self, change: Callable[[Draft], Draft], version: object = None) -> Draft:
-        """Change the desk by a function, if it still has a version; None is any."""
+        """Change the draft by a function, if it still has a version; None is any."""
         with self._lock:
             if version is not None and version != self.draft.version:
                 raise FileChangedError("the page", "it was changed in another tab; reload it")
@@ -149,17 +149,17 @@ class Board:
             self.draft = draft
             return draft
 
-    def put_chain(self, name: str, change: Callable[[ChainDesk], ChainDesk]) -> ChainDesk:
+    def put_chain(self, name: str, change: Callable[[ChainDraft], ChainDraft]) -> ChainDraft:
         """Change what is edited of a chain."""
         with self._lock:
-            desk = change(self.chains.get(name, ChainDesk()))
-            chains = {**self.chains, name: desk}
+            draft = change(self.chains.get(name, ChainDraft()))
+            chains = {**self.chains, name: draft}
             self._file.write(self.draft, self.answers, chains)
             self.chains = chains
-            return desk
+            return draft
 
     def ask(
-        self, order: AskOrder, *, edited: bool = False, before: str = "", chats: bool = False, from_desk: bool = False
+        self, order: AskOrder, *, edited: bool = False, before: str = "", chats: bool = False, from_draft: bool = False
     ) -> Question:
         """Begin to ask a question; with ``chats`` it follows the conversation, and its answer is the next turn.
 
@@ -173,7 +173,7 @@ class Board:
                     raise SettingError("the last question of the conversation has no answer yet; wait for it")
                 order = replace(order, history=self.draft.chat)
             question = Question(
-                str(self._next), order, self.draft, edited=edited, before=before, chats=chats, from_desk=from_desk
+                str(self._next), order, self.draft, edited=edited, before=before, chats=chats, from_draft=from_draft
             )
             future = self.project.ask(order, question.stop, question.watch)
             self._next += 1
@@ -207,7 +207,7 @@ class Board:
             question.log.end()
             return
         case = "" if question.order.case is None else self.project.case(question.order.case)[0]
-        came = masked_answer(played(question.id, live, case=case, edited=question.edited, before=question.before))
+        came = masked_answer(page_answer(question.id, live, case=case, edited=question.edited, before=question.before))
         with self._lock:
             self._questions.pop(question.id, None)
             earlier = [each for each in self.answers if each.id == question.before]
@@ -215,7 +215,7 @@ class Board:
             self.answers = [*self.answers, came][-MOST:]
             if question.chats:
                 self.draft = turn_added(self.draft, came)
-            elif self.draft.follows(question.desk, from_desk=question.from_desk):
+            elif self.draft.follows(question.draft, from_draft=question.from_draft):
                 self.draft = draft_after(self.draft, came)
             try:
                 self._file.write(self.draft, self.answers, self.chains)

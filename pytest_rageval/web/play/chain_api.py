@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.trace.collector import Event
 from pytest_rageval.web.files import FileChangedError, inside, read_seen, write_file
 from pytest_rageval.web.play.board import Board
-from pytest_rageval.web.play.chain_desk import ChainDesk, changed_desk, edits_of, output_of
+from pytest_rageval.web.play.chain_draft import ChainDraft, changed_draft, edits_of, output_of
+from pytest_rageval.web.play.stops import Stops
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["ChainApi"]
@@ -37,13 +38,13 @@ class ChainApi:
     """Runs actions and saves chains.
 
     Args:
-        board: the desk and the answers.
+        board: the draft and the answers.
     """
 
     def __init__(self, board: Board) -> None:
         self._board = board
         self._project = board.project
-        self._running: dict[tuple[str, str], threading.Event] = {}
+        self._stops = Stops()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -60,7 +61,7 @@ class ChainApi:
         With ``prompts_only`` nothing runs: it has ``texts``, pairs of what it is and the text.
         """
         fields = Fields(WHERE, await json_of(request)).without_nulls()
-        fields.only(("chain", "name", "outputs", "edits", "question", "case", "prompts_only", "desk"))
+        fields.only(("chain", "name", "outputs", "edits", "question", "case", "prompts_only", "draft"))
         chain, name = fields.text("chain"), fields.text("name")
         outputs = fields.values.get("outputs", {})
         if not isinstance(outputs, dict):
@@ -76,9 +77,9 @@ class ChainApi:
             texts = [list(each) for each in result.previews[-1].texts]
             return JSONResponse(redacted({"texts": texts, "model": result.model}))
         output = redacted(output_of(result.steps, name))
-        if output and not result.error and fields.flag("desk"):
+        if output and not result.error and fields.flag("draft"):
             names = [each.name for each in (await self._chain(chain, ())).chain.actions]
-            self._board.put_chain(chain, lambda desk: desk.after(name, output, names))
+            self._board.put_chain(chain, lambda draft: draft.after(name, output, names))
         plain = {
             "output": output,
             "steps": [encoder(Step)(step) for step in result.steps],
@@ -86,27 +87,16 @@ class ChainApi:
         }
         return JSONResponse(redacted({**plain, "error": result.error} if result.error else plain))
 
-    @contextmanager
-    def _stopping(self, order: ActionOrder) -> Iterator[threading.Event]:
-        """Yield what `cancel` sets while an action runs; the same action of a chain runs once at a time."""
-        key, stop = (order.chain, order.name), threading.Event()
+    def _stopping(self, order: ActionOrder) -> AbstractContextManager[threading.Event]:
+        """Return what `cancel` sets while an action runs; the same action of a chain runs once at a time."""
         if order.prompts_only:  # it asks nothing
-            yield stop
-            return
-        if key in self._running:
-            raise SettingError(f"the action {order.name} runs already; wait for its output, or stop it")
-        self._running[key] = stop
-        try:
-            yield stop
-        finally:
-            del self._running[key]
+            return nullcontext(threading.Event())
+        return self._stops.running((order.chain, order.name), f"the action {order.name}")
 
     async def cancel(self, request: Request) -> Response:
         """Stop an action that runs; ``chain`` in the query names its chain."""
         name, chain = request.path_params["name"], request.query_params.get("chain", "")
-        if (chain, name) not in self._running:
-            raise SettingError(f"the action {name} of the chain {chain} does not run")
-        self._running[chain, name].set()
+        self._stops.stop((chain, name), f"the action {name} of the chain {chain}")
         return JSONResponse({"cancelled": name})
 
     async def keep(self, request: Request) -> Response:
@@ -116,8 +106,8 @@ class ChainApi:
         name = fields.text("chain")
         text = await self._chain(name, ())
         names = [each.name for each in text.chain.actions]
-        desk = self._board.put_chain(name, lambda desk: changed_desk(desk, body, names))
-        return JSONResponse({"stale": list(desk.stale)})
+        draft = self._board.put_chain(name, lambda draft: changed_draft(draft, body, names))
+        return JSONResponse({"stale": list(draft.stale)})
 
     async def save(self, fields: Fields) -> dict[str, Any]:
         """Save a chain: ``{kind: "chain", chain, edits, preview, seen?}``."""
@@ -142,7 +132,9 @@ class ChainApi:
         if wanted != seen.digest:
             raise FileChangedError(after.path.name, "the file changed on disk since the page read it; look at it again")
         write_file(root, after.path, after.raw, seen=wanted)
-        self._board.put_chain(name, lambda desk: ChainDesk(desk.question, desk.case, (), desk.outputs, desk.stale))
+        self._board.put_chain(
+            name, lambda draft: ChainDraft(draft.question, draft.case, (), draft.outputs, draft.stale)
+        )
         return {**plain, "written": [after.path.name]}
 
     def _files_root(self) -> Path:

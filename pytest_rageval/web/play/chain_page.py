@@ -15,9 +15,9 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import RagEvalError, coded
 from pytest_rageval.toml_files import parse_toml
 from pytest_rageval.web.play.board import Board
-from pytest_rageval.web.play.chain_desk import ChainDesk, action_values, edits_of
+from pytest_rageval.web.play.chain_draft import ChainDraft, action_values, edits_of
+from pytest_rageval.web.play.page_answer import ShownPassage
 from pytest_rageval.web.play.pages import PlayPages
-from pytest_rageval.web.play.played import ShownPassage
 
 __all__ = ["ChainPage"]
 
@@ -43,39 +43,40 @@ class ChainPage:
         """Show a chain; one that does not parse is shown with its error, at file and line."""
         names = self._project.chains
         name = request.query_params.get("chain", "") or next(iter(names), "")
-        desk = self._board.chains.get(name, ChainDesk())
+        chain_draft = self._board.chains.get(name, ChainDraft())
         problem, actions, shown = "", list[dict[str, Any]](), name
         if self._project.ready:
             try:
-                edits = edits_of(Fields("the edits", {"edits": [*desk.edits]}), "edits")
+                edits = edits_of(Fields("the edits", {"edits": [*chain_draft.edits]}), "edits")
                 text = await asyncio.wrap_future(self._project.chain(name, ()))
                 values = parse_toml(text.raw, text.chain.shown)[1]
-                actions = [_card(each, desk, edits) for each in action_values(text.chain, values)]
+                actions = [_card(each, chain_draft, edits) for each in action_values(text.chain, values)]
                 shown = text.chain.shown
             except RagEvalError as error:
                 problem = coded(error)
         draft = self._board.draft
         return self._pages.page(
             "chain.html", names=dict.fromkeys((*([name] if name else ()), *names)), name=name, shown_name=shown,
-            desk=desk, actions=actions, chain_problem=problem, question=desk.question or draft.question,
+            chain_draft=chain_draft, actions=actions, chain_problem=problem,
+            question=chain_draft.question or draft.question,
         )  # fmt: skip
 
 
-def _card(row: Mapping[str, Any], desk: ChainDesk, edits: Sequence[Any]) -> dict[str, Any]:
+def _card(row: Mapping[str, Any], chain_draft: ChainDraft, edits: Sequence[Any]) -> dict[str, Any]:
     """Return the values of a card: the fields with their edited values, the output, and whether it is stale."""
     edited = {(each.action, each.key, each.message): each.value for each in edits}
     fields = [
         {**each, "now": edited.get((row["name"], each["key"], each["message"]), each["value"])}
         for each in row["fields"]
     ]
-    found = (desk.outputs.get(row["name"]) or {}).get("passages", ())
+    found = (chain_draft.outputs.get(row["name"]) or {}).get("passages", ())
     passages = [ShownPassage(each["id"], each["text"], each["title"], each["page"]) for each in found]
-    output = desk.outputs.get(row["name"])
+    output = chain_draft.outputs.get(row["name"])
     return {
         **row,
         "fields": fields,
         "output": output,
         "passages": passages,
         "plain": json.dumps(output),
-        "stale": row["name"] in desk.stale,
+        "stale": row["name"] in chain_draft.stale,
     }

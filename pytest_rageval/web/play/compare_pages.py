@@ -14,8 +14,8 @@ from starlette.routing import Route
 from pytest_rageval.hooks.playing.saved_files import NEW
 from pytest_rageval.web.play.answer_view import LONGEST, answer_view, one_line
 from pytest_rageval.web.play.board import Board
+from pytest_rageval.web.play.page_answer import PageAnswer
 from pytest_rageval.web.play.pages import PlayPages
-from pytest_rageval.web.play.played import Played
 
 __all__ = ["ComparePages"]
 
@@ -27,7 +27,7 @@ class ComparePages:
     """One question to two systems, and a conversation with one.
 
     Args:
-        board: the desk and the answers.
+        board: the draft and the answers.
         pages: draws pages with the state that every page shows.
     """
 
@@ -74,7 +74,7 @@ class ComparePages:
         )
 
 
-def _command(left: Played | None, right: Played | None) -> str:
+def _command(left: PageAnswer | None, right: PageAnswer | None) -> str:
     """Return the pytest command that compares the systems over all cases."""
     systems = [each.system for each in (left, right) if each is not None and each.system != FIXTURE] or ["A", "B"]
     case = next((each.case for each in (left, right) if each is not None and each.case), "")

@@ -10,7 +10,7 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.web.play.ask_requests import turns_of
-from pytest_rageval.web.play.played import Played
+from pytest_rageval.web.play.page_answer import PageAnswer
 
 __all__ = ["Draft", "DraftPassage", "Quote", "changed_draft", "draft_after", "draft_of_run", "turn_added"]
 
@@ -21,10 +21,10 @@ ROLES = ("", "positive", "negative", "counterfactual")
 
 @dataclass(frozen=True, slots=True)
 class DraftPassage:
-    """A passage on the desk.
+    """A passage in the draft.
 
     Attributes:
-        key: its number on the desk, which it keeps when it moves.
+        key: its number in the draft, which it keeps when it moves.
         id, text, title, page, role: those of the passage.
         mark: as in `ShownPassage`.
         on: whether the next question is asked with it.
@@ -52,7 +52,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The desk.
+    """What the page edits: the question that is asked next, and the case that is saved of it.
 
     Attributes:
         version: grows with each change; a change of an older version is refused.
@@ -94,18 +94,18 @@ class Draft:
 
     @property
     def is_edited(self) -> bool:
-        """Whether a person left something on the desk that another case would replace."""
+        """Whether a person left something in the draft that another case would replace."""
         typed = bool(self.question) and self.subject != (self.question, self.case)
         return typed or self.changed or self.answers is not None or bool(self.evidence) or self.with_passages
 
-    def follows(self, asked: Draft, *, from_desk: bool) -> bool:
-        """Return whether an answer goes to this desk: never over passages that it did not get and a person edited.
+    def follows(self, asked: Draft, *, from_draft: bool) -> bool:
+        """Return whether an answer goes to this draft: never over passages that it did not get and a person edited.
 
         Args:
-            asked: the desk when the question was asked.
-            from_desk: whether the question was that of the desk.
+            asked: the draft when the question was asked.
+            from_draft: whether the question was that of the draft.
         """
-        if not from_desk:
+        if not from_draft:
             return not self.changed and (self.question, self.case) == (asked.question, asked.case)
         return self._asks == asked._asks
 
@@ -114,14 +114,14 @@ class Draft:
         return self.question, self.case, self.passages, self.changed
 
     def with_case(self, case: str, question: str) -> Draft:
-        """Return the desk with a case, without the passages of another one."""
+        """Return the draft with a case, without the passages of another one."""
         return replace(
             self, version=self.version + 1, case=case, question=question, passages=None, changed=False, before="",
             answers=None, evidence=(), with_passages=False, subject=(question, case),
         )  # fmt: skip
 
     def of_subject(self, question: str, case: str) -> Draft:
-        """Return the desk for a question and a case, without the gold answers and the evidence of another one."""
+        """Return the draft for a question and a case, without the gold answers and the evidence of another one."""
         subject = (question, case)
         if self.subject in ((), subject):
             return replace(self, subject=subject)
@@ -132,40 +132,40 @@ def _role(text: str) -> Any:
     return text if text in ROLES else ""
 
 
-def _on_desk(answer: Played) -> tuple[DraftPassage, ...]:
+def _draft_passages(answer: PageAnswer) -> tuple[DraftPassage, ...]:
     return tuple(
         DraftPassage(key, each.id, each.text, each.title, each.page, each.role, each.mark)
         for key, each in enumerate(answer.passages)
     )
 
 
-def draft_of_run(draft: Draft, answer: Played, case: str, *, keep_passages: bool) -> Draft:
-    """Return the desk with a case of a run; with its passages, the next question is asked with exactly these."""
-    desk = replace(draft.with_case(case, answer.question), system=answer.system)
-    return replace(desk, passages=_on_desk(answer), changed=True) if keep_passages else desk
+def draft_of_run(draft: Draft, answer: PageAnswer, case: str, *, keep_passages: bool) -> Draft:
+    """Return the draft with a case of a run; with its passages, the next question is asked with exactly these."""
+    changed = replace(draft.with_case(case, answer.question), system=answer.system)
+    return replace(changed, passages=_draft_passages(answer), changed=True) if keep_passages else changed
 
 
-def turn_added(draft: Draft, answer: Played) -> Draft:
-    """Return the desk with one more turn of the conversation; a question without an answer adds none."""
+def turn_added(draft: Draft, answer: PageAnswer) -> Draft:
+    """Return the draft with one more turn of the conversation; a question without an answer adds none."""
     if answer.answer is None:
         return draft
     turns = (*answer.history, Turn(answer.question, answer.answer))
     return replace(draft, version=draft.version + 1, chat=turns, chat_system=answer.system)
 
 
-def draft_after(draft: Draft, answer: Played) -> Draft:
-    """Return the desk after an answer: with what its system read, unless a person had edited the passages."""
+def draft_after(draft: Draft, answer: PageAnswer) -> Draft:
+    """Return the draft after an answer: with what its system read, unless a person had edited the passages."""
     draft = draft.of_subject(answer.question, answer.case)
     if answer.edited:
         return replace(draft, version=draft.version + 1, before=answer.id)
     return replace(
         draft, version=draft.version + 1, question=answer.question, case=answer.case, system=answer.system,
-        passages=_on_desk(answer), changed=False, before=answer.id,
+        passages=_draft_passages(answer), changed=False, before=answer.id,
     )  # fmt: skip
 
 
 def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
-    """Return the desk with a change of the page; a key that is missing stays as it is.
+    """Return the draft with a change of the page; a key that is missing stays as it is.
 
     The key ``fresh`` puts the passages away: the next question is asked without any of a person's. The key
     ``passages`` lists the passages in their new order: ``key`` with ``on``, ``role`` and, if edited, ``text``; those

@@ -35,7 +35,7 @@ class PlayPages:
     """The pages.
 
     Args:
-        board: the desk and the answers.
+        board: the draft and the answers.
         runs: the stored runs.
         api: the state that every page shows.
     """
@@ -62,7 +62,7 @@ class PlayPages:
         return PAGES.page(template, state=self._api.values(), **values)
 
     def ask(self, request: Request) -> Response:
-        """Show the desk, the last answer and the earlier ones."""
+        """Show the draft, the last answer and the earlier ones."""
         wanted = request.query_params.get("case", "")
         draft = self._board.draft
         if wanted and self._project.ready and not draft.is_edited:
@@ -70,7 +70,7 @@ class PlayPages:
             self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), draft.version)
             return RedirectResponse("/", 303)
         views = [self._view(each.id) for each in reversed(self._board.answers)]
-        views.sort(key=lambda view: view.played.id != draft.before)  # that of the desk comes first
+        views.sort(key=lambda view: view.answer.id != draft.before)  # that of the draft comes first
         return self.page(
             "ask.html",
             draft=draft,
@@ -78,7 +78,7 @@ class PlayPages:
             last=views[0] if views else None,
             earlier=views[1:],
             saving=self._saving(),
-            passages=self._desk_passages("all" in request.query_params),
+            passages=self._draft_passages("all" in request.query_params),
             ignores=IGNORES.partition("; ")[0].replace("its system", "The system"),
             runs=bool(self._runs.names()),
         )
@@ -91,7 +91,7 @@ class PlayPages:
         return PAGES.page("cases.html", found=found, n=n, of=self._project.n_cases, version=self._board.draft.version)
 
     async def take(self, request: Request) -> Response:
-        """Put a case on the desk; ``version`` is the one that the page has read."""
+        """Put a case into the draft; ``version`` is the one that the page has read."""
         form = await form_of(request)
         nodeid, case = self._project.case(_one(form, "case"))
         self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), _version(form))
@@ -112,12 +112,12 @@ class PlayPages:
         )  # fmt: skip
 
     async def take_of_run(self, request: Request) -> Response:
-        """Put a case of a run on the desk, with what its system read."""
+        """Put a case of a run into the draft, with what its system read."""
         form = await form_of(request)
-        played = self._runs.case(_one(form, "run"), _one(form, "case"))
-        nodeid, _ = self._project.case(played.case)
+        answer = self._runs.case(_one(form, "run"), _one(form, "case"))
+        nodeid, _ = self._project.case(answer.case)
         kept = bool(form.get("passages"))
-        self._board.put(lambda draft: draft_of_run(draft, played, nodeid, keep_passages=kept), _version(form))
+        self._board.put(lambda draft: draft_of_run(draft, answer, nodeid, keep_passages=kept), _version(form))
         return RedirectResponse("/", 303)
 
     def answer(self, request: Request) -> Response:
@@ -141,8 +141,8 @@ class PlayPages:
             "answer": answer.id if answer else "",
         }
 
-    def _desk_passages(self, whole: bool) -> list[PassageView]:
-        """Return the passages on the desk, the first ones or all, with marks."""
+    def _draft_passages(self, whole: bool) -> list[PassageView]:
+        """Return the passages in the draft, the first ones or all, with marks."""
         draft = self._board.draft
         known = {each.id: each for each in self._board.answers}
         gold = known[draft.before].gold if draft.before in known else ()
@@ -154,9 +154,9 @@ class PlayPages:
         ]
 
     def _view(self, number: str) -> AnswerView:
-        played = self._board.answer(number)
+        answer = self._board.answer(number)
         known = {each.id: each for each in self._board.answers}
-        return answer_view(played, known.get(played.before))
+        return answer_view(answer, known.get(answer.before))
 
 
 def _terms(text: str) -> tuple[str, dict[str, str]]:

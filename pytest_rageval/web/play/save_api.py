@@ -21,14 +21,14 @@ from pytest_rageval.web.requests import json_of
 __all__ = ["SaveApi"]
 
 WHERE = "the request"
-KEYS = ("kind", "record", "file", "case", "answer", "preview", "seen", "desk")
+KEYS = ("kind", "record", "file", "case", "answer", "preview", "seen", "draft")
 
 
 class SaveApi:
     """Saves what a person asks for, once they have seen it.
 
     Args:
-        board: the desk and the answers.
+        board: the draft and the answers.
         chains: saves chains.
     """
 
@@ -40,8 +40,8 @@ class SaveApi:
     async def save(self, request: Request) -> Response:
         """Save a record: ``{kind: "record", record, file?, case?, answer?, preview, seen?}``.
 
-        With ``preview`` nothing is written; its ``seen`` is what the second request says. ``{desk: true}`` instead of
-        ``record`` saves what is on the desk. ``answer`` is the number of the answer whose recordings are kept.
+        With ``preview`` nothing is written; its ``seen`` is what the second request says. ``{draft: true}`` instead of
+        ``record`` saves the draft. ``answer`` is the number of the answer whose recordings are kept.
         """
         fields = Fields(WHERE, await json_of(request)).without_nulls()
         kind = fields.string("kind", "record")
@@ -59,7 +59,10 @@ class SaveApi:
 
     def _planned(self, fields: Fields) -> SavedCase:
         project, files = self._board.project, self._files()
-        record, case = (self._desk(fields) if fields.flag("desk") else self._record(fields)), fields.string("case", "")
+        record, case = (
+            (self._draft(fields) if fields.flag("draft") else self._record(fields)),
+            fields.string("case", ""),
+        )
         nodeid, asked = project.case(case) if case else ("", None)
         default = (project.dataset_of(case) if case else "") or NEW
         origin = nodeid.rpartition("::")[2]
@@ -71,8 +74,8 @@ class SaveApi:
             raise fields.error("record", "an object with the keys of a record")
         return record
 
-    def _desk(self, fields: Fields) -> dict[str, Any]:
-        """Return the keys of the record on the desk; its history is that of the answer."""
+    def _draft(self, fields: Fields) -> dict[str, Any]:
+        """Return the keys of the record in the draft; its history is that of the answer."""
         turns = self._board.answer(fields.string("answer")).history if fields.string("answer", "") else ()
         draft = self._board.draft
         evidence = [{"page": each.page, "quote": each.quote} for each in draft.evidence]

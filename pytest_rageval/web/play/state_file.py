@@ -1,4 +1,4 @@
-"""The file of what is on the page: the desk and the last answers, which survive a restart."""
+"""The file of what is on the page: the draft and the last answers, which survive a restart."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pytest_rageval.llm.secrets import redacted_json
 from pytest_rageval.model.derived_codec import decoder, encoder
 from pytest_rageval.model.plain import Plain
 from pytest_rageval.model.stored_json import parse_json
-from pytest_rageval.web.play.chain_desk import ChainDesk
+from pytest_rageval.web.play.chain_draft import ChainDraft
 from pytest_rageval.web.play.draft import Draft
-from pytest_rageval.web.play.played import Played
+from pytest_rageval.web.play.page_answer import PageAnswer
 
 __all__ = ["StateFile"]
 
@@ -34,29 +34,29 @@ class StateFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> tuple[Draft, list[Played], dict[str, ChainDesk]]:
-        """Return the desk, the answers, oldest first, and the edited chains; nothing if the file is malformed.
+    def read(self) -> tuple[Draft, list[PageAnswer], dict[str, ChainDraft]]:
+        """Return the draft, the answers, oldest first, and the edited chains; nothing if the file is malformed.
 
         The file holds nothing that a person cannot ask again, so a malformed one is no reason not to start.
         """
         try:
             value = parse_json(regular(self.path).read_text(encoding="utf-8"))
-            chains = {name: decoder(ChainDesk)(each) for name, each in value["chains"].items()}
-            return decoder(Draft)(value["draft"]), [decoder(Played)(each) for each in value["answers"]], chains
+            chains = {name: decoder(ChainDraft)(each) for name, each in value["chains"].items()}
+            return decoder(Draft)(value["draft"]), [decoder(PageAnswer)(each) for each in value["answers"]], chains
         except (OSError, *MALFORMED):
             return Draft(), [], {}
 
-    def write(self, draft: Draft, answers: Sequence[Played], chains: Mapping[str, ChainDesk]) -> None:
+    def write(self, draft: Draft, answers: Sequence[PageAnswer], chains: Mapping[str, ChainDraft]) -> None:
         """Write the file; a kill leaves the old one or the new one.
 
         Raises:
             SettingError: it cannot be written.
         """
-        texts = (_text(encoder(Played)(each)) for each in answers)
+        texts = (_text(encoder(PageAnswer)(each)) for each in answers)
         stored = [text for text in texts if len(text) <= LARGEST]
-        edited = _text({name: encoder(ChainDesk)(each) for name, each in chains.items()})
-        desk = _text(encoder(Draft)(draft))
-        content = f'{{"draft": {desk},\n"chains": {edited},\n"answers": [{", ".join(stored)}]}}\n'
+        edited = _text({name: encoder(ChainDraft)(each) for name, each in chains.items()})
+        draft_text = _text(encoder(Draft)(draft))
+        content = f'{{"draft": {draft_text},\n"chains": {edited},\n"answers": [{", ".join(stored)}]}}\n'
         try:
             make_ignored(self.path.parent.parent)
             self.path.parent.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.files.read_results import StoredRun, read_run
 from pytest_rageval.report.files.run_names import find_run, stored_runs
 from pytest_rageval.report.run.json_text import from_json
-from pytest_rageval.web.play.played import Played, played_in_run
+from pytest_rageval.web.play.page_answer import PageAnswer, page_answer_in_run
 
 __all__ = ["RunCase", "StoredCases"]
 
@@ -71,7 +71,7 @@ class StoredCases:
         cases.sort(key=lambda each: each.state == "scored")
         return cases[:most], len(cases)
 
-    def case(self, name: str, case: str) -> Played:
+    def case(self, name: str, case: str) -> PageAnswer:
         """Return a case of a run, as it was asked: a node id, or the id of a case.
 
         Raises:
@@ -83,7 +83,7 @@ class StoredCases:
         outcome = next((each for each in outcomes if case in (each.nodeid, each.case_id)), None)
         if outcome is None:
             raise UnknownNameError("case", case, [key for each in outcomes for key in (each.case_id, each.nodeid)])
-        return played_in_run(_case(stored, outcome), outcome)
+        return page_answer_in_run(_case(stored, outcome), outcome)
 
     def _cases(self, stored: StoredRun) -> Sequence[RunCase]:
         missed = {each["nodeid"] for each in stored.results["outcomes"] if each.get("missed")}

@@ -101,6 +101,28 @@ def test_the_terminal_ends_with_the_sentences_of_the_account(
     assert shown == sorted(shown)
 
 
+def test_reports_say_alike_how_many_cases_broke_and_how_many_the_verdict_counts(project: Project) -> None:
+    system = SYSTEM.replace("number < 8:", "number < 8 or 102 <= number:").replace("number > 38", "number == 39")
+    project.file("state.txt", "good")
+    project.says([case(f"q{number}", f"Where is hall {number}") for number in range(39)], GATES, conftest=system)
+    project.file("few.jsonl", "".join(
+        json.dumps({"id": f"f{number}", "question": f"Where is hall {number}", "answers": ["Paris"]}) + "\n"
+        for number in range(100, 120)
+    ))  # fmt: skip
+    project.file("few.rag.toml", '[[testbed]]\nname = "few"\ndataset = "jsonl:few.jsonl"\nmetrics = ["accuracy"]\n')
+    assert project.run(*BASELINE, "--rag-update-baseline").status == 0
+    project.file("state.txt", "bad")
+    run = project.run("-v", *BASELINE, "--rag-markdown=rag.md", "--rag-html=rag.html")
+    assert run.results["account"]["verdict"].endswith(" - 31 cases broke, 1 cause")
+    text = "roken by the primary metric: 33 cases, 31 of them in a significant drop"  # 2 of 20 are not significant
+    page, markdown = ((project.path / name).read_text(encoding="utf-8") for name in ("rag.html", "rag.md"))
+    assert f"\nb{text}\n" in run.text
+    assert f"<summary>B{text}</summary>" in page
+    assert f"<summary>B{text}</summary>" in markdown
+    compared = project.command("compare", "rag-baseline.json", "results.json")
+    assert f"\nb{text}\n" in compared.stdout
+
+
 def test_compare_leads_with_the_sentences_of_the_account(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,7 +17,7 @@ from support.servers.openai_server import OpenAIServer
 import pytest_rageval.engine.local_verdicts  # noqa: F401 - pytester forgets what a run imports
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold
 from pytest_rageval.local_judges.judge_file import FILE
-from pytest_rageval.local_judges.trained import TrainedJudge
+from pytest_rageval.local_judges.judge_model import TrainedJudge
 
 METRIC = "accuracy_judged"
 TEST = """
@@ -176,7 +176,7 @@ def test_a_changed_or_missing_judge_is_refused(project: Project, mode: Mode) -> 
 
 def test_a_judge_with_cosines_names_the_missing_model(project: Project) -> None:
     from pytest_rageval.local_judges.judge_file import content_of, feature_versions, judge_text
-    from pytest_rageval.local_judges.trained import UsedEmbedder
+    from pytest_rageval.local_judges.judge_model import UsedEmbedder
 
     scaling = Scaling((0.0,) * 16, (1.0,) * 16)
     head = Head({"en": scaling}, (Threshold(0.0, (0.0,) * 16),))

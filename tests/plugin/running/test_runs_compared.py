@@ -87,7 +87,7 @@ def test_the_page_and_the_markdown_are_of_the_run_against_the_other(compared: Pr
     assert first in report
     page = (compared.path / "page.html").read_text(encoding="utf-8")
     assert first in page
-    assert "<summary>Broken: 2</summary>" in page
+    assert "<summary>Broken by the primary metric: 2 cases, none in a significant drop</summary>" in page
     assert f"new: (run {second})" in command.stdout
     stored = json.loads((compared.path / ".rageval/runs" / second / "results.json").read_text(encoding="utf-8"))
     assert "comparison" not in stored  # the run is as it was

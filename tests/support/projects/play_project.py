@@ -42,6 +42,10 @@ FILES = {
         # Harbour
         Boats leave the harbour every hour.
     """,
+    "docs/forms.md": """
+        # Forms
+        The feedback form is at https://x.org/?token=abcdef for all.
+    """,
     "desk.py": """
         import asyncio, json, time
         from pathlib import Path

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_rageval.local_judges.features import RULES
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold
 from pytest_rageval.local_judges.judge_file import FILE, content_of, feature_versions, judge_text, metric_digest
-from pytest_rageval.local_judges.trained import Certainty, TrainedJudge, Training
+from pytest_rageval.local_judges.judge_model import Certainty, TrainedJudge, Training
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
 
 __all__ = ["PLAIN", "judge_folder", "made_judge", "weights"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from support.samples.outcome_samples import failed, outcome, skipped
 
+from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.analysis.missed import missed
 
@@ -44,3 +45,17 @@ def test_a_gate_on_something_else_does_not_decide(gate: str) -> None:
 def test_an_unscored_case_does_not_miss() -> None:
     for other in (failed("a", 0.0), skipped("a"), outcome("a", "parse_error"), outcome("a", 0.0, metric="token_f1")):
         assert not missed(other, "accuracy", True, [parse_gate("accuracy >= 0.5")])
+
+
+@pytest.mark.parametrize(
+    ("value", "gates", "text"),
+    [
+        (0.0, (), "accuracy 0.00"),
+        (0.0, ("token_f1 >= 0.5",), "accuracy 0.00"),
+        (0.27, ("error_rate <= 0.01", "accuracy >= 0.5"), "accuracy 0.27 < 0.50"),
+        (0.796875, ("accuracy >= 0.8",), "accuracy 0.797 < 0.800"),
+        (0.2, ("accuracy <= 0.1",), "accuracy 0.20 > 0.10"),
+    ],
+)
+def test_a_missed_case_says_its_value_and_the_bound(value: float, gates: tuple[str, ...], text: str) -> None:
+    assert case_sentence(outcome("a", value), "accuracy", [parse_gate(gate) for gate in gates]) == text

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.samples.outcome_samples import failed, outcome, skipped
 
+from pytest_rageval.analysis.account.sentences import case_sentence
 from pytest_rageval.analysis.baseline.comparison import compare
 from pytest_rageval.analysis.baseline.measured import MeasuredTestbed, Snapshot, measured_of
 from pytest_rageval.analysis.decisions.verdicts import Undecided, measure
@@ -76,7 +77,9 @@ def test_a_change_that_is_expected_is_decided_by_its_own_rule() -> None:
     assert only([refused]) == Score(1.0)
     assert only([failed("q1"), refused]).value is None
     assert not missed(refused, "accuracy", True, [])
-    assert missed(replace(refused, scores={STABLE: Score(0.0)}), "accuracy", True, [])
+    lost = replace(refused, scores={STABLE: Score(0.0)})
+    assert missed(lost, "accuracy", True, [])
+    assert case_sentence(lost, "accuracy", []) == "stable 0.00 < 1.00"
 
 
 def test_settings_systems_and_repeats_have_their_own_original() -> None:

@@ -189,8 +189,22 @@ def test_several_systems_are_named(project: Path, capsys: pytest.CaptureFixture[
 def test_runs_without_a_common_case_have_nothing_to_compare(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_baseline(project / "old.json", run_of([case(1, 1.0)]))
     write_baseline(project / "new.json", run_of([case(2, 1.0)]))
-    assert output_lines(capsys, "old.json", "new.json", "--plan", "0.1")[-1].startswith("nothing to compare: ")
+    lines = output_lines(capsys, "old.json", "new.json", "--plan", "0.1")
+    assert " ".join(line.strip() for line in lines[2:]) == (
+        "nothing to compare: no case has a score in both runs: 1 new (test_a.py::test_a[q02]), "
+        "1 removed (test_a.py::test_a[q01]); name two runs of the same cases (rageval runs lists the runs)"
+    )
     assert plain(capsys, "old.json", "new.json", "--plan", "0.1")["plan"] == []
+
+
+def test_runs_without_a_common_case_name_the_first_three_of_each(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, start in (("old.json", 100), ("new.json", 200)):
+        write_baseline(project / name, run_of([case(at, 1.0) for at in range(start, start + 60)]))
+    text = " ".join(line.strip() for line in output_lines(capsys, "old.json", "new.json")[2:])
+    assert "60 new (test_a.py::test_a[q200], test_a.py::test_a[q201], test_a.py::test_a[q202], ... 57 more)" in text
+    assert "q203" not in text
 
 
 def test_the_cells_are_those_of_the_named_facets(two: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 import pytest
-from support.projects.trained_judges import answers, trained_folder
+from support.projects.judge_folders import answers, trained_folder
 from support.servers.page_process import start_page
 
 from pytest_rageval.cli import main

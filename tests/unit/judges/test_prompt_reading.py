@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.projects.trained_judges import answers
+from support.projects.judge_folders import answers
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.judges.prompt_reading import PromptReader

@@ -17,8 +17,8 @@ from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.local_judges.features import RULES, Judged
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold, chosen, class_shares
 from pytest_rageval.local_judges.judge_file import FILE, feature_versions, read_content
+from pytest_rageval.local_judges.judge_model import TrainedJudge
 from pytest_rageval.local_judges.local_judge import LocalJudge, load_judge
-from pytest_rageval.local_judges.trained import TrainedJudge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.verdict import Verdict, Vote

@@ -16,7 +16,7 @@ from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import MissingDependencyError, SettingError
 from pytest_rageval.judge_training.examples import Example
 from pytest_rageval.judge_training.figures import Predicted
-from pytest_rageval.judge_training.kinds_compared import KindsCompared, compared_kinds
+from pytest_rageval.judge_training.kind_comparison import KindComparison, compare_kinds
 from pytest_rageval.judge_training.llm_card import advice
 from pytest_rageval.judge_training.lora import stable_config
 from pytest_rageval.local_judges import lora_model
@@ -206,17 +206,17 @@ def test_the_better_kind_is_that_whose_interval_leaves_out_0(
     head: tuple[int, int], llm: tuple[int, int], better: str
 ) -> None:
     by_head, by_llm = ([predicted(at, at < n) for at in range(of)] for n, of in (head, llm))
-    found = compared_kinds(by_head, by_llm, (0.0, 1.0))
+    found = compare_kinds(by_head, by_llm, (0.0, 1.0))
     assert (found.head, found.llm) == (head[0] / head[1], llm[0] / llm[1])
     assert found.better == better
 
 
 def test_the_card_says_not_separable() -> None:
-    assert advice(KindsCompared(40, 0.7, 0.75, (-0.1, 0.2))) == (
+    assert advice(KindComparison(40, 0.7, 0.75, (-0.1, 0.2))) == (
         "not separable: accuracy 0.75 against 0.70 of the head on 40 answers, +0.05 [-0.10, +0.20]; use "
         "the head, which is cheaper"
     )
-    assert advice(KindsCompared(40, 0.25, 0.95, (0.5, 0.9))).startswith("use the model: accuracy 0.95 against 0.25")
+    assert advice(KindComparison(40, 0.25, 0.95, (0.5, 0.9))).startswith("use the model: accuracy 0.95 against 0.25")
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:

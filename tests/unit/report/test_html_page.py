@@ -152,6 +152,19 @@ def test_half_a_surrogate_pair_is_packed_as_json_writes_it() -> None:
     assert gzip.decompress(b64decode(pack(to_json(["\ud800"])))) == b'["\\ud800"]'
 
 
+def test_a_malformed_gate_of_another_program_is_drawn_as_it_is_written_without_a_bound() -> None:
+    nothing = dict.fromkeys(("baseline", "p_value", "verdict", "ci95"))
+    fields = {"expr": "faithfulness at least 80", "scope": "town", "slice": {}, "n": 4, "n_errors": 0, "cells": []}
+    gate = {**nothing, **fields, "status": "failed", "value": 0.25, "reason": "faithfulness is 0.25", "worst": []}
+    page = "".join(html_of(results(outcome("q1"), gates=[gate])))
+    (row,) = re.findall(r'<tr role="row" class="failed".*?</tr>', page, re.DOTALL)
+    assert "faithfulness at least 80" in row
+    assert "faithfulness is 0.25" in row
+    assert re.findall(r">([0-9.]+)<", row) == ["0.25", "4"]
+    assert "<svg" not in row  # no scale
+    assert "&gt;=" not in row
+
+
 def test_a_cell_is_significant_by_its_corrected_test_and_not_by_its_interval() -> None:
     none = dict.fromkeys(("baseline", "value", "least_drop"))
     each: dict[str, Any] = {

@@ -39,7 +39,7 @@ async function run(card) {
   const stop = card.querySelector(".stop");
   replaced(place, el("p", { class: "quiet" }, "Running …"));
   stop.hidden = false;
-  const ran = await send("/api/action", order(card, { desk: true })).finally(() => {
+  const ran = await send("/api/action", order(card, { draft: true })).finally(() => {
     replaced(place, null);
     stop.hidden = true;
   });

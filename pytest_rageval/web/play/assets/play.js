@@ -3,14 +3,14 @@ import { followed, later, planSaving, unescaped } from "/assets/asking.js";
 import { el, data, replaced, say, send } from "/assets/site.js";
 
 const state = document.getElementById("state");
-const desk = document.getElementById("desk");
+const draft = document.getElementById("draft");
 const progress = document.getElementById("progress");
 let version = Number(state.dataset.version);
 let waiting = Promise.resolve();
 let storing = 0;
 let asking = "";
 
-/** Store a change of the desk; changes go one after the other, each with the version of the one before. */
+/** Store a change of the draft; changes go one after the other, each with the version of the one before. */
 function store(change) {
   storing += 1;
   waiting = waiting.then(async () => {
@@ -45,26 +45,26 @@ async function ask() {
   say("");
   try {
     const headers = { "Content-Type": "application/json" };
-    await follow(await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ desk: true }) }));
+    await follow(await fetch("/api/ask", { method: "POST", headers, body: JSON.stringify({ draft: true }) }));
   } catch (error) {
     say(error.message);
     idle();
   }
 }
 
-function watchDesk() {
+function watchDraft() {
   const question = document.getElementById("question");
   const system = document.getElementById("system");
   const typed = later(() => store({ question: unescaped(question.value) }));
   question.addEventListener("input", typed.wait);
   question.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) desk.requestSubmit();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) draft.requestSubmit();
   });
   system.addEventListener("change", () => store({ system: system.value }));
   document.getElementById("no-case").addEventListener("click", async () => {
     if (await store({ case: "" })) location.reload();
   });
-  desk.addEventListener("submit", async (event) => {
+  draft.addEventListener("submit", async (event) => {
     event.preventDefault();
     await typed.now();
     if (await store({ system: system.value, fresh: true })) await ask(); // with what the system finds itself
@@ -76,7 +76,7 @@ function watchDesk() {
   if (running) fetch(`/api/ask/${running}`).then(follow).catch((error) => (say(error.message), idle()));
 }
 
-/** The passages of the desk: leave out, move by mouse and by keyboard, edit, add, ask again. */
+/** The passages of the draft: leave out, move by mouse and by keyboard, edit, add, ask again. */
 function watchPassages() {
   const section = document.getElementById("passages");
   const list = section.querySelector("ol");
@@ -120,6 +120,9 @@ function watchPassages() {
     if (await store({ fresh: true })) await ask();
   });
   document.getElementById("shrink")?.addEventListener("click", (event) => shrink(event.target));
+  document.getElementById("stop-shrink")?.addEventListener("click", () => {
+    send(`/api/shrink?${new URLSearchParams({ case: caseName() })}`, {}, "DELETE").catch((error) => say(error.message));
+  });
   watchAdding(added);
 }
 
@@ -179,19 +182,25 @@ function hit(passage, added) {
   return el("li", {}, press);
 }
 
+function caseName() {
+  return document.getElementById("of-case").dataset.case;
+}
+
 async function shrink(press) {
   const place = document.getElementById("shrunk");
+  const stop = document.getElementById("stop-shrink");
   press.disabled = true;
+  stop.hidden = false;
   replaced(place, el("p", { class: "quiet" }, "Searching the smallest context …"));
   try {
-    const name = document.getElementById("of-case").dataset.case;
-    const { lines } = await send("/api/shrink", { case: name });
+    const { lines } = await send("/api/shrink", { case: caseName() });
     replaced(place, lines.map((line) => el("p", {}, data(line))));
   } catch (error) {
     replaced(place, null);
     say(error.message);
   }
   press.disabled = false;
+  stop.hidden = true;
 }
 
 /** Save a case: gold, evidence marked in a passage, a file; first what would be written, then the file. */
@@ -223,7 +232,7 @@ function watchSaving() {
   document.getElementById("preview").addEventListener("click", async () => {
     await typed.now();
     const { case: name, answer } = section.dataset;
-    if (await keep()) await planSaving({ kind: "record", desk: true, file: file.value, case: name, answer }, planned);
+    if (await keep()) await planSaving({ kind: "record", draft: true, file: file.value, case: name, answer }, planned);
   });
 }
 
@@ -259,7 +268,7 @@ function watchSearch() {
   document.addEventListener("submit", async (event) => {
     const field = event.target.elements.version;
     if (!field) return;
-    field.value = version; // the desk may have changed since the form was drawn, on this page
+    field.value = version; // the draft may have changed since the form was drawn, on this page
     if (!storing) return;
     event.preventDefault();
     await waiting;
@@ -287,7 +296,7 @@ async function watchProject() {
   setTimeout(watchProject, read ? 5000 : 300);
 }
 
-if (desk) watchDesk();
+if (draft) watchDraft();
 if (document.getElementById("passages")) watchPassages();
 if (document.getElementById("save")) watchSaving();
 if (document.getElementById("finding")) watchSearch();

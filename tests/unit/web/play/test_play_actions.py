@@ -14,7 +14,7 @@ from support.projects.play_project import PlayPage, play_project
 from support.servers.openai_server import OpenAIServer
 
 from pytest_rageval.errors import DataError
-from pytest_rageval.web.play.chain_desk import ChainDesk, changed_desk
+from pytest_rageval.web.play.chain_draft import ChainDraft, changed_draft
 
 CHAIN = """\
 # Ask for a query, search, answer.
@@ -128,12 +128,12 @@ def test_secrets_are_masked_in_an_output(chained: PlayPage) -> None:
 
 
 def test_an_action_that_the_file_lost_does_not_block_the_page() -> None:
-    desk = ChainDesk(edits=({"action": "gone", "key": "k", "value": 2},), outputs={"reply": {"text": "x"}})
-    assert changed_desk(desk, {"edits": []}, ["reply"]).edits == ()
+    draft = ChainDraft(edits=({"action": "gone", "key": "k", "value": 2},), outputs={"reply": {"text": "x"}})
+    assert changed_draft(draft, {"edits": []}, ["reply"]).edits == ()
     edit = {"action": "reply", "key": "prompt", "value": "x"}
-    assert changed_desk(desk, {"edits": [edit]}, ["reply"]).stale == ("reply",)
+    assert changed_draft(draft, {"edits": [edit]}, ["reply"]).stale == ("reply",)
     with pytest.raises(DataError, match="no action 'gone'"):
-        changed_desk(ChainDesk(), {"edits": [*desk.edits]}, ["reply"])
+        changed_draft(ChainDraft(), {"edits": [*draft.edits]}, ["reply"])
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_a_change_makes_later_outputs_stale_and_survives_a_reload(chained: PlayP
     keep(question=QUESTION)
     outputs: dict[str, Any] = {}
     for name in ("query", "found", "reply"):
-        outputs[name] = act(chained, name, outputs=outputs.copy(), desk=True)["output"]
+        outputs[name] = act(chained, name, outputs=outputs.copy(), draft=True)["output"]
     assert keep(edits=[{"action": "found", "key": "k", "value": 2}]) == ["found", "reply"]
     page = chained.client.get("/chain", params={"chain": "chains/rewrite.toml"}).text
     assert page.count("card action stale") == 2
-    act(chained, "found", outputs={"query": outputs["query"]}, desk=True)
+    act(chained, "found", outputs={"query": outputs["query"]}, draft=True)
     assert keep() == ["reply"]
     assert keep(question="Another?") == []
 

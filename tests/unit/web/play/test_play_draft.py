@@ -1,4 +1,4 @@
-"""The desk of `rageval play`: what an answer leaves on it, and what it takes off."""
+"""The draft of `rageval play`: what an answer adds to it, and what it removes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pytest_rageval.hooks.playing.orders import PlayOrder
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import Draft, Quote, changed_draft, draft_after
-from pytest_rageval.web.play.played import Played
+from pytest_rageval.web.play.page_answer import PageAnswer
 from pytest_rageval.web.play.state_file import StateFile
 
-FIRST = Played("1", "steps", "When does the museum open?", answer="At 9:00.")
+FIRST = PageAnswer("1", "steps", "When does the museum open?", answer="At 9:00.")
 GOLD = {"answers": "9:00", "evidence": [{"page": "docs/visit.md", "quote": "9:00"}], "with_passages": True}
 
 
@@ -28,7 +28,7 @@ def saved(draft: Draft) -> tuple[object, ...]:
     [replace(FIRST, question="And the castle?"), replace(FIRST, case="t::town[museum]"),
      replace(FIRST, question="And the castle?", edited=True)],
 )  # fmt: skip
-def test_gold_and_evidence_do_not_stay_for_another_question_or_case(other: Played) -> None:
+def test_gold_and_evidence_do_not_stay_for_another_question_or_case(other: PageAnswer) -> None:
     draft = changed_draft(draft_after(Draft(), FIRST), GOLD)
     assert saved(draft_after(draft, other)) == (None, (), False)
 
@@ -49,11 +49,11 @@ def test_a_change_that_cannot_be_stored_does_not_count(tmp_path: Path) -> None:
     assert board.change({"version": 0, "question": "When?"}).version == 1
 
 
-def test_an_answer_goes_to_the_desk_that_asked_for_it() -> None:
+def test_an_answer_goes_to_the_draft_that_asked_for_it() -> None:
     asked = draft_after(Draft(), FIRST)
     edited = changed_draft(asked, {"passages": [{"text": "It is closed."}]})
-    assert changed_draft(asked, {"answers": "9:00"}).follows(asked, from_desk=True)
-    assert not edited.follows(asked, from_desk=True)
-    assert edited.follows(edited, from_desk=True)
-    assert not edited.follows(edited, from_desk=False)
-    assert not changed_draft(asked, {"question": "Who?"}).follows(asked, from_desk=False)
+    assert changed_draft(asked, {"answers": "9:00"}).follows(asked, from_draft=True)
+    assert not edited.follows(asked, from_draft=True)
+    assert edited.follows(edited, from_draft=True)
+    assert not edited.follows(edited, from_draft=False)
+    assert not changed_draft(asked, {"question": "Who?"}).follows(asked, from_draft=False)

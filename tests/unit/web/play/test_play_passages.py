@@ -1,12 +1,16 @@
-"""The passages on the desk of `rageval play`, over HTTP: leave out, move, edit, add, search, shrink."""
+"""The passages in the draft of `rageval play`, over HTTP: leave out, move, edit, add, search, shrink."""
 
 from __future__ import annotations
 
+import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.play_project import PlayPage
+from support.projects.play_project import FILES, PlayPage, play_project
 
 
 def drawn(play: PlayPage) -> list[str]:
@@ -28,13 +32,13 @@ def change(play: PlayPage, **values: Any) -> None:
 
 
 def begin(play: PlayPage, **body: Any) -> None:
-    """Ask on a desk without edited passages, so that it gets those of the answer."""
+    """Ask a draft without edited passages, so that it gets those of the answer."""
     change(play, fresh=True)
     play.ask(**body)
 
 
 def asked_again(play: PlayPage) -> dict[str, dict[str, Any]]:
-    return dict(play.ask(desk=True))
+    return dict(play.ask(draft=True))
 
 
 def test_a_passage_is_left_out_moved_edited_and_put_back(play: PlayPage) -> None:
@@ -140,6 +144,61 @@ def test_the_smallest_context_is_that_of_rageval_shrink(play: PlayPage) -> None:
     found = play.client.post("/api/shrink", json={"case": "boats"}, timeout=60).json()
     assert "1 passage -> 1, 2nd of 2 sentences" in found["lines"][0]
     assert [each["text"] for each in found["passages"]] == ["Boats leave the harbour every hour."]
+
+
+SLOW = """
+import asyncio
+from pathlib import Path
+
+LOG = Path(__file__).with_name("log.txt")
+
+
+def note(what):
+    with LOG.open("a") as file:
+        file.write(what + "\\n")
+
+
+async def slow(query):
+    note("asked")
+    try:
+        await asyncio.sleep(60 if len(LOG.read_text().split()) > 2 else 0)
+    except asyncio.CancelledError:
+        note("cancelled")
+        raise
+    return "12 euros" if query.passages else "6 euros"
+"""
+
+
+def test_the_search_for_the_smallest_context_is_stopped(tmp_path: Path) -> None:
+    ini = FILES["pyproject.toml"] + '\n        rag_system = "slow:slow"\n'
+    passages = [{"id": f"p{at}", "text": f"Ask https://x.org/?token=abcdef{at}."} for at in range(3)]
+    case = {"id": "ticket", "question": "How much?", "answers": ["6 euros"], "passages": passages}
+    project = play_project(tmp_path, **{"pyproject.toml": ini, "slow.py": SLOW})
+    (project / "tests/cases.jsonl").write_text(json.dumps(case) + "\n")
+    with PlayPage(project) as page, ThreadPoolExecutor() as threads:
+        page.wait()
+        assert page.client.delete("/api/shrink", params={"case": "ticket"}).status_code == 400
+        search = threads.submit(page.client.post, "/api/shrink", json={"case": "ticket"}, timeout=60)
+        log = project / "log.txt"
+        while not (log.exists() and log.read_text().split() == ["asked"] * 3):  # with all, with none, with a part
+            time.sleep(0.05)
+        start = time.monotonic()
+        assert "runs already" in page.client.post("/api/shrink", json={"case": "ticket"}).json()["error"]
+        assert page.client.delete("/api/shrink", params={"case": "ticket"}).json() == {"cancelled": "ticket"}
+        found = search.result().json()
+        assert time.monotonic() - start < 5
+        assert log.read_text().split() == [*["asked"] * 3, "cancelled"]
+        assert "stopped: you stopped it; a smaller one may exist" in found["lines"][1]
+        assert len(found["passages"]) == 3
+        assert "x.org/?token=<masked>" in found["passages"][0]["text"]
+        assert "abcdef" not in json.dumps(found)
+        assert page.client.delete("/api/shrink", params={"case": "ticket"}).status_code == 400
+
+
+def test_secrets_of_found_passages_are_masked(play: PlayPage) -> None:
+    found = play.client.post("/api/search", json={"query": "feedback form"}).json()["passages"]
+    assert "https://x.org/?token=<masked>" in found[0]["text"]
+    assert "abcdef" not in json.dumps(found)
 
 
 def test_a_thousand_passages_are_drawn_on_demand_and_kept_when_few_are_moved(play: PlayPage) -> None:

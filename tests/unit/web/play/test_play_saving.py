@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.processes.killed_saves import FILES
 from support.projects.play_project import PlayPage, play_project, run_tests
 from support.servers.openai_server import OpenAIServer
+
+from pytest_rageval.llm.recordings.cassette import read
+
+ROOT = Path(__file__).parents[4]
 
 CASES = "tests/cases.jsonl"
 RECORD: dict[str, Any] = {
@@ -78,11 +86,11 @@ def test_a_file_that_changed_meanwhile_is_not_written(fresh: PlayPage) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_desk_that_changed_after_the_diff_is_not_written(fresh: PlayPage) -> None:
+def test_a_draft_that_changed_after_the_diff_is_not_written(fresh: PlayPage) -> None:
     fresh.ask(case="museum")
     version = fresh.client.get("/api/state").json()["version"]
     fresh.client.put("/api/draft", json={"version": version, "answers": "9:00"})
-    body = {"desk": True, "file": CASES, "case": "museum"}
+    body = {"draft": True, "file": CASES, "case": "museum"}
     plan, before = save(fresh, **body, preview=True), (fresh.project / CASES).read_bytes()
     fresh.client.put("/api/draft", json={"version": version + 1, "answers": "noon"})  # in another tab
     status, problem = refused(fresh, **body, preview=False, seen=plan["seen"])
@@ -178,7 +186,7 @@ def test_a_new_file_gets_a_testbed_and_the_saved_case_replays_in_ci(tmp_path: Pa
         assert len(server.requests) == asked
 
 
-def test_what_is_on_the_desk_is_saved_with_its_edited_passages(fresh: PlayPage) -> None:
+def test_the_draft_is_saved_with_its_edited_passages(fresh: PlayPage) -> None:
     fresh.ask(case="castle")
     version = fresh.client.get("/api/state").json()["version"]
     change = {
@@ -188,35 +196,72 @@ def test_what_is_on_the_desk_is_saved_with_its_edited_passages(fresh: PlayPage) 
         "with_passages": True,
     }
     assert fresh.client.put("/api/draft", json=change).status_code == 200
-    plan = save(fresh, desk=True, case="castle", file=CASES, preview=True)
+    plan = save(fresh, draft=True, case="castle", file=CASES, preview=True)
     record = json.loads(plan["line"])
     assert record["answers"] == ["12:15", "a quarter past twelve"]
     assert record["passages"] == [
         {"id": "right", "text": "The castle opens at 12:15.", "role": "positive"},
         {"id": "noise", "text": "The castle is old.", "role": "negative"},
     ]
-    save(fresh, desk=True, case="castle", file=CASES, preview=False, seen=plan["seen"])
+    save(fresh, draft=True, case="castle", file=CASES, preview=False, seen=plan["seen"])
     assert "1 passed" in run_tests(fresh.project, "-k", record["id"]).stdout
 
 
-def test_a_kill_while_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+def test_a_kill_while_the_server_saves_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     project = play_project(tmp_path)
     path, draw = project / CASES, random.Random(7)
-    path.write_bytes(path.read_bytes() + b"".join(
-        json.dumps({"id": f"q{at}", "question": f"Question {at}?", "answers": [str(at)]}).encode() + b"\n"
-        for at in range(2_000)
-    ))  # fmt: skip
-    for kill in range(4):  # tests/benchmarks/chaos.py kills more often
-        before = path.read_bytes()
-        with PlayPage(project) as page:
-            page.wait()
-            record = {"question": f"What about {kill}?", "answers": ["9:00"]}
-            plan = save(page, record=record, file=CASES, preview=True)
-            body = {"kind": "record", "record": record, "file": CASES, "preview": False, "seen": plan["seen"]}
-            with page.client.stream("POST", "/api/save", json=body) if kill % 2 else _sent(page, body):
-                time.sleep(draw.random() * 0.4)
-            page.end(signal.SIGKILL)
-        assert path.read_bytes() in (before, before + f"{plan['line']}\n".encode())
+    before = path.read_bytes()
+    with PlayPage(project) as page:
+        page.wait()
+        record = {"question": "What about this?", "answers": ["9:00"]}
+        plan = save(page, record=record, file=CASES, preview=True)
+        body = {"kind": "record", "record": record, "file": CASES, "preview": False, "seen": plan["seen"]}
+        with _sent(page, body):
+            time.sleep(draw.random() * 0.05)
+        page.end(signal.SIGKILL)
+    assert path.read_bytes() in (before, before + f"{plan['line']}\n".encode())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked at each moment")
+def test_a_kill_at_20_moments_of_saving_leaves_each_file_old_or_new(tmp_path: Path) -> None:
+    ini = """
+        [tool.pytest.ini_options]
+        testpaths = ["tests"]
+        rag_corpus = ["docs/*.md"]
+        rag_model = "openai/m"
+        rag_record_mode = "new_episodes"
+        rag_cassettes = "cassettes"
+    """
+    project = play_project(tmp_path, **{"pyproject.toml": ini})
+    (project / "cases").mkdir()
+    (project / "cases/play.jsonl").write_text('{"id": "a", "question": "Who?", "answers": ["I"]}\n')
+    recordings = project / ".rageval/play/recordings/model-openai--m.jsonl"
+    recordings.parent.mkdir(parents=True)
+    with (ROOT / "example_project/cassettes/judge-openai--stand-in.jsonl").open() as stream:
+        recordings.write_text("".join(next(stream) for _ in range(3)))
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "support.processes.killed_saves", "20"]
+    settings = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), str(ROOT)])}
+    done = subprocess.run(
+        [*command, *read(recordings)], cwd=project, env=settings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    first, *kills = (json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{")  # pytest prints, too
+    (cases, suite, cassette), before, whole = FILES, first["before"], first["whole"]
+    assert before[cases] is not None
+    assert (before[suite], before[cassette]) == (None, None)
+    assert whole[cases].startswith(before[cases])
+    assert whole[suite].count("\n") == 6
+    assert whole[cassette].count("\n") == 3
+    assert len(kills) == 20
+    for kill in kills:
+        left = kill["left"]
+        assert left[cases] in (before[cases], whole[cases]), kill
+        assert left[suite] in (None, whole[suite]), kill
+        if left[cases] == whole[cases]:
+            assert left[cassette] == whole[cassette], kill  # a case never lacks its recordings
+        if left[suite] is not None:
+            assert left[cases] == whole[cases], kill
+    assert {kill["left"][cases] == whole[cases] for kill in kills} == {True, False}
 
 
 def _sent(page: PlayPage, body: dict[str, Any]) -> Any:

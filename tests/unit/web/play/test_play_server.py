@@ -71,7 +71,7 @@ def test_a_case_of_a_run_is_shown_as_it_was_asked_and_nothing_is_asked(play: Pla
     version = state["version"]
     form = {"run": "latest", "case": "castle", "passages": "1", "version": str(version)}
     assert play.client.post("/run/take", data=form).status_code == 303
-    events = dict(play.ask(desk=True))
+    events = dict(play.ask(draft=True))
     assert "11:00" in events["answer"]["text"]
     for query, error in (({"run": "nosuch"}, "nosuch"), ({"run": "latest", "case": "nobody"}, "unknown case")):
         answer = play.client.get("/run", params=query)

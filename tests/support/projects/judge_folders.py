@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_rageval.local_judges.features import RULES, Judged
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold
 from pytest_rageval.local_judges.judge_file import FILE, content_of, feature_versions, judge_text, metric_digest
-from pytest_rageval.local_judges.trained import Certainty, TrainedJudge, Training
+from pytest_rageval.local_judges.judge_model import Certainty, TrainedJudge, Training
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
 
 __all__ = ["answers", "trained_folder"]

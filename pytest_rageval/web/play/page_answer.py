@@ -18,8 +18,8 @@ from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, page_of
 
 __all__ = [
-    "FAKE", "GOLD", "HOLDS", "Played", "ShownPassage", "compared", "masked_answer", "missing_gold", "played",
-    "played_in_run", "shown_passages",
+    "FAKE", "GOLD", "HOLDS", "PageAnswer", "ShownPassage", "compared", "masked_answer", "missing_gold", "page_answer",
+    "page_answer_in_run", "shown_passages",
 ]  # fmt: skip
 
 GOLD, FAKE, HOLDS = "gold", "fake", "holds"
@@ -49,7 +49,7 @@ class ShownPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PageAnswer:
     """An answer on the page.
 
     Attributes:
@@ -109,13 +109,13 @@ class Played:
     language: str = "en"
 
 
-def played(number: str, live: LiveAnswer, *, case: str, edited: bool, before: str) -> Played:
+def page_answer(number: str, live: LiveAnswer, *, case: str, edited: bool, before: str) -> PageAnswer:
     """Return an answer that has just come."""
     asked, outcome = live.case, live.outcome
     answer = outcome.answer
     ranking = None if live.asked.answer is None else live.asked.answer.ranking
     passages = shown_passages(asked.instance, asked.supplied, ranking)
-    return Played(
+    return PageAnswer(
         id=number,
         system=outcome.system,
         question=asked.instance.question,
@@ -144,14 +144,14 @@ def played(number: str, live: LiveAnswer, *, case: str, edited: bool, before: st
     )
 
 
-def played_in_run(case: Case, outcome: Outcome) -> Played:
+def page_answer_in_run(case: Case, outcome: Outcome) -> PageAnswer:
     """Return an answer of a stored run, as it was asked."""
     answer, instance = outcome.answer, case.instance
     pool = {each.id: each for each in (*(instance.passages or ()), *outcome.added)}
     is_given = case.supplied is not None or bool(outcome.supplied)
     supplied = tuple(pool[name] for name in outcome.supplied if name in pool) if is_given else None
     passages = shown_passages(instance, supplied, None if answer is None else answer.ranking)
-    return Played(
+    return PageAnswer(
         id="",
         system=outcome.system,
         question=outcome.question or instance.question,
@@ -173,15 +173,15 @@ def played_in_run(case: Case, outcome: Outcome) -> Played:
     )
 
 
-def masked_answer(answer: Played) -> Played:
+def masked_answer(answer: PageAnswer) -> PageAnswer:
     """Return an answer with the secrets of the environment masked in all its texts, as in results.json."""
-    plain = encoder(Played)(answer)
+    plain = encoder(PageAnswer)(answer)
     masked = redacted(plain)
-    found: Played = answer if masked is plain else decoder(Played)(masked)
+    found: PageAnswer = answer if masked is plain else decoder(PageAnswer)(masked)
     return found
 
 
-def compared(before: Played, now: Played) -> Played:
+def compared(before: PageAnswer, now: PageAnswer) -> PageAnswer:
     """Return an answer with whether it and the one before show that the system ignores passages; see `IGNORES`."""
     contexts = [[(each.id, each.text) for each in answer.passages] for answer in (before, now)]
     if before.answer is None or now.answer is None or before.system != now.system or contexts[0] == contexts[1]:

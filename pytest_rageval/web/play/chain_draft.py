@@ -15,15 +15,15 @@ from pytest_rageval.systems.chains.chain_edits import ChainEdit
 from pytest_rageval.trace.passages import passages_of
 from pytest_rageval.trace.steps import END
 
-__all__ = ["ChainDesk", "action_values", "changed_desk", "edits_of", "output_of"]
+__all__ = ["ChainDraft", "action_values", "changed_draft", "edits_of", "output_of"]
 
 WHERE = "the request"
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class ChainDesk:
-    """The desk of one chain.
+class ChainDraft:
+    """The draft of one chain.
 
     Attributes:
         question: what the chain is asked; "" for the case.
@@ -39,8 +39,8 @@ class ChainDesk:
     outputs: Mapping[str, Any] = field(default_factory=lambda: _NONE)
     stale: tuple[str, ...] = ()
 
-    def after(self, name: str, output: Mapping[str, Any], names: Iterable[str]) -> ChainDesk:
-        """Return the desk after an action ran: its output is new, and those of later actions are stale."""
+    def after(self, name: str, output: Mapping[str, Any], names: Iterable[str]) -> ChainDraft:
+        """Return the draft after an action ran: its output is new, and those of later actions are stale."""
         order = list(names)
         later = order[order.index(name) + 1 :]
         stale = [each for each in order if each != name and (each in self.stale or each in later)]
@@ -61,8 +61,8 @@ def edits_of(fields: Fields, name: str) -> tuple[ChainEdit, ...]:
     return tuple(edits)
 
 
-def changed_desk(desk: ChainDesk, body: Mapping[str, Any], names: Iterable[str]) -> ChainDesk:
-    """Return the desk after a change of the page: ``question``, ``case``, ``edits``.
+def changed_draft(draft: ChainDraft, body: Mapping[str, Any], names: Iterable[str]) -> ChainDraft:
+    """Return the draft after a change of the page: ``question``, ``case``, ``edits``.
 
     The outputs from the first changed action on become stale; those of another question are put away.
 
@@ -71,21 +71,23 @@ def changed_desk(desk: ChainDesk, body: Mapping[str, Any], names: Iterable[str])
     """
     fields = Fields(WHERE, dict(body))
     fields.only(("chain", "question", "case", "edits"))
-    question, case = fields.string("question", desk.question), fields.string("case", desk.case)
-    if (question, case) != (desk.question, desk.case):
-        desk = replace(desk, question=question, case=case, outputs=_NONE, stale=())
+    question, case = fields.string("question", draft.question), fields.string("case", draft.case)
+    if (question, case) != (draft.question, draft.case):
+        draft = replace(draft, question=question, case=case, outputs=_NONE, stale=())
     if "edits" not in body:
-        return desk
+        return draft
     edits_of(fields, "edits")
     edits: tuple[Mapping[str, Any], ...] = tuple(body["edits"])
     order = list(names)
-    stored = [each for each in desk.edits if each["action"] in order]  # the file may have lost an action since
+    stored = [each for each in draft.edits if each["action"] in order]  # the file may have lost an action since
     changed = {each["action"] for each in (*edits, *stored) if each not in edits or each not in stored}
     if unknown := changed - {*order}:
         raise DataError(WHERE, f"edits: the chain has no action {short_repr(min(unknown))}")
     first = min((order.index(name) for name in changed), default=len(order))
-    stale = tuple(name for at, name in enumerate(order) if name in desk.outputs and (name in desk.stale or at >= first))
-    return replace(desk, edits=edits, stale=stale)
+    stale = tuple(
+        name for at, name in enumerate(order) if name in draft.outputs and (name in draft.stale or at >= first)
+    )
+    return replace(draft, edits=edits, stale=stale)
 
 
 def output_of(steps: Iterable[Step], name: str) -> dict[str, Any]:

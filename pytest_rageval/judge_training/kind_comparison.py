@@ -9,11 +9,11 @@ from pytest_rageval.analysis.statistics import Interval, clustered_interval
 from pytest_rageval.judge_training.figures import Predicted
 from pytest_rageval.local_judges.head import chosen
 
-__all__ = ["KindsCompared", "compared_kinds"]
+__all__ = ["KindComparison", "compare_kinds"]
 
 
 @dataclass(frozen=True, slots=True)
-class KindsCompared:
+class KindComparison:
     """The accuracy of the model minus that of the head, over the same answers.
 
     Attributes:
@@ -35,7 +35,7 @@ class KindsCompared:
         return "llm" if self.ci95[0] > 0 else "head"
 
 
-def compared_kinds(head: Sequence[Predicted], llm: Sequence[Predicted], values: Sequence[float]) -> KindsCompared:
+def compare_kinds(head: Sequence[Predicted], llm: Sequence[Predicted], values: Sequence[float]) -> KindComparison:
     """Compare two judges by their predictions for the same answers, at least one, in the same order."""
     by_unit: dict[str, list[float]] = {}
     rights = [[_is_right(each, values) for each in side] for side in (head, llm)]
@@ -43,7 +43,7 @@ def compared_kinds(head: Sequence[Predicted], llm: Sequence[Predicted], values: 
         by_unit.setdefault(prediction.example.unit, []).append(other - one)
     n = len(head)
     interval = clustered_interval(list(by_unit.values()), binary=False, low=-1.0)
-    return KindsCompared(n, sum(rights[0]) / n, sum(rights[1]) / n, interval)
+    return KindComparison(n, sum(rights[0]) / n, sum(rights[1]) / n, interval)
 
 
 def _is_right(prediction: Predicted, values: Sequence[float]) -> float:

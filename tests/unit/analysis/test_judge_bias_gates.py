@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_rageval.analysis.decisions.biased import fail_biased
 from pytest_rageval.analysis.decisions.decide import decide
+from pytest_rageval.analysis.decisions.judge_bias import fail_biased
 from pytest_rageval.analysis.decisions.verdicts import GateResult, measure
 from pytest_rageval.analysis.gates import parse_gate
 from pytest_rageval.model.outcome import Outcome, Score

@@ -13,11 +13,11 @@ from pytest_rageval.analysis.variants import originals
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan
 
-__all__ = ["WeighedJudges", "weighed_judges"]
+__all__ = ["JudgeValidation", "validate_judges"]
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedJudges:
+class JudgeValidation:
     """The judges of a run against people.
 
     Attributes:
@@ -34,7 +34,7 @@ class WeighedJudges:
     local_uses: list[LocalUse]
 
 
-def weighed_judges(plan: Plan, outcomes: Sequence[Outcome]) -> WeighedJudges:
+def validate_judges(plan: Plan, outcomes: Sequence[Outcome]) -> JudgeValidation:
     """Return the judges of a run against people.
 
     Args:
@@ -51,4 +51,4 @@ def weighed_judges(plan: Plan, outcomes: Sequence[Outcome]) -> WeighedJudges:
     labelled = {outcome.nodeid: outcome for outcome in with_labels(labels, mine, plan.apart)}
     may_change = outcomes if problems else [each for each in outcomes if each.nodeid in labelled]
     changed = [withheld(labelled.get(each.nodeid, each), judges, problems) for each in may_change]
-    return WeighedJudges(changed, trusts, biases, local_uses_of(plan.metrics, labels, mine))
+    return JudgeValidation(changed, trusts, biases, local_uses_of(plan.metrics, labels, mine))

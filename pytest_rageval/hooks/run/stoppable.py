@@ -1,0 +1,70 @@
+"""Wait for a request that another thread may stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import wait
+from typing import TypeVar
+
+from pytest_rageval.engine.asking import Asked, Desk
+from pytest_rageval.engine.loop import LoopThread, Running
+from pytest_rageval.engine.task import Task
+from pytest_rageval.errors import CaseError
+from pytest_rageval.hooks.run.failures import asked_or_error
+
+__all__ = ["CANCELLED", "ask_until", "wait_for"]
+
+T = TypeVar("T")
+
+CANCELLED = "cancelled"
+"""The error kind of a request that was stopped."""
+
+PATIENCE_S = 5.0
+"""How long a stopped request may take to end by itself; then nobody waits for it any longer."""
+
+LOOK_S = 0.05
+"""Seconds between two checks of whether a request was stopped."""
+
+
+def ask_until(
+    stop: threading.Event, loop: LoopThread, desk: Desk, ask: Callable[[], Awaitable[Asked]], task: Task
+) -> Asked:
+    """Ask on the loop and wait for the end; after ``stop``, return an error of kind `CANCELLED`.
+
+    Args:
+        stop: set by another thread to end the request.
+        loop: runs the request.
+        desk: its system; an async one is cancelled, a sync one gets some seconds to end by itself.
+        ask: asks the system.
+        task: what is asked.
+    """
+    running = loop.start(ask)
+    grace = 0.0 if getattr(desk.answerer, "waits", False) else PATIENCE_S
+    try:
+        return asked_or_error(lambda: wait_for(running, stop, grace), task)
+    except CaseError as error:
+        return Asked(error=error)
+
+
+def wait_for(running: Running[T], stop: threading.Event, grace: float) -> T:
+    """Return the result of a request; after ``stop``, cancel it once ``grace`` seconds are over.
+
+    Raises:
+        CaseError: it was stopped.
+    """
+    while not _ends(running, LOOK_S) and not stop.is_set():
+        continue
+    if _ends(running, grace):
+        return running.result()
+    running.cancel()
+    if not _ends(running, PATIENCE_S):
+        raise CaseError(CANCELLED, "stopped; its code does not end, and still runs: start rageval play again")
+    if not grace:
+        raise CaseError(CANCELLED, "stopped")
+    raise CaseError(CANCELLED, f"stopped after {PATIENCE_S:g} s; a sync system cannot be ended, and still runs")
+
+
+def _ends(running: Running[T], seconds: float) -> bool:
+    """Return whether a request ends within some seconds."""
+    return bool(wait((running.launch(),), seconds).done)

@@ -1,0 +1,88 @@
+"""Passages over HTTP: search the corpus, and the smallest context that breaks a case."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.errors import SettingError
+from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.hooks.playing.project import PlayProject
+from pytest_rageval.llm.secrets import redacted
+from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
+from pytest_rageval.web.play.reading import until_read
+from pytest_rageval.web.play.stops import Stops
+from pytest_rageval.web.requests import json_of
+
+__all__ = ["PassageApi"]
+
+WHERE = "the request"
+
+MOST_FOUND = 50
+"""The largest number of passages of a search."""
+
+
+class PassageApi:
+    """Finds passages; secrets in them are masked, as in answers.
+
+    Args:
+        project: has the retriever, the cases and their systems.
+    """
+
+    def __init__(self, project: PlayProject) -> None:
+        self._project = project
+        self._stops = Stops()
+
+    def routes(self) -> Sequence[Route]:
+        """Return the routes."""
+        return [
+            Route("/api/search", self.search, methods=["POST"]),
+            Route("/api/shrink", self.shrink, methods=["POST"]),
+            Route("/api/shrink", self.stop, methods=["DELETE"]),
+        ]
+
+    async def search(self, request: Request) -> Response:
+        """Search the project's passages: ``{query, k?}``."""
+        fields = Fields(WHERE, await json_of(request))
+        fields.only(("query", "k"))
+        query, k = fields.text("query"), fields.count("k", 1) or 5
+        await until_read(self._project)
+        ranking = await asyncio.wrap_future(self._project.search(query, min(k, MOST_FOUND)))
+        found = [
+            {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page, "score": each.score}
+            for each in ranking
+        ]
+        return JSONResponse(redacted({"passages": found}))
+
+    async def shrink(self, request: Request) -> Response:
+        """Search the smallest context that breaks a case: ``{case}``; its passages are the answer."""
+        fields = Fields(WHERE, await json_of(request))
+        fields.only(("case",))
+        name = fields.text("case")
+        await until_read(self._project)
+        with self._stops.running(self._project.case(name)[0], f"the search for {name}") as stop:
+            found = await asyncio.wrap_future(self._project.shrink(name, stop))
+        if isinstance(found, str):
+            raise SettingError(redacted(found))
+        return JSONResponse(_plain(name, found))
+
+    async def stop(self, request: Request) -> Response:
+        """Stop such a search, which then answers what it has; ``case`` in the query names the case."""
+        name = request.query_params.get("case", "")
+        await until_read(self._project)
+        self._stops.stop(self._project.case(name)[0], f"the search for {name}")
+        return JSONResponse({"cancelled": name})
+
+
+def _plain(name: str, found: Shrunk) -> dict[str, Any]:
+    passages = [each.passage for each in found.kept]
+    kept = [{"id": each.id, "title": each.title, "text": each.text, "role": each.role} for each in passages]
+    lines = [line.strip() for line in shrunk_lines({name: found}, texts=True)][1:]
+    masked: dict[str, Any] = redacted({"lines": lines, "passages": kept})
+    return masked
