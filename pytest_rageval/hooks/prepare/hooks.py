@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,13 +64,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marks = _marks(metafunc.definition)
     if not marks:
         return
+    from pytest_rageval.hooks.collect.early_selection import cases_to_make
     from pytest_rageval.hooks.collect.session import parametrize
 
+    made: Sequence[tuple[str, Entry]] = []
     try:
-        made = _entries(metafunc, marks) if REFUSED not in metafunc.config.stash else []
+        if REFUSED not in metafunc.config.stash:
+            made = cases_to_make(metafunc, partial(_entries, metafunc, marks))
     except RagEvalError as error:
         metafunc.config.stash.setdefault(REFUSED, []).append(coded(error))
-        made = []
     parametrize(metafunc, made)
 
 
@@ -121,6 +124,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
             _read_corpus(session, items)
         return
+    from pytest_rageval.hooks.collect.early_selection import report_left_out
     from pytest_rageval.hooks.collect.selection import deselected, of_other_shards
     from pytest_rageval.hooks.prepare.checks import check_session
 
@@ -144,8 +148,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         collected.elsewhere += [item.nodeid for item in rag_items if item.stash[ENTRY].ordinal in others]
         dropped |= others
     out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
-    if out:
-        items[:] = _without(items, dropped)
+    items[:] = _without(items, dropped)
+    if out := [*out, *report_left_out(session)]:
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, shared)  # all shards have the fingerprint of the whole session
     _load_judges(session, shared)
