@@ -89,7 +89,8 @@ def _part(gate: Gate, cases: Sequence[Entry], lost: Sequence[Entry], files: int)
 
 
 def _count(gate: Gate, entries: Iterable[Entry]) -> int:
-    return sum(in_slice(entry.case.facets, gate.beforehand) for entry in entries)
+    where = gate.beforehand
+    return sum(in_slice(entry.case.facets, where) for entry in entries)
 
 
 def _of(testbeds: Collection[str], entries: Iterable[Entry]) -> list[Entry]:

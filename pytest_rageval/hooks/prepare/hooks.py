@@ -37,8 +37,12 @@ def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> Generator[None, object, object]:
     """Add the ``rag`` fixture to a test with ``@rag_case``, and record the items made for its cases."""
-    _use_rag(collector, name, obj)
-    made = yield
+    if not _use_rag(collector, name, obj):
+        return (yield)
+    from pytest_rageval.garbage_collection import paused
+
+    with paused():
+        made = yield
     if COLLECTED in collector.config.stash and isinstance(made, list):
         from pytest_rageval.hooks.prepare.gate_cases import entry_of
 
@@ -46,17 +50,18 @@ def pytest_pycollect_makeitem(
     return made
 
 
-def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
-    """Add the ``rag`` fixture to a test with ``@rag_case`` that does not request it."""
+def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> bool:
+    """Return whether this is a test with ``@rag_case``; add the ``rag`` fixture if it does not request it."""
     function = obj.__func__ if isinstance(obj, (staticmethod, classmethod)) else obj
     if not inspect.isfunction(function):
-        return
+        return False
     has_marker = any(mark.name == "rag_case" for mark in getattr(function, "pytestmark", ()))
     if not (has_marker or collector.get_closest_marker("rag_case")) or not collector.istestfunction(obj, name):
-        return
+        return False
     code = function.__code__
     if "rag" not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         pytest.mark.usefixtures("rag")(function)
+    return True
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
