@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from pytest_rageval.datasets.evidence import evidence_in
 from pytest_rageval.datasets.faults import one_record
@@ -22,6 +22,11 @@ KEYS = (
 )  # fmt: skip
 """The keys of the format; any other key is a facet. ``generated`` says how `rageval generate` made the record: it is
 stored and never shown to a system."""
+
+_KNOWN = frozenset(KEYS)
+
+_RARE = ("evidence", "fake_answers", "history", "passages", "provenance", "qrels")
+"""Keys of other things than questions and answers; most records have few of them."""
 
 LABELLED = "labelled"
 """The facet of a record whose gold answer nobody has written yet: false."""
@@ -42,7 +47,9 @@ def load(path: Path) -> tuple[Instance, ...]:
         with one_record:
             record = Fields(f"{name}:{line}", values)
             instance = read_instance(record, dataset, shared)
-            claim(seen, instance.id, f"the id {short_repr(instance.id)}", name, line)
+            if instance.id in seen:
+                claim(seen, instance.id, f"the id {short_repr(instance.id)}", name, line)
+            seen[instance.id] = line
             instances.append(instance)
     return tuple(instances)
 
@@ -62,23 +69,29 @@ def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = No
     if not isinstance(record.values.get("generated", {}), dict):
         raise record.error("generated", "an object, as `rageval generate` writes it; a facet needs another name")
     language = record.language("language", detect_language(question))
-    facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
+    facets = {"dataset": dataset, "language": language, **record.facets(_KNOWN)}
     if answerable is not None:
         facets["answerable"] = facet_text(answerable)
+    rare: dict[str, Any] = {}
+    gold = _gold(record, answerable)
+    if not record.values.keys().isdisjoint(_RARE):
+        rare = {
+            "passages": _passages(record),
+            "fake": _fake(record),
+            "qrels": _qrels(record),
+            "provenance": _provenance(record),
+            "evidence": evidence_in(record),
+            "history": _history(record),
+        }
     return Instance(
         id=name,
         question=question,
-        gold=_gold(record, answerable),
-        passages=_passages(record),
-        fake=_fake(record),
-        qrels=_qrels(record),
-        provenance=_provenance(record),
-        evidence=evidence_in(record),
-        history=_history(record),
+        gold=gold,
         answerable=answerable,
         language=language,
         facets=facets if shared is None else shared.of(facets),
         origin=record.where,
+        **rare,
     )
 
 

@@ -35,7 +35,7 @@ def select(
         for name in where:
             if name not in known:
                 raise UnknownNameError("facet", name, known, origin)
-    indices = [index for index, case in enumerate(entries) if matches(case.facets, where)][:limit]
+    indices = [index for index, case in enumerate(entries) if not where or matches(case.facets, where)][:limit]
     if sample is None:
         return indices
     chosen = stratified([entries[index] for index in indices], sample, seed)

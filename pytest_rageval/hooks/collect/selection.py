@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pytest_rageval.hooks.collect.testbed import Entry, Testbed
 from pytest_rageval.hooks.config.options import Options
@@ -27,8 +27,11 @@ def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]
         left: the ordinals of the cases that pytest's own options left.
     """
     selected: set[int] = set()
-    for testbed, cases in _own(entries).items():
-        available = [same for same in cases if any(entry.ordinal in left for entry in same)]
+    for testbed, mine in _by_testbed(entries).items():
+        if options.limit is None and options.sample is None:
+            selected.update(entry.ordinal for entry in _declared(testbed, mine))
+            continue
+        available = [same for same in _own(testbed, mine) if any(entry.ordinal in left for entry in same)]
         selection = _select(available, options.limit, options.sample, testbed.seed)
         selected.update(entry.ordinal for same in selection for entry in same)
     return set(left) - selected
@@ -36,31 +39,44 @@ def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]
 
 def declared(entries: Sequence[Entry]) -> list[int]:
     """Return the ordinals of the cases that the markers of their testbeds select, in data order."""
-    return sorted(entry.ordinal for group in _own(entries).values() for same in group for entry in same)
+    groups = _by_testbed(entries).items()
+    return sorted(entry.ordinal for testbed, mine in groups for entry in _declared(testbed, mine))
 
 
 def left_out(entries: Sequence[Entry], running: Collection[int]) -> Counter[str]:
     """Count the cases of each collected testbed, by node id, that its marker selects but that do not run."""
     return Counter(
         testbed.nodeid
-        for testbed, group in _own(entries).items()
+        for testbed, mine in _by_testbed(entries).items()
         if testbed.reached
-        for same in group
-        for entry in same
+        for entry in _declared(testbed, mine)
         if entry.ordinal not in running
     )
 
 
-def _own(entries: Sequence[Entry]) -> dict[Testbed, list[list[Entry]]]:
-    """Return the cases of each testbed that its marker selects; group the variants of one case."""
-    groups: dict[Testbed, dict[str, list[Entry]]] = {}
+def _by_testbed(entries: Sequence[Entry]) -> dict[Testbed, list[Entry]]:
+    groups: dict[Testbed, list[Entry]] = {}
     for entry in entries:
-        if matches(entry.case.facets, entry.testbed.settings.where):
-            groups.setdefault(entry.testbed, {}).setdefault(entry.name, []).append(entry)
-    return {
-        testbed: _select(list(group.values()), testbed.settings.limit, testbed.settings.sample, testbed.seed)
-        for testbed, group in groups.items()
-    }
+        groups.setdefault(entry.testbed, []).append(entry)
+    return groups
+
+
+def _declared(testbed: Testbed, entries: Sequence[Entry]) -> Iterable[Entry]:
+    """Return the cases among those of a testbed that its marker selects."""
+    settings = testbed.settings
+    if not settings.where and settings.limit is None and settings.sample is None:
+        return entries
+    return (entry for same in _own(testbed, entries) for entry in same)
+
+
+def _own(testbed: Testbed, entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Return the same, with the variants of one case in a list."""
+    where = testbed.settings.where
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if not where or matches(entry.case.facets, where):
+            groups.setdefault(entry.name, []).append(entry)
+    return _select(list(groups.values()), testbed.settings.limit, testbed.settings.sample, testbed.seed)
 
 
 def of_other_shards(shard: tuple[int, int], entries: Sequence[Entry], chosen: Collection[int]) -> set[int]:

@@ -27,7 +27,7 @@ from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.system_names import check_names
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.llm.client.usage_meter import Meter
-from pytest_rageval.model.facets import SharedFacets, own_labels
+from pytest_rageval.model.facets import SharedFacets
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
 from pytest_rageval.testbeds.conversations import with_earlier
 from pytest_rageval.testbeds.expand import expand
@@ -166,16 +166,16 @@ class Collected:
         testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None
         groups = testbed.with_variants(expanded, source.instances)
         answering = responders if testbed.recorded is None else [Responder(name) for name in testbed.recorded.systems]
-        made, shared = [], SharedFacets()
+        made, shared, recorded = [], SharedFacets(), testbed.recorded
+        systems = [(responder, {"system": responder.name, **dict(responder.facets)}) for responder in answering]
         for name, versions in groups:
             original = versions[0][1]
-            for (ending, case), responder in product(versions, answering):
+            for (ending, case), (responder, labels) in product(versions, systems):
                 if not testbed.has_case(responder.name, case, name):
                     continue
-                recorded = testbed.recorded
-                labels = responder.facets if recorded is None else recorded.labels(responder.name, case, name)
-                facets = {**case.facets, "system": responder.name, **dict(labels), **own_labels(case.facets)}
-                answered = case.with_shared(shared.of(facets))
+                if recorded is not None:
+                    labels = {"system": responder.name, **dict(recorded.labels(responder.name, case, name))}
+                answered = case.with_shared(shared.with_labels(case.facets, labels))
                 shown = name + ending + (f"-system={safe(responder.name)}" if len(answering) > 1 else "")
                 for run, more in self._repeats:
                     repeated = answered.with_facets(**more) if more else answered

@@ -27,12 +27,14 @@ def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple
         collected: every testbed and case.
         chosen: the ordinals of the cases that run, on any shard.
     """
+    if collected.baseline is None:
+        return ()
     running = set(chosen)
     entries = collected.entries
     systems = {entries[ordinal].responder.name for ordinal in chosen}
     mine = [entries[at] for at in declared(entries)]
     mine = [entry for entry in mine if entry.testbed.reached and entry.responder.name in systems]
-    if collected.baseline is None or running.issuperset(entry.ordinal for entry in mine):
+    if running.issuperset(entry.ordinal for entry in mine):
         return ()
     before = collected.baseline.cases
     places = {id(case): at for at, case in enumerate(before)}

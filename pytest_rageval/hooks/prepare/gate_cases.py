@@ -15,6 +15,7 @@ from _pytest.mark.expression import Expression
 
 from pytest_rageval.analysis.decisions.partial import SelectedPart
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
+from pytest_rageval.hooks.collect.early_selection import left_out_early
 from pytest_rageval.hooks.collect.keys import SKIPPED_FILES
 from pytest_rageval.hooks.collect.selection import declared
 from pytest_rageval.hooks.collect.testbed import Entry
@@ -53,7 +54,8 @@ def parts_of_gates(
     selected = {*running, *collected.elsewhere}
     files = config.stash.get(SKIPPED_FILES, 0)
     dropped = [item for nodeid, item in made.items() if nodeid not in selected]
-    if not (dropped or files):
+    early = left_out_early(config)
+    if not (dropped or early or files):
         return {}
     matches_marks, own = _marks_filter(config.option.markexpr), set(declared(collected.entries))
     has_lf = bool(getattr(config.option, "lf", False))  # --lf also drops whole testbeds
@@ -65,6 +67,7 @@ def parts_of_gates(
         and (has_lf or entry.testbed.reached)
         and matches_marks(item)
     ]
+    lost_cases += [entry for entry in early if entry.ordinal in own]
     cases = [entry for nodeid in selected if nodeid in made and (entry := entry_of(made[nodeid]))]
     parts: dict[str, SelectedPart | None] = {}
     for nodeid in plan.testbeds:
@@ -86,7 +89,8 @@ def _part(gate: Gate, cases: Sequence[Entry], lost: Sequence[Entry], files: int)
 
 
 def _count(gate: Gate, entries: Iterable[Entry]) -> int:
-    return sum(in_slice(entry.case.facets, gate.beforehand) for entry in entries)
+    where = gate.beforehand
+    return sum(in_slice(entry.case.facets, where) for entry in entries)
 
 
 def _of(testbeds: Collection[str], entries: Iterable[Entry]) -> list[Entry]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,12 @@ def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> Generator[None, object, object]:
     """Add the ``rag`` fixture to a test with ``@rag_case``, and record the items made for its cases."""
-    _use_rag(collector, name, obj)
-    made = yield
+    if not _use_rag(collector, name, obj):
+        return (yield)
+    from pytest_rageval.garbage_collection import paused
+
+    with paused():
+        made = yield
     if COLLECTED in collector.config.stash and isinstance(made, list):
         from pytest_rageval.hooks.prepare.gate_cases import entry_of
 
@@ -45,17 +50,18 @@ def pytest_pycollect_makeitem(
     return made
 
 
-def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
-    """Add the ``rag`` fixture to a test with ``@rag_case`` that does not request it."""
+def _use_rag(collector: pytest.Module | pytest.Class, name: str, obj: object) -> bool:
+    """Return whether this is a test with ``@rag_case``; add the ``rag`` fixture if it does not request it."""
     function = obj.__func__ if isinstance(obj, (staticmethod, classmethod)) else obj
     if not inspect.isfunction(function):
-        return
+        return False
     has_marker = any(mark.name == "rag_case" for mark in getattr(function, "pytestmark", ()))
     if not (has_marker or collector.get_closest_marker("rag_case")) or not collector.istestfunction(obj, name):
-        return
+        return False
     code = function.__code__
     if "rag" not in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         pytest.mark.usefixtures("rag")(function)
+    return True
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -63,13 +69,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marks = _marks(metafunc.definition)
     if not marks:
         return
+    from pytest_rageval.hooks.collect.early_selection import cases_to_make
     from pytest_rageval.hooks.collect.session import parametrize
 
+    made: Sequence[tuple[str, Entry]] = []
     try:
-        made = _entries(metafunc, marks) if REFUSED not in metafunc.config.stash else []
+        if REFUSED not in metafunc.config.stash:
+            made = cases_to_make(metafunc, partial(_entries, metafunc, marks))
     except RagEvalError as error:
         metafunc.config.stash.setdefault(REFUSED, []).append(coded(error))
-        made = []
     parametrize(metafunc, made)
 
 
@@ -121,6 +129,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         elif any("rag_corpus" in getattr(item, "fixturenames", ()) for item in items):
             _read_corpus(session, items)
         return
+    from pytest_rageval.hooks.collect.early_selection import report_left_out
     from pytest_rageval.hooks.collect.selection import deselected, of_other_shards
     from pytest_rageval.hooks.prepare.checks import check_session
 
@@ -144,8 +153,8 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         collected.elsewhere += [item.nodeid for item in rag_items if item.stash[ENTRY].ordinal in others]
         dropped |= others
     out = [item for item in items if ENTRY in item.stash and item.stash[ENTRY].ordinal in dropped]
-    if out:
-        items[:] = _without(items, dropped)
+    items[:] = _without(items, dropped)
+    if out := [*out, *report_left_out(session)]:
         config.hook.pytest_deselected(items=out)
     _read_corpus(session, shared)  # all shards have the fingerprint of the whole session
     _load_judges(session, shared)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from textwrap import dedent
 
 import pytest
-from support.projects.rag_project import Mode, Project, Run, cases
+from support.projects.rag_project import SAYS, Mode, Project, Run, cases
 from test_multiplying import names
 
 TOPICS = ("Funds", "Funds", "Bonds", "Funds", "Bonds", "Cash")
@@ -134,6 +135,104 @@ def test_collect_only_selects_and_writes_nothing(project: Project, mode: Mode) -
     assert names(project) == ["test_it[q1]", "test_it[q2]", "test_it[q3]"]
     assert not (project.path / ".rageval").exists()
     assert "= rag =" not in run.text
+
+
+SEES_ITEMS = "def pytest_deselected(items): pass"
+"""A conftest that has all items made before cases are left out."""
+
+
+def counted_by(run: Run) -> object:
+    """Return what a run says and stores about the cases that it selects, without times and ids of the run."""
+    plan = {name: value for name, value in run.results["plan"].items() if name != "id"}
+    outcomes = [{name: each[name] for name in ("nodeid", "status", "scores")} for each in run.results["outcomes"]]
+    tests = [line.partition(" in ")[0] for line in run.text.splitlines() if " deselected" in line]
+    return run.status, plan, outcomes, run.results["gates"], tests
+
+
+@pytest.mark.parametrize(
+    ("arguments", "args"),
+    [
+        ("", ["--rag-limit", "2"]),
+        ("", ["--rag-sample", "5", "--rag-seed", "2", "-v"]),
+        ("where={'topic': 'Bonds'}", []),
+        ("where={'topic': '*', 'task': 'a'}, limit=3, passages=[0, 1]", ["--rag-repeat", "2"]),
+        ("limit=7, relations='typo'", ["--rag-limit", "3", "--rag-shard", "1/2"]),
+        ("", ["--rag-limit", "4", "test_it.py::test_it", "--collect-only"]),
+        ("", ["--rag-limit", "2", "-n2"]),
+    ],
+)
+def test_cases_left_out_without_an_item_are_counted_alike(project: Project, arguments: str, args: list[str]) -> None:
+    prepare(project, f"gates=['accuracy >= 0.5', 'n >= 1'], {arguments}")
+    collects = "--collect-only" in args
+    early = project.run(*args, json_path=None if collects else "results.json")
+    project.file("conftest.py", f"{dedent(SAYS)}\n{SEES_ITEMS}\n")
+    late = project.run(*args, json_path=None if collects else "results.json")
+    if collects:
+        assert early.text.splitlines()[2:-1] == late.text.splitlines()[2:-1]
+        early.said("*6/14 tests collected (8 deselected)*")
+    else:
+        assert counted_by(early) == counted_by(late)
+
+
+FUNCTIONS = """
+    import pytest
+    from pytest_rageval import rag_case
+
+    @pytest.fixture(params=["short", "long"])
+    def style(request):
+        return request.param
+
+    @rag_case("jsonl:cases.jsonl")
+    def test_it(rag): ...
+
+    @rag_case("jsonl:cases.jsonl")
+    def test_styled(rag, style): ...
+
+    def test_nothing(): ...
+"""
+COUNTS = """
+    import gc
+
+    def pytest_collection_finish(session):
+        items = [each for each in gc.get_objects() if type(each) is pytest.Function and each.session is session]
+        print(f"{len(items)} items made")
+"""
+
+
+@pytest.mark.parametrize(
+    ("args", "more", "made"),
+    [
+        ((), "", 29),
+        (("-k", "q1"), "", 37),
+        (("-m", "b"), "", 37),
+        (("--lf",), "", 37),
+        (("test_it.py::test_it[q2]",), "", 37),
+        (("--deselect", "test_it.py::test_it[q1]"), "", 37),
+        ((), SEES_ITEMS, 37),
+    ],
+)
+def test_items_of_cases_left_out_are_made_only_for_another_selection(
+    project: Project, args: tuple[str, ...], more: str, made: int
+) -> None:
+    prepare(project)
+    project.file("test_it.py", FUNCTIONS)
+    project.file("conftest.py", dedent(SAYS) + dedent(COUNTS) + more)
+    run = project.run("-s", "--rag-limit", "4", *args, json_path=None)
+    run.said(f"*{made} items made*")
+
+
+def test_a_conftest_that_is_loaded_late_selects_among_all_cases(project: Project) -> None:
+    prepare(project)
+    project.file("later/test_other.py", "def test_other(): ...")
+    project.file("later/conftest.py", """
+        def pytest_collection_modifyitems(config, items):
+            dropped = [item for item in items if "q1]" in item.nodeid or "q3]" in item.nodeid]
+            items[:] = [item for item in items if item not in dropped]
+            config.hook.pytest_deselected(items=dropped)
+    """)  # fmt: skip
+    run = project.run("--rag-limit", "3")
+    assert ran(run) == ["q2", "q4", "q5"]
+    run.result.assert_outcomes(passed=4, deselected=9)
 
 
 def test_a_keyword_selection_without_a_case_of_where_is_not_an_error(project: Project) -> None:
