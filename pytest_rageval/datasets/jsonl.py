@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pytest_rageval.datasets.evidence import evidence_in
 from pytest_rageval.datasets.faults import one_record
@@ -24,9 +24,6 @@ KEYS = (
 stored and never shown to a system."""
 
 _KNOWN = frozenset(KEYS)
-
-_RARE = ("evidence", "fake_answers", "history", "passages", "provenance", "qrels")
-"""Keys of other things than questions and answers; most records have few of them."""
 
 LABELLED = "labelled"
 """The facet of a record whose gold answer nobody has written yet: false."""
@@ -66,32 +63,27 @@ def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = No
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")
-    if not isinstance(record.values.get("generated", {}), dict):
+    values = record.values
+    if not isinstance(values.get("generated", {}), dict):
         raise record.error("generated", "an object, as `rageval generate` writes it; a facet needs another name")
     language = record.language("language", detect_language(question))
     facets = {"dataset": dataset, "language": language, **record.facets(_KNOWN)}
     if answerable is not None:
         facets["answerable"] = facet_text(answerable)
-    rare: dict[str, Any] = {}
-    gold = _gold(record, answerable)
-    if not record.values.keys().isdisjoint(_RARE):
-        rare = {
-            "passages": _passages(record),
-            "fake": _fake(record),
-            "qrels": _qrels(record),
-            "provenance": _provenance(record),
-            "evidence": evidence_in(record),
-            "history": _history(record),
-        }
     return Instance(
         id=name,
         question=question,
-        gold=gold,
+        gold=_gold(record, answerable),
+        passages=_passages(record) if "passages" in values else None,
+        fake=_fake(record) if "fake_answers" in values else (),
+        qrels=_qrels(record) if "qrels" in values else {},
+        provenance=_provenance(record) if "provenance" in values else (),
+        evidence=evidence_in(record) if "evidence" in values else (),
+        history=_history(record) if "history" in values else (),
         answerable=answerable,
         language=language,
         facets=facets if shared is None else shared.of(facets),
         origin=record.where,
-        **rare,
     )
 
 
@@ -119,8 +111,6 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
 
 def _fake(record: Fields) -> Gold:
     """Return the false answers, in the form of the record's gold: slots, or the aliases of one slot."""
-    if "fake_answers" not in record:
-        return ()
     value = record.values["fake_answers"]
     nested = isinstance(value, list) and any(isinstance(item, list) for item in value)
     if nested or (isinstance(value, list) and "slots" in record):
@@ -128,9 +118,7 @@ def _fake(record: Fields) -> Gold:
     return (record.aliases("fake_answers"),)
 
 
-def _passages(record: Fields) -> tuple[Passage, ...] | None:
-    if "passages" not in record:
-        return None
+def _passages(record: Fields) -> tuple[Passage, ...]:
     wanted = "a list of objects with id and text, or of strings"
     passages: dict[str, Passage] = {}
     for index, item in enumerate(record.items("passages", wanted)):
@@ -159,8 +147,6 @@ def _passage(fields: Fields) -> Passage:
 
 
 def _qrels(record: Fields) -> dict[str, int]:
-    if "qrels" not in record:
-        return {}
     grades = record.inner("qrels", record.values["qrels"], "an object of passage ids and integer grades")
     return {name: grades.grade(name) for name in grades.values}
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.jsonl import read_instance
@@ -18,17 +19,21 @@ from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
-from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.case import Instance
 from pytest_rageval.model.facets import matches, own_labels
+from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.loaded import JSONL, decoded
-from pytest_rageval.scoring.rows import line_of, pack
+from pytest_rageval.scoring.rows import Lines, pack
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 
 __all__ = ["FIRST", "Leftovers", "chunk_scorer", "leftovers_of", "rows_of", "score_chunk"]
+
+BATCH = 32
+"""Number of cases that go through each step together: one step for many is faster than many steps for one."""
 
 FIRST = 20
 """Number of ids that a list of leftovers names."""
@@ -89,24 +94,34 @@ def _scored(job: Job, chunk: bytes) -> bytes:
     cases, rows = _read(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
-    runner, asker = Runner(DEFAULT_MARKERS), _Asker()
+    runner, asker, encoded = Runner(DEFAULT_MARKERS), _Asker(), Lines()
     lines: list[tuple[str, str, bytes]] = []  # the outcomes themselves would take much memory
     left = Leftovers()
     names: set[str] = set()
     for testbed in job.testbeds:
         axes = testbed.settings.multiplied
-        for task, name in _tasks(job, testbed, cases.get(testbed.file, ()), answers):
-            names.update((name, task.case.id))
-            outcome = runner.run(task, asker.ask(task, RecordedAnswerer(answers, task.system, name, axes)))
-            lines.append((outcome.testbed, outcome.nodeid, line_of(outcome)))
-            if outcome.error_type == "no_recorded_answer":
-                left += Leftovers(n_unanswered=1, unanswered=((outcome.case_id, outcome.system),))
-            if (outcome.length or 0) > LONG:
-                left += Leftovers(n_long=1)
+        tasks = _tasks(job, testbed, cases.get(testbed.file, ()), answers)
+        while batch := list(islice(tasks, BATCH)):
+            asked = [asker.ask(task, RecordedAnswerer(answers, task.system, name, axes)) for task, name in batch]
+            outcomes = [runner.run(task, each) for (task, _), each in zip(batch, asked, strict=True)]
+            lines += [(outcome.testbed, outcome.nodeid, encoded.of(outcome)) for outcome in outcomes]
+            names.update(name for task, name in batch)
+            names.update(task.case.id for task, name in batch)
+            for each in filter(None, map(_leftovers, outcomes)):
+                left += each
     lines.sort()
     unused = answers.unused(names)
     head = json.dumps(asdict(left + Leftovers(len(unused), tuple(unused[:FIRST]))))
     return head.encode() + b"\n" + pack(line for _, _, line in lines)
+
+
+def _leftovers(outcome: Outcome) -> Leftovers | None:
+    """Return what an outcome adds to the leftovers of its chunk; None if nothing."""
+    missing = outcome.error_type == "no_recorded_answer"
+    if not missing and (outcome.length or 0) <= LONG:
+        return None
+    unanswered = ((outcome.case_id, outcome.system),) if missing else ()
+    return Leftovers(n_unanswered=len(unanswered), unanswered=unanswered, n_long=int((outcome.length or 0) > LONG))
 
 
 def leftovers_of(result: bytes) -> Leftovers:
@@ -125,11 +140,11 @@ class _Asker:
     """Reads recorded answers as `Desk.ask` asks a system, without the models and traces of a session."""
 
     def __init__(self) -> None:
-        self._meter = Meter()
+        self._scope = Scope(Meter())
 
     def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
         """Return the recorded answer to a task, with the calls that its usage counts."""
-        outer = SCOPE.set(Scope(self._meter))
+        outer = SCOPE.set(self._scope)
         answer, fault = None, None
         try:
             answer = answerer(task.case)
@@ -137,10 +152,10 @@ class _Asker:
             answer, fault = answer_before(error), error
         finally:
             SCOPE.reset(outer)
-        calls = self._meter.calls
+        calls = self._scope.meter.calls
         if not calls.calls:  # the next case can use the meter, which takes time to make
             return Asked(answer, fault)
-        self._meter = Meter()
+        self._scope = Scope(Meter())
         return Asked(answer, fault, calls=calls)
 
 
@@ -153,32 +168,35 @@ def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recor
     seen: dict[object, tuple[int, int]] = {}
     for line in chunk.decode("utf-8").split("\n")[:-1]:
         place, _, text = line.partition("\t")
-        file, number = map(int, place.split(":"))
+        first, _, second = place.partition(":")
+        file, number = int(first), int(second)
         name = job.files[file]
         if forms.get(file, JSONL) != JSONL:
             instance = decoded(text)
-            _claim(seen, instance.id, f"the id {short_repr(instance.id)}", job, (file, number))
+            _claim(seen, instance.id, instance.id, job, (file, number))
             cases.setdefault(file, []).append(instance)
             continue
         record = Fields(f"{name}:{number}", read_line(text, name, number) or {})
         if file in datasets:
             instance = read_instance(record, datasets[file])
-            _claim(seen, instance.id, f"the id {short_repr(instance.id)}", job, (file, number))
+            _claim(seen, instance.id, instance.id, job, (file, number))
             cases.setdefault(file, []).append(instance)
         else:
             row = read_recorded(record)
             key = (row.id, row.system, tuple(sorted(row.where.items())))
-            _claim(seen, key, f"an answer of the same system to the case {short_repr(row.id)}", job, (file, number))
+            _claim(seen, key, row.id, job, (file, number))
             rows.append(row)
     for instances in cases.values():
         instances.sort(key=lambda instance: instance.id)
     return cases, rows
 
 
-def _claim(seen: dict[object, tuple[int, int]], key: object, what: str, job: Job, at: tuple[int, int]) -> None:
-    """Store that a line uses ``key``; refuse a duplicate, also of another file."""
+def _claim(seen: dict[object, tuple[int, int]], key: object, name: str, job: Job, at: tuple[int, int]) -> None:
+    """Store that a line uses ``key``, a case's or an answer's id; refuse a duplicate, also of another file."""
     if key in seen:
         file, line = seen[key]
+        of_case = f"the id {short_repr(name)}"
+        what = of_case if key == name else f"an answer of the same system to the case {short_repr(name)}"
         claim({key: line}, key, what if file == at[0] else f"{what} of {job.files[file]}", job.files[at[0]], at[1])
     seen[key] = at
 
@@ -187,24 +205,28 @@ def _tasks(
     job: Job, testbed: ScoredTestbed, instances: Sequence[Instance], answers: RecordedAnswers
 ) -> Iterator[tuple[Task, str]]:
     """Yield each case under each system, with the case's name in the testbed."""
-    settings, several = testbed.settings, len(job.systems) > 1
+    settings = testbed.settings
     prefix = f"{testbed.nodeid}::" if len(job.testbeds) > 1 else ""
+    several = len(job.systems) > 1
+    systems = [(system, f"-system={safe(system)}" if several else "") for system in job.systems]
     for name, case in expand(settings, instances, settings.seed or 0):
-        if not matches(case.facets, settings.where):
+        if settings.where and not matches(case.facets, settings.where):
             continue
         if case.instance.evidence and case.supplied is None:
             case = replace(case, located=job.evidence)
-        shown = prefix + _shown(name, case)
-        for system in job.systems:
+        shown = prefix + _shown(name, case.id)
+        for system, suffix in systems:
             labels = answers.labels(system, case, name)
-            answered = case.with_facets(system=system, **{**labels, **own_labels(case.facets)})
-            nodeid = f"{shown}-system={safe(system)}" if several else shown
-            yield Task(nodeid, testbed.nodeid, system, answered, testbed.computed, testbed.correctness), name
+            answered = case.with_shared({**case.facets, "system": system, **labels, **own_labels(case.facets)})
+            yield Task(shown + suffix, testbed.nodeid, system, answered, testbed.computed, testbed.correctness), name
 
 
-def _shown(name: str, case: Case) -> str:
+def _shown(name: str, case_id: str) -> str:
     """Return the name of a case in reports, unique in all chunks: its id, with its setting."""
-    return case.id + name.removeprefix(safe(case.id)) if name.startswith(safe(case.id)) else f"{case.id}-{name}"
+    if name == case_id:
+        return name
+    plain = safe(case_id)
+    return case_id + name.removeprefix(plain) if name.startswith(plain) else f"{case_id}-{name}"
 
 
 LONG = 2**20

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.refusal_wording import Wording
 
-__all__ = ["ENGLISH_HINT", "LANGUAGES", "refusal_clauses", "refuses"]
+__all__ = ["LANGUAGES", "may_refuse", "refusal_clauses", "refuses"]
 
 LANGUAGES = ("en", "zh")
 """The supported languages."""
@@ -23,14 +23,16 @@ _LABEL = re.compile(
     r"\A\s*(?:(?:final )?(?:answer|response)|(?:最终)?(?:答案|回答|答复|回复|答|结论))\s*[:：]", re.IGNORECASE
 )
 
-ENGLISH_HINT = re.compile(
-    r"\b(?:no(?:t(?:enough|sufficient|adequate)?|ne|r|thing)?\b|can(?:not|['’‘`]t)|never|neither|n/a|ai\b|abrupt|cut\b|left\b"
-    r"|un(?:able|sure|certain|clear|known|answerable)|im(?:possible|feasible)|difficult|hard|challenging|need|require"
-    r"|necessary|outside|beyond|exceeds|fail|without|silent|truncated|lack|missing|incomplete|absent|omitted"
-    r"|(?:in)?(?:enough|sufficient|adequate))|n['’‘`]t\b"
+_HINT = re.compile(
+    r"\W(?:n(?:o(?:t(?:enough|sufficient|adequate)?|ne|r|thing)?\b|e(?:ver|ither|ed|cessary)|/a)"
+    r"|c(?:an(?:not|['’‘`]t)|hallenging|ut\b)|a(?:i\b|b(?:rupt|sent)|dequate)|l(?:eft\b|ack)"
+    r"|un(?:able|sure|certain|clear|known|answerable)|i(?:m(?:possible|feasible)|n(?:enough|sufficient|adequate|complete))"
+    r"|difficult|hard|require|o(?:utside|mitted)|beyond|e(?:xceeds|nough)|fail|without|s(?:ilent|ufficient)|truncated"
+    r"|missing)"
 )
+_HINT_AT_END = re.compile(r"n['’‘`]t\b")
 """A word of each alternative of `Wording.refusal` and `Wording.closing`, in lower case, before contractions are written
-out. A text without any has no clause that refuses, and needs no other pattern; they take 0.1 s to compile."""
+out. Each pattern starts with a character of its match: `re` searches that faster."""
 
 
 def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
@@ -51,7 +53,10 @@ def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
 
     Text in quotation marks is ignored.
     """
-    return any(_refuses(text[:LONGEST], language) for language in languages if language in LANGUAGES)
+    text = text[:LONGEST]
+    return any(
+        language in LANGUAGES and may_refuse(text, language) and _refuses(text, language) for language in languages
+    )
 
 
 def refusal_clauses(text: str, languages: Collection[str] = LANGUAGES) -> int:
@@ -61,6 +66,18 @@ def refusal_clauses(text: str, languages: Collection[str] = LANGUAGES) -> int:
     """
     known = (language for language in languages if language in LANGUAGES)
     return max((_refusal_clauses(text[:LONGEST], language) for language in known), default=0)
+
+
+@lru_cache(maxsize=64)
+def may_refuse(text: str, language: str) -> bool:
+    """Return whether a text has a character or word without which no clause of it refuses in the language.
+
+    A text without any needs no other pattern; they take 0.1 s to compile.
+    """
+    if language == "zh":
+        return has_chinese(text)
+    text = text.lower()
+    return _HINT.search(f" {text}") is not None or _HINT_AT_END.search(text) is not None
 
 
 @lru_cache(maxsize=64)
@@ -91,7 +108,7 @@ def _refuses(text: str, language: str) -> bool:
 @lru_cache(maxsize=64)
 def _clauses(text: str, language: str) -> list[str]:
     """Return the clauses of a text without quotations; none if no clause of it can refuse in the language."""
-    if not (has_chinese(text) if language == "zh" else ENGLISH_HINT.search(text.lower())):
+    if not may_refuse(text, language):
         return []
     return _wording(language).clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
 

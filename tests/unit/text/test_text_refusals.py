@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
-from pytest_rageval.text.refusals import ENGLISH_HINT, refuses
+from pytest_rageval.text.refusals import may_refuse, refuses
 from pytest_rageval.text.refusals_en import ENGLISH
 
 LINES = (Path(__file__).resolve().parents[3] / "fixtures" / "refusals" / "answers.jsonl").read_text(encoding="utf-8")
@@ -153,12 +153,12 @@ def test_every_clause_that_refuses_has_a_hint() -> None:
     wordings = [clause for row in ROWS for clause in ENGLISH.clauses(row["answer"])]
     refused = [each for each in wordings if ENGLISH.refusal.search(each) or ENGLISH.closing.search(each)]
     assert len(refused) > 100
-    assert [each for each in refused if not ENGLISH_HINT.search(each)] == []
+    assert [each for each in refused if not may_refuse(each, "en")] == []
     texts = [row["answer"] for row in ROWS if any(map(ENGLISH.refusal.search, ENGLISH.clauses(row["answer"])))]
-    assert [text for text in texts if not ENGLISH_HINT.search(text.lower())] == []
+    assert [text for text in texts if not may_refuse(text, "en")] == []
 
 
 @given(st.from_regex(ENGLISH.refusal) | st.from_regex(ENGLISH.closing))
 @settings(suppress_health_check=list(HealthCheck))
 def test_whatever_the_patterns_of_refusals_match_has_a_hint(text: str) -> None:
-    assert ENGLISH_HINT.search(text)
+    assert may_refuse(text, "en")
