@@ -120,7 +120,8 @@ def read_judge(content: Mapping[str, Any], where: str) -> TrainedJudge:
         SettingError: it is of another kind, or a feature has another version now.
     """
     if content.get("kind") != HEAD:
-        raise SettingError(f"{where}: the judge is of kind {content.get('kind')!r}, wanted {HEAD!r}; name another one")
+        advice = "serve it with rageval judge serve, or name its folder head/"
+        raise SettingError(f"{where}: the judge is of kind {content.get('kind')!r}, wanted {HEAD!r}; {advice}")
     try:
         judge = _decoded(content)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
