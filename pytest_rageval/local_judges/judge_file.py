@@ -101,7 +101,8 @@ def read_content(folder: Path, where: str) -> dict[str, Any]:
     try:
         content = parse_json(regular(folder / FILE).read_bytes(), finite=True)
     except FileNotFoundError:
-        problem = f"{ascii_safe(where)}: {ascii_safe(str(folder))} holds no {FILE}; name a folder that rageval judge"
+        named = "the folder" if where == str(folder) else ascii_safe(str(folder))
+        problem = f"{ascii_safe(where)}: {named} holds no {FILE}; name a folder that rageval judge"
         raise SettingError(f"{problem} train wrote", code="RAG212") from None
     except (OSError, ValueError) as error:
         raise SettingError(f"{shown} cannot be read ({ascii_safe(str(error))}); {_AGAIN}", code="RAG212") from None

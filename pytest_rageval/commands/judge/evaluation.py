@@ -13,7 +13,7 @@ from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.judge_command import judged_metric, loaded_judge
 from pytest_rageval.judge_training.card import figure_lines, left_out_lines
-from pytest_rageval.judge_training.examples import Example, read_examples
+from pytest_rageval.judge_training.examples import Example, digest_of_examples, read_examples
 from pytest_rageval.judge_training.figures import Predicted, figures_of
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.local_judges.judge_file import metric_digest
@@ -46,14 +46,18 @@ def evaluate(
         by_row = zip(rows, judge.decide(rows), strict=True)
         predictions = [Predicted(example, above) for example, above in by_row if above is not None]
     unjudged = len(examples.rows) - len(predictions)
+    known = digest_of_examples(rows) == judge.training
     if not predictions:
         raise SettingError(f"the sheets have no label that {judge.name} of {folder} can be compared with; name others")
     figures = figures_of(predictions, judge.labels, judge.values)
     if as_json:
         plain = {"judge": judge.digest, "metric": judge.name, "labels": len(predictions), "not_judged": unjudged}
+        plain["trained_on_these"] = known
         yield json.dumps({**plain, "left_out": examples.left_out, "figures": asdict(figures)}, indent=1)
     else:
         yield f"{judge.name} ({judge.digest[:8]}) on {counted(len(predictions), 'label')}"
+        if known:
+            yield "these labels trained the judge, so the figures are too good; its card has those of cross-validation"
         yield from left_out_lines(examples)
         if unjudged:
             yield f"{counted(unjudged, 'label')} not judged: another language, or a label that did not train the judge"
@@ -69,6 +73,7 @@ class _Judge:
     Attributes:
         name: the name of the metric's judge.
         digest: the checksum of its judge.json.
+        training: the digest of the labels that trained it; "" if it is not compared.
         labels, values: its classes from the lowest value, and their values.
         metric: the metric's judge, whose labels it decides.
         decide: returns the probability to be above each class but the highest, for each example; None if it does not
@@ -77,6 +82,7 @@ class _Judge:
 
     name: str
     digest: str
+    training: str
     labels: Sequence[str | float]
     values: Sequence[float]
     metric: Judge
@@ -93,7 +99,7 @@ def _head_of(folder: Path) -> _Judge:
         return [None if each.decision is None else each.decision.above for each in judged]
 
     metric = _metric(folder, judge.name, trained.metric_digest)
-    return _Judge(judge.name, judge.digest, trained.labels, trained.values, metric, decide)
+    return _Judge(judge.name, judge.digest, trained.training.digest, trained.labels, trained.values, metric, decide)
 
 
 def _llm_of(folder: Path) -> _Judge:
@@ -106,7 +112,7 @@ def _llm_of(folder: Path) -> _Judge:
     def decide(rows: Sequence[Example]) -> list[tuple[float, ...] | None]:
         return [judge.above(prompts(each.judged.sample)) for each in rows]
 
-    return _Judge(judge.name, judge.digest, judge.labels, judge.values, metric, decide)
+    return _Judge(judge.name, judge.digest, "", judge.labels, judge.values, metric, decide)
 
 
 def _metric(folder: Path, name: str, digest: str) -> Judge:
