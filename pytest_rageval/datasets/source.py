@@ -92,9 +92,7 @@ def read_text(path: Path) -> str:
     try:
         raw = read_bytes(path)
     except FileNotFoundError:
-        raise DataError(
-            name, "no such file; a path is relative to the file that names it, then to the rootdir", code="RAG105"
-        ) from None
+        raise DataError(name, "no such file; correct the path", code="RAG105") from None
     except (OSError, ValueError) as error:
         raise DataError(name, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:

@@ -101,7 +101,8 @@ def read_content(folder: Path, where: str) -> dict[str, Any]:
     try:
         content = parse_json(regular(folder / FILE).read_bytes(), finite=True)
     except FileNotFoundError:
-        problem = f"{ascii_safe(where)}: {ascii_safe(str(folder))} holds no {FILE}; name a folder that rageval judge"
+        named = "the folder" if where == str(folder) else ascii_safe(str(folder))
+        problem = f"{ascii_safe(where)}: {named} holds no {FILE}; name a folder that rageval judge"
         raise SettingError(f"{problem} train wrote", code="RAG212") from None
     except (OSError, ValueError) as error:
         raise SettingError(f"{shown} cannot be read ({ascii_safe(str(error))}); {_AGAIN}", code="RAG212") from None
@@ -120,7 +121,8 @@ def read_judge(content: Mapping[str, Any], where: str) -> TrainedJudge:
         SettingError: it is of another kind, or a feature has another version now.
     """
     if content.get("kind") != HEAD:
-        raise SettingError(f"{where}: the judge is of kind {content.get('kind')!r}, wanted {HEAD!r}; name another one")
+        advice = "serve it with rageval judge serve, or name its folder head/"
+        raise SettingError(f"{where}: the judge is of kind {content.get('kind')!r}, wanted {HEAD!r}; {advice}")
     try:
         judge = _decoded(content)
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -77,21 +78,33 @@ class LoraJudge:
         digest: the checksum of its judge.json.
         metric_digest: see `judge_file.metric_digest`.
         labels: its labels, from the lowest value.
+        values: the value of each label, 0..1.
         model: the model.
     """
 
     def __init__(
-        self, name: str, digest: str, metric_digest: str, labels: Sequence[str | float], model: LoraModel
+        self,
+        name: str,
+        digest: str,
+        metric_digest: str,
+        labels: Sequence[str | float],
+        values: Sequence[float],
+        model: LoraModel,
     ) -> None:
         self.name = name
         self.digest = digest
         self.metric_digest = metric_digest
         self.labels = tuple(labels)
+        self.values = tuple(values)
         self._model = model
 
     def shares(self, messages: Sequence[Message]) -> list[float]:
         """Return the probability of each label, given the first prompt of the metric's judge."""
         return self._model.shares(messages, [reply_of(label) for label in self.labels])
+
+    def above(self, messages: Sequence[Message]) -> tuple[float, ...]:
+        """Return the probability to be above each label but the highest, as `Decision.above` of a head."""
+        return tuple(max(0.0, 1 - below) for below in list(accumulate(self.shares(messages)))[:-1])
 
 
 def reply_of(label: str | float) -> str:
@@ -141,7 +154,9 @@ def load_lora_judge(folder: Path, digest_of_model: Callable[[Path], str]) -> Lor
     with quiet():
         adapted = import_module("peft").PeftModel.from_pretrained(model, str(folder), local_files_only=True)
     lora = LoraModel(adapted, tokenizer)
-    return LoraJudge(content["metric"], content["checksum"], content["metric_digest"], content["labels"], lora)
+    return LoraJudge(
+        content["metric"], content["checksum"], content["metric_digest"], content["labels"], content["values"], lora
+    )
 
 
 def _check_file(path: Path, digest: str | None) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.browser.opened_pages import violations
-from support.projects.play_project import FILES, PlayPage, play_project, run_tests
+from support.projects.play_project import FILES, PlayPage, play_project, run_tests, slow_project
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -161,6 +162,24 @@ def test_a_question_is_stopped(opened: Opener) -> None:
     with page.expect_navigation():
         page.get_by_role("button", name="Stop").click()
     assert "stopped" in page.locator("#last [role=alert]").inner_text()
+
+
+def test_the_search_for_the_smallest_context_is_stopped(chromium: Browser, tmp_path: Path) -> None:
+    with PlayPage(slow_project(tmp_path)) as slow:
+        slow.wait()
+        page = chromium.new_context().new_page()
+        page.goto(slow.url)
+        take(page, "How much?")
+        assert ask(page) == "12 euros"
+        page.get_by_role("button", name="Smallest context").click()
+        stop = page.get_by_role("button", name="Stop")
+        stop.wait_for()
+        while (slow.project / "log.txt").read_text().split() != ["asked"] * 4:  # the last one waits
+            page.wait_for_timeout(50)
+        stop.click()
+        page.locator("#shrunk").get_by_text("stopped: you stopped it; a smaller one may exist").wait_for()
+        assert not stop.is_visible()
+        assert (slow.project / "log.txt").read_text().endswith("cancelled\n")
 
 
 def test_a_case_is_saved_with_marked_evidence_and_its_testbed(opened: Opener, play: PlayPage) -> None:

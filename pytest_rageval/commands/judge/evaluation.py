@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pytest_rageval.activity import doing
@@ -13,11 +13,15 @@ from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.judge_command import judged_metric, loaded_judge
 from pytest_rageval.judge_training.card import figure_lines, left_out_lines
-from pytest_rageval.judge_training.examples import read_examples
+from pytest_rageval.judge_training.examples import Example, digest_of_examples, read_examples
 from pytest_rageval.judge_training.figures import Predicted, figures_of
+from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.local_judges.judge_file import metric_digest
 from pytest_rageval.local_judges.local_judge import BATCH
+from pytest_rageval.local_judges.lora_judge import is_llm, load_lora_judge
+from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.text.lines import counted
+from pytest_rageval.retrieval.encoder import model_digest
 
 __all__ = ["evaluate"]
 
@@ -32,34 +36,88 @@ def evaluate(
     """
     if min_kappa is not None and not -1 <= min_kappa <= 1:
         raise SettingError(f"--min-kappa {min_kappa:g}: wanted a number in -1..1")
-    judge = loaded_judge(folder)
-    metric = judged_metric(judge.name).judge
-    if metric_digest(metric) != judge.trained.metric_digest:
-        raise SettingError(f"{folder}: the labels of {judge.name} changed since the judge was trained; train it again")
+    judge = _llm_of(folder) if is_llm(folder) else _head_of(folder)
     with doing("reading the labels"):
         examples = read_examples(
-            sheets, metric, parse_worth(values, None), lambda: stored_run(rootdir(Path.cwd()), None)
+            sheets, judge.metric, parse_worth(values, None), lambda: stored_run(rootdir(Path.cwd()), None)
         )
-    predictions, unjudged = [], 0
+    rows = [each for each in examples.rows if each.value in judge.values]
     with doing("judging"):
-        for start in range(0, len(examples.rows), BATCH):
-            batch = examples.rows[start : start + BATCH]
-            for example, judgement in zip(batch, judge.judge_batch([each.judged for each in batch]), strict=True):
-                if judgement.decision is None or example.value not in judge.trained.values:
-                    unjudged += 1
-                else:
-                    predictions.append(Predicted(example, judgement.decision.above))
+        by_row = zip(rows, judge.decide(rows), strict=True)
+        predictions = [Predicted(example, above) for example, above in by_row if above is not None]
+    unjudged = len(examples.rows) - len(predictions)
+    known = digest_of_examples(rows) == judge.training
     if not predictions:
         raise SettingError(f"the sheets have no label that {judge.name} of {folder} can be compared with; name others")
-    figures = figures_of(predictions, judge.trained.labels, judge.trained.values)
+    figures = figures_of(predictions, judge.labels, judge.values)
     if as_json:
         plain = {"judge": judge.digest, "metric": judge.name, "labels": len(predictions), "not_judged": unjudged}
+        plain["trained_on_these"] = known
         yield json.dumps({**plain, "left_out": examples.left_out, "figures": asdict(figures)}, indent=1)
     else:
         yield f"{judge.name} ({judge.digest[:8]}) on {counted(len(predictions), 'label')}"
+        if known:
+            yield "these labels trained the judge, so the figures are too good; its card has those of cross-validation"
         yield from left_out_lines(examples)
         if unjudged:
             yield f"{counted(unjudged, 'label')} not judged: another language, or a label that did not train the judge"
         yield from figure_lines(figures)
     kappa = figures.agreement.kappa.value
     return int(min_kappa is not None and (kappa is None or kappa < min_kappa))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """A trained judge of either kind.
+
+    Attributes:
+        name: the name of the metric's judge.
+        digest: the checksum of its judge.json.
+        training: the digest of the labels that trained it; "" if it is not compared.
+        labels, values: its classes from the lowest value, and their values.
+        metric: the metric's judge, whose labels it decides.
+        decide: returns the probability to be above each class but the highest, for each example; None if it does not
+            judge the example.
+    """
+
+    name: str
+    digest: str
+    training: str
+    labels: Sequence[str | float]
+    values: Sequence[float]
+    metric: Judge
+    decide: Callable[[Sequence[Example]], list[tuple[float, ...] | None]]
+
+
+def _head_of(folder: Path) -> _Judge:
+    judge = loaded_judge(folder)
+    trained = judge.trained
+
+    def decide(rows: Sequence[Example]) -> list[tuple[float, ...] | None]:
+        batches = [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
+        judged = [one for batch in batches for one in judge.judge_batch([each.judged for each in batch])]
+        return [None if each.decision is None else each.decision.above for each in judged]
+
+    metric = _metric(folder, judge.name, trained.metric_digest)
+    return _Judge(judge.name, judge.digest, trained.training.digest, trained.labels, trained.values, metric, decide)
+
+
+def _llm_of(folder: Path) -> _Judge:
+    judge = load_lora_judge(folder, model_digest)
+    metric = _metric(folder, judge.name, judge.metric_digest)
+    if not isinstance(metric, PromptedJudge):
+        raise SettingError(f"{folder}: the judge {judge.name} has no prompt any longer; train a judge of kind head")
+    prompts = metric.messages
+
+    def decide(rows: Sequence[Example]) -> list[tuple[float, ...] | None]:
+        return [judge.above(prompts(each.judged.sample)) for each in rows]
+
+    return _Judge(judge.name, judge.digest, "", judge.labels, judge.values, metric, decide)
+
+
+def _metric(folder: Path, name: str, digest: str) -> Judge:
+    """Return the judge of a metric in the project; raise `SettingError` if its labels are not those of the training."""
+    metric = judged_metric(name).judge
+    if metric_digest(metric) != digest:
+        raise SettingError(f"{folder}: the labels of {name} changed since the judge was trained; train it again")
+    return metric

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path
 
 from pytest_rageval.activity import doing
@@ -82,8 +81,8 @@ def _written(
     )  # fmt: skip
     content = content_of_llm(judge.name, metric_digest(judge), own.labels, own.values, lora.files, training)
     with doing("judging the test part"):
-        model = LoraJudge(judge.name, digest_of(content), metric_digest(judge), own.labels, lora.model)
-        by_model = [Predicted(each, _above(model.shares(judge.messages(each.judged.sample)))) for each in test]
+        model = LoraJudge(judge.name, digest_of(content), metric_digest(judge), own.labels, own.values, lora.model)
+        by_model = [Predicted(each, model.above(judge.messages(each.judged.sample))) for each in test]
         head = LocalJudge(own, "", embedder, None).judge_batch([each.judged for each in test])
     both = [(each, one) for each, one in zip(by_model, head, strict=True) if one.decision is not None]
     by_head = [Predicted(each.example, one.decision.above) for each, one in both if one.decision is not None]
@@ -115,8 +114,3 @@ def _parts(
 
 def _conversation(example: Example, judge: PromptedJudge) -> Conversation:
     return judge.messages(example.judged.sample), reply_of(example.label)
-
-
-def _above(shares: Sequence[float]) -> tuple[float, ...]:
-    """Return the probability to be above each class but the highest."""
-    return tuple(max(0.0, 1 - below) for below in list(accumulate(shares))[:-1])

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
+from pytest_rageval.errors import SettingError, short_repr
+
 __all__ = ["add_to"]
 
 DESCRIPTION = """\
@@ -45,13 +47,23 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.web.play.site import play_site
     from pytest_rageval.web.serving import serve
 
+    root = rootdir(Path.cwd())
+    _check_dataset(arguments.dataset, root)
     project = PlayProject(PlayOrder(arguments.chain, tuple(arguments.system), arguments.dataset))
-    site = play_site(project, rootdir(Path.cwd()), _opens(arguments))
+    site = play_site(project, root, _opens(arguments))
     try:
         serve(site, port=arguments.port, open_browser=not arguments.no_browser, begin=project.start)
     finally:
         project.close()
     yield from ()
+
+
+def _check_dataset(dataset: str | None, root: Path) -> None:
+    """Raise `SettingError` if the file of ``--dataset`` is missing; its format is checked with the project."""
+    text = "" if dataset is None else dataset.partition(":")[2]
+    if text and not (Path(text).exists() or (root / text).exists()):
+        problem = f"no such file or folder as {short_repr(text)}; a path is relative to the current folder"
+        raise SettingError(f"--dataset: {problem}", code="RAG105")
 
 
 def _opens(arguments: argparse.Namespace) -> str:

@@ -36,6 +36,7 @@ class JUnit:
         self._config = config
         self._failed: dict[str, pytest.TestReport] = {}
         self._gates: dict[str, NamedGate] = {}
+        self._unweighed: set[str] | None = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None]:
@@ -116,7 +117,9 @@ class JUnit:
         run = recorder.run
         outcome = run.outcomes.get(nodeid)
         if outcome is not None:
-            return case_properties(outcome, run.plan.unweighed, texts=run.texts), True
+            if self._unweighed is None:  # the same for all cases
+                self._unweighed = run.plan.unweighed
+            return case_properties(outcome, self._unweighed, texts=run.texts), True
         if len(self._gates) != len(run.gates):
             self._gates = {named_gate.nodeid: named_gate for named_gate in run.gates}
         named_gate = self._gates.get(nodeid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -21,7 +22,8 @@ _SURE_DIGITS = 3
 _LEFT_OUT = (2, 3, 4, 6, 8, 9, 12)
 """Powers of ten that are missing from numbers in a table "in millions" or "in %"."""
 
-_SCALES = (Fraction(1), *(scale for power in _LEFT_OUT for scale in (Fraction(10**power), Fraction(1, 10**power))))
+_SCALES = ((1, 1), *(scale for power in _LEFT_OUT for scale in ((10**power, 1), (1, 10**power))))
+"""The factors by which a number may differ, as numerator and denominator."""
 
 _LONGEST_TEXT, _LONGEST_ALIAS = 10_000, 60
 """Length of the longest text that is read, and of the longest alias that can be a quantity."""
@@ -161,11 +163,19 @@ def _number(ours: Fraction, theirs: Fraction, gold: Quantity, answer: Quantity) 
         return "same"
     if abs(ours - theirs) < max(gold.step, answer.step):
         return "near"
-    our_size, their_size, our_step, their_step = abs(ours), abs(theirs), _coarsest(gold), _coarsest(answer)
-    for scale in _SCALES if ours and theirs else _SCALES[:1]:
-        if 2 * abs(our_size - their_size * scale) <= max(our_step, their_step * scale):
-            return "near"
-    return "other"
+    return "near" if _alike(abs(ours), abs(theirs), _coarsest(gold), _coarsest(answer)) else "other"
+
+
+def _alike(ours: Fraction, theirs: Fraction, our_step: Fraction, their_step: Fraction) -> bool:
+    """Return whether two numbers, times a factor of `_SCALES`, differ by at most half of the larger step.
+
+    It counts in the common denominator, which is exact and much faster than fractions.
+    """
+    numbers = ours, theirs, our_step, their_step
+    common = math.lcm(*(one.denominator for one in numbers))
+    a, b, a_step, b_step = (one.numerator * (common // one.denominator) for one in numbers)
+    scales = _SCALES if a and b else _SCALES[:1]
+    return any(2 * abs(a * below - b * above) <= max(a_step * below, b_step * above) for above, below in scales)
 
 
 def _coarsest(one: Quantity) -> Fraction:

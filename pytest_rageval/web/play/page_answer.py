@@ -165,7 +165,7 @@ def page_answer_in_run(case: Case, outcome: Outcome) -> PageAnswer:
         error_type=outcome.error_type or "",
         steps=() if answer is None else answer.trace,
         usage=None if answer is None else answer.usage,
-        calls=outcome.calls,
+        calls=outcome.calls if outcome.calls and outcome.calls.calls else None,
         passages=passages,
         gold=instance.gold,
         missing=missing_gold(instance, passages),

@@ -65,10 +65,11 @@ class PlayPages:
         """Show the draft, the last answer and the earlier ones."""
         wanted = request.query_params.get("case", "")
         draft = self._board.draft
-        if wanted and self._project.ready and not draft.is_edited:
+        if wanted and self._project.ready:
             nodeid, case = self._project.case(wanted)
-            self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), draft.version)
-            return RedirectResponse("/", 303)
+            if not draft.is_edited:
+                self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), draft.version)
+                return RedirectResponse("/", 303)
         views = [self._view(each.id) for each in reversed(self._board.answers)]
         views.sort(key=lambda view: view.answer.id != draft.before)  # that of the draft comes first
         return self.page(

@@ -69,7 +69,7 @@ class PassageApi:
         with self._stops.running(self._project.case(name)[0], f"the search for {name}") as stop:
             found = await asyncio.wrap_future(self._project.shrink(name, stop))
         if isinstance(found, str):
-            raise SettingError(redacted(found))
+            raise SettingError(f"not shrunk: {redacted(found)}")
         return JSONResponse(_plain(name, found))
 
     async def stop(self, request: Request) -> Response:

@@ -15,7 +15,7 @@ import httpx
 
 from support.servers.page_process import PLAY, PageProcess
 
-__all__ = ["FILES", "PlayPage", "events_of", "play_project", "run_tests"]
+__all__ = ["FILES", "PlayPage", "events_of", "play_project", "run_tests", "slow_project"]
 
 ROOT = Path(__file__).parents[3]
 
@@ -143,6 +143,37 @@ def play_project(folder: Path, **more: str) -> Path:
     cases = "".join(json.dumps(case) + "\n" for case in CASES)
     (folder / "tests" / "cases.jsonl").write_text(cases, encoding="utf-8")
     return folder
+
+
+SLOW = """
+    import asyncio
+    from pathlib import Path
+
+    LOG = Path(__file__).with_name("log.txt")
+
+    def note(what):
+        with LOG.open("a") as file:
+            file.write(what + "\\n")
+
+    async def slow(query):
+        note("asked")
+        try:
+            await asyncio.sleep(60 if len(LOG.read_text().split()) > 3 else 0)
+        except asyncio.CancelledError:
+            note("cancelled")
+            raise
+        return "12 euros" if query.passages else "6 euros"
+"""
+
+
+def slow_project(folder: Path) -> Path:
+    """Write a project with one case, which misses with its passages; its system answers three requests, then waits."""
+    ini = FILES["pyproject.toml"].replace("rag_top_k", 'rag_system = "slow:slow"\n        rag_top_k')
+    project = play_project(folder, **{"pyproject.toml": ini, "slow.py": SLOW})
+    passages = [{"id": f"p{at}", "text": f"Ask https://x.org/?token=abcdef{at}."} for at in range(3)]
+    case = {"id": "ticket", "question": "How much?", "answers": ["6 euros"], "passages": passages}
+    (project / "tests/cases.jsonl").write_text(json.dumps(case) + "\n")
+    return project
 
 
 def run_tests(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -99,7 +99,11 @@ def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.Captur
     kappa = found["figures"]["agreement"]["kappa"]["value"]
     assert 0 < kappa <= 1
     assert main(["judge", "eval", "judges/accuracy", "other.csv", "--min-kappa", f"{kappa}"]) == 0
-    assert "## By system" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "## By system" in said
+    assert "trained the judge" not in said
+    assert main(["judge", "eval", "judges/accuracy", "sheet.csv"]) == 0
+    assert "these labels trained the judge, so the figures are too good" in capsys.readouterr().out
     (folder / "flipped.csv").write_text(
         (folder / "other.csv")
         .read_text()
@@ -111,6 +115,5 @@ def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.Captur
 
 
 def test_a_folder_without_a_judge_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "holds no judge.json; name a folder that rageval judge train wrote" in refusal(
-        capsys, "judge", "eval", "judges", "sheet.csv"
-    )
+    said = refusal(capsys, "judge", "eval", "judges", "sheet.csv")
+    assert "judges: the folder holds no judge.json; name a folder that rageval judge train wrote" in said

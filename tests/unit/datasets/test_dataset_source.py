@@ -83,7 +83,7 @@ def test_a_nesting_that_can_be_read_is_pictured_without_recursion(tmp_path: Path
 
 def test_missing_file_and_directory(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(DataError, match=r"^none\.jsonl: no such file; a path is relative to the file that names it"):
+    with pytest.raises(DataError, match=r"^none\.jsonl: no such file; correct the path"):
         read_records(tmp_path / "none.jsonl")
     with pytest.raises(DataError, match=r"^folder: is a directory; name a file in it$"):
         read_records(tmp_path / "folder")

@@ -21,6 +21,7 @@ from pytest_rageval.judge_training.llm_card import advice
 from pytest_rageval.judge_training.lora import stable_config
 from pytest_rageval.local_judges import lora_model
 from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.local_judges.local_judge import load_judge
 from pytest_rageval.local_judges.lora_judge import load_lora_judge, reply_of
 from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet, require_libraries
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
@@ -127,7 +128,14 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     is_refused(capsys, [*train[:-2], *labels, "--out", "other"], "--kind llm needs a model")
     is_refused(capsys, [*train[:-4], *train[-2:], *labels, "--out", "other"], "add --kind llm, or leave it out")
     is_refused(capsys, [*train[:-1], str(out), *labels, "--out", "other"], "cannot be loaded")
-    is_refused(capsys, ["judge", "eval", "judge", "sheet.csv"], "of kind 'llm', wanted 'head'")
+    assert main(["judge", "eval", "judge", "sheet.csv", *labels, "--json"]) == 0, capsys.readouterr().err
+    found = json.loads(capsys.readouterr().out)
+    assert (found["judge"], found["labels"], found["not_judged"]) == (content["checksum"], 80, 0)
+    shares = [judge.shares(ACCURACY_JUDGE.messages(Judged(row[2], ((row[3],),), row[4]).sample)) for row in rows()]
+    right = sum((one[1] >= 0.5) == (row[5] == "right") for one, row in zip(shares, rows(), strict=True))
+    assert found["figures"]["agreement"]["accuracy"]["value"] == pytest.approx(right / 80)
+    with pytest.raises(SettingError, match="of kind 'llm', wanted 'head'; serve it with rageval judge serve, or name"):
+        load_judge(out, "judge", lambda: None)
     serve = ["judge", "serve", str(out)]
     with monkeypatch.context() as elsewhere:
         elsewhere.chdir(out)

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.metrics.shared.quantities import has_numeric_gold, numerical_verdict
+from pytest_rageval.metrics.shared.same_quantity import relation
 from pytest_rageval.model.case import Instance
+from pytest_rageval.text.quantities import Quantity
 
 
 def record(*aliases: str, question: str = "How much?") -> Instance:
@@ -191,3 +195,26 @@ def test_whole_numbers_are_right_when_equal_and_never_otherwise(gold: int, answe
     verdict = numerical_verdict(record(f"{gold:,} kg"), f"It weighs {answer}kg.")
 
     assert verdict == 1.0 if gold == answer else verdict != 1.0
+
+
+DECIMALS = st.tuples(st.integers(-99_999, 99_999), st.integers(-8, 8)).map(
+    lambda each: each[0] * Fraction(10) ** each[1]
+)
+STEPS = st.integers(-8, 8).map(lambda power: Fraction(10) ** power)
+
+
+@given(DECIMALS, DECIMALS, STEPS, STEPS)
+def test_numbers_are_near_by_the_larger_step_and_a_power_of_ten(
+    gold: Fraction, answer: Fraction, gold_step: Fraction, step: Fraction
+) -> None:
+    """Two digits: `_coarsest` and rounding play no part."""
+    scales = [
+        Fraction(10) ** power for power in (0, *(sign * each for each in (2, 3, 4, 6, 8, 9, 12) for sign in (1, -1)))
+    ]
+    scales = scales if gold and answer else scales[:1]
+    near = abs(gold - answer) < max(gold_step, step) or any(
+        2 * abs(abs(gold) - abs(answer) * scale) <= max(gold_step, step * scale) for scale in scales
+    )
+    expected = "same" if gold == answer else "near" if near else "other"
+    ours, theirs = Quantity(gold, gold, step=gold_step, digits=2), Quantity(answer, answer, step=step, digits=2)
+    assert relation(ours, theirs) == expected

@@ -91,7 +91,7 @@ async function planSaving(body, place) {
     replaced(place, [
       el("h3", {}, data(plan.file)),
       el("pre", { class: "diff" }, plan.before ? el("span", { class: "context" }, data(`  ${plan.before.slice(0, 300)}`)) : null, el("span", { class: "plus" }, data(`+ ${plan.line}`))),
-      plan.findings.map((each) => el("p", { class: "alert" }, data(each))),
+      plan.findings.map((each) => el("p", { class: / error: /.test(each) ? "alert" : "note" }, data(each))),
       plan.suite ? [el("p", {}, "No testbed reads this file. This one will:"), el("h3", {}, data(plan.suite.file)), el("pre", { class: "diff" }, plan.suite.text.trimEnd().split("\n").map((line) => el("span", { class: "plus" }, data(`+ ${line}`))))] : null,
       plan.remark ? el("p", { class: "quiet" }, plan.remark) : null,
       el("p", {}, write),

@@ -196,8 +196,7 @@ async function shrink(press) {
     const { lines } = await send("/api/shrink", { case: caseName() });
     replaced(place, lines.map((line) => el("p", {}, data(line))));
   } catch (error) {
-    replaced(place, null);
-    say(error.message);
+    replaced(place, el("p", { class: "alert" }, data(error.message))); // beside the button, which may be far from the top
   }
   press.disabled = false;
   stop.hidden = true;

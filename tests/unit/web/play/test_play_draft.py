@@ -6,13 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.samples.outcome_samples import outcome
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.playing.orders import PlayOrder
 from pytest_rageval.hooks.playing.project import PlayProject
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.web.play.answer_view import facts_of
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import Draft, Quote, changed_draft, draft_after
-from pytest_rageval.web.play.page_answer import PageAnswer
+from pytest_rageval.web.play.page_answer import PageAnswer, page_answer_in_run
 from pytest_rageval.web.play.state_file import StateFile
 
 FIRST = PageAnswer("1", "steps", "When does the museum open?", answer="At 9:00.")
@@ -57,3 +61,13 @@ def test_an_answer_goes_to_the_draft_that_asked_for_it() -> None:
     assert edited.follows(edited, from_draft=True)
     assert not edited.follows(edited, from_draft=False)
     assert not changed_draft(asked, {"question": "Who?"}).follows(asked, from_draft=False)
+
+
+@pytest.mark.parametrize(
+    ("calls", "fact"), [(None, False), (Calls(), False), (Calls(calls=2, attempts=2), "asked, 2 of 2 calls")]
+)
+def test_an_answer_of_a_run_without_model_calls_says_nothing_of_calls(calls: Calls | None, fact: str | bool) -> None:
+    case = Case("q1", Instance("q1", "When?"), None, {})
+    facts = facts_of(page_answer_in_run(case, outcome("q1", 1.0, calls=calls)))
+    assert [each for each in facts if "calls" in each] == ([fact] if fact else [])
+    assert ("$0" in facts) == bool(fact)

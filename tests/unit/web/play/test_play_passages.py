@@ -6,11 +6,12 @@ import json
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.projects.play_project import FILES, PlayPage, play_project
+from support.projects.play_project import PlayPage, slow_project
 
 
 def drawn(play: PlayPage) -> list[str]:
@@ -89,6 +90,7 @@ def test_edited_passages_stay_when_another_page_asks_or_takes_a_case(play: PlayP
         assert drawn(play) == before
     shown = play.client.get("/", params={"case": "museum"})
     assert "Take this case" in shown.text
+    assert "unknown case 'nope'" in unescape(play.client.get("/", params={"case": "nope"}).text)
     assert drawn(play) == before
     version = play.client.get("/api/state").json()["version"]
     form = {"case": "museum", "version": str(version - 1)}
@@ -140,54 +142,28 @@ def test_a_system_that_ignores_what_it_is_given_is_said(play: PlayPage) -> None:
 
 def test_the_smallest_context_is_that_of_rageval_shrink(play: PlayPage) -> None:
     right = play.client.post("/api/shrink", json={"case": "castle"})
-    assert (right.status_code, "it is right now" in right.json()["error"]) == (400, True)
+    assert (right.status_code, "not shrunk: it is right now" in right.json()["error"]) == (400, True)
     found = play.client.post("/api/shrink", json={"case": "boats"}, timeout=60).json()
     assert "1 passage -> 1, 2nd of 2 sentences" in found["lines"][0]
     assert [each["text"] for each in found["passages"]] == ["Boats leave the harbour every hour."]
 
 
-SLOW = """
-import asyncio
-from pathlib import Path
-
-LOG = Path(__file__).with_name("log.txt")
-
-
-def note(what):
-    with LOG.open("a") as file:
-        file.write(what + "\\n")
-
-
-async def slow(query):
-    note("asked")
-    try:
-        await asyncio.sleep(60 if len(LOG.read_text().split()) > 2 else 0)
-    except asyncio.CancelledError:
-        note("cancelled")
-        raise
-    return "12 euros" if query.passages else "6 euros"
-"""
-
-
 def test_the_search_for_the_smallest_context_is_stopped(tmp_path: Path) -> None:
-    ini = FILES["pyproject.toml"] + '\n        rag_system = "slow:slow"\n'
-    passages = [{"id": f"p{at}", "text": f"Ask https://x.org/?token=abcdef{at}."} for at in range(3)]
-    case = {"id": "ticket", "question": "How much?", "answers": ["6 euros"], "passages": passages}
-    project = play_project(tmp_path, **{"pyproject.toml": ini, "slow.py": SLOW})
-    (project / "tests/cases.jsonl").write_text(json.dumps(case) + "\n")
+    project = slow_project(tmp_path)
     with PlayPage(project) as page, ThreadPoolExecutor() as threads:
         page.wait()
         assert page.client.delete("/api/shrink", params={"case": "ticket"}).status_code == 400
+        page.ask(case="ticket")
         search = threads.submit(page.client.post, "/api/shrink", json={"case": "ticket"}, timeout=60)
         log = project / "log.txt"
-        while not (log.exists() and log.read_text().split() == ["asked"] * 3):  # with all, with none, with a part
+        while not (log.exists() and log.read_text().split() == ["asked"] * 4):  # the last one waits
             time.sleep(0.05)
         start = time.monotonic()
         assert "runs already" in page.client.post("/api/shrink", json={"case": "ticket"}).json()["error"]
         assert page.client.delete("/api/shrink", params={"case": "ticket"}).json() == {"cancelled": "ticket"}
         found = search.result().json()
         assert time.monotonic() - start < 5
-        assert log.read_text().split() == [*["asked"] * 3, "cancelled"]
+        assert log.read_text().split() == [*["asked"] * 4, "cancelled"]
         assert "stopped: you stopped it; a smaller one may exist" in found["lines"][1]
         assert len(found["passages"]) == 3
         assert "x.org/?token=<masked>" in found["passages"][0]["text"]

@@ -147,6 +147,13 @@ def test_a_chain_that_does_not_parse_is_shown_with_its_line(tmp_path: Path) -> N
         assert (answer.status_code, "bad.toml:3" in answer.json()["error"]) == (400, True)
 
 
+def test_a_dataset_that_is_missing_is_refused_before_the_server_starts(tmp_path: Path) -> None:
+    process = start_page(play_project(tmp_path), "--dataset", "jsonl:none.jsonl", program=PLAY)
+    out, err = process.communicate(timeout=60)
+    said = "--dataset: no such file or folder as 'none.jsonl'; a path is relative to the current folder"
+    assert (process.returncode, out, said in err) == (2, "", True)
+
+
 def test_records_of_a_dataset_are_asked_with_the_fixtures_of_the_tests(tmp_path: Path) -> None:
     project = play_project(tmp_path)
     conftest = project / "tests" / "conftest.py"
