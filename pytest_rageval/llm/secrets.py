@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from pytest_rageval.model.json_encoding import encoder_of
+from pytest_rageval.model.plain import encoder_of
 
 __all__ = ["add_secrets", "mask", "masked", "name_secrets", "redact", "redacted", "redacted_json", "redacted_with_json"]
 

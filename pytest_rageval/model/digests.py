@@ -6,7 +6,7 @@ import hashlib
 import json
 
 from pytest_rageval.model.case import Case, Instance
-from pytest_rageval.model.json_encoding import encoder_of
+from pytest_rageval.model.plain import encoder_of
 
 __all__ = ["case_digest", "content_id", "text_digest"]
 

@@ -15,8 +15,7 @@ from pytest_rageval.llm.client.earlier_calls import EarlierCalls, PaidCall
 from pytest_rageval.llm.secrets import redacted_json
 from pytest_rageval.model.calls import NO_CALLS, Calls
 from pytest_rageval.model.codec import encode_calls
-from pytest_rageval.model.json_encoding import encoder_of
-from pytest_rageval.model.plain import Plain
+from pytest_rageval.model.plain import Plain, encoder_of
 
 __all__ = ["CaseJournal", "Journal", "JournaledCall"]
 

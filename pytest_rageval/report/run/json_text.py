@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.model.json_encoding import encoder_of
+from pytest_rageval.model.plain import encoder_of
 
 __all__ = ["JsonText", "from_json", "json_lines", "plain", "to_json"]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.model.json_encoding import encoder_of
+from pytest_rageval.model.plain import encoder_of
 
 ENCODERS = (
     json.JSONEncoder(),
