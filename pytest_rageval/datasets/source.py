@@ -17,8 +17,8 @@ from pytest_rageval.errors import DataError, ascii_safe, short_repr
 from pytest_rageval.folders import regular
 
 __all__ = [
-    "JsonObject", "json_kind", "place_below", "read_bytes", "read_groups", "read_line", "read_object", "read_records",
-    "read_text", "shown_path",
+    "JsonObject", "forget_bytes", "json_kind", "place_below", "read_bytes", "read_groups", "read_line", "read_object",
+    "read_records", "read_text", "shown_path",
 ]  # fmt: skip
 
 JsonObject = dict[str, object]
@@ -53,9 +53,14 @@ def _bytes(path: Path, modified: int, size: int) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes; cache the last file, because a digest often follows a load."""
+    """Return a file's bytes; cache the last file, because a digest often follows a load. See `forget_bytes`."""
     stat = regular(path).stat()
     return _bytes(path.absolute(), stat.st_mtime_ns, stat.st_size)
+
+
+def forget_bytes() -> None:
+    """Free the bytes of the last file."""
+    _bytes.cache_clear()
 
 
 def shown_path(path: Path) -> str:

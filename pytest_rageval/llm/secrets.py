@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from pytest_rageval.model.plain import encoder_of
+
 __all__ = ["add_secrets", "mask", "masked", "name_secrets", "redact", "redacted", "redacted_json", "redacted_with_json"]
 
 SHORTEST = 8
@@ -34,7 +36,7 @@ _QUERY = re.compile(
     re.IGNORECASE,
 )
 
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
+_to_json = encoder_of(json.JSONEncoder(ensure_ascii=False))
 
 _CHANGING = "PYTEST_CURRENT_TEST"
 """The variable that pytest sets for each phase of a test; it is no secret."""

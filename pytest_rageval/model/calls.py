@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pytest_rageval.model.stored import ALWAYS, Amount
 
-__all__ = ["Calls"]
+__all__ = ["NO_CALLS", "Calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,9 @@ class Calls:
             spent_usd=_add(self.spent_usd, other.spent_usd),
             on_their_way=self.on_their_way + other.on_their_way,
         )
+
+
+NO_CALLS = Calls()
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

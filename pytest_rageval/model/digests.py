@@ -6,12 +6,13 @@ import hashlib
 import json
 
 from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.plain import encoder_of
 
 __all__ = ["case_digest", "content_id", "text_digest"]
 
 LENGTH = 16  # hex digits, 64 bits: the chance of a collision among a million cases is 1 in 37 million
 
-_to_json = json.JSONEncoder(default=str).encode
+_to_json = encoder_of(json.JSONEncoder(default=str))
 
 
 def case_digest(case: Case) -> str:

@@ -39,8 +39,7 @@ _MINUS = re.compile(
 _JOINED = frozenset("-–)]}%‰°℃/+±_$€£¥")
 """Characters before a hyphen that make it a joiner instead of a minus."""
 
-_HAN = re.compile(f"[{CJK}]")
-_MEASURE_BEFORE = re.compile(rf"\d[{CJK}]{{1,4}}\Z")
+_HAN, _MEASURE_BEFORE = f"[{CJK}]", rf"\d[{CJK}]{{1,4}}\Z"  # `re` compiles them only for a minus after a character
 _MEASURE = re.compile(r" ?(?:[%‰°℃万亿元度倍]|个?百分点|美元|港元|bp|pp)")
 _OPENING = re.compile(rf"(?:{CURRENCY}) ?\Z")
 _CLOSING = re.compile(r"\) ?[%‰]")
@@ -115,6 +114,6 @@ def _negates(match: re.Match[str], before: str, text: str, end: int) -> bool:
     last, word = ahead[-1:], ahead.rstrip()[-1:]
     if match["word"]:
         return not word.isdecimal() and word not in _JOINED
-    if _HAN.match(last):
-        return _MEASURE.match(text, end) is not None and _MEASURE_BEFORE.search(ahead) is None
+    if not last.isascii() and re.match(_HAN, last):
+        return _MEASURE.match(text, end) is not None and re.search(_MEASURE_BEFORE, ahead) is None
     return not last.isalnum() and last not in _JOINED and word not in ("%", "‰")

@@ -162,9 +162,10 @@ def _files(path: Path) -> list[Path]:
 
 def _digest(files: Iterable[Path]) -> bytes:
     """Return sha256 over the bytes of files."""
-    from pytest_rageval.datasets.source import read_bytes
+    from pytest_rageval.datasets.source import forget_bytes, read_bytes
 
     digest = hashlib.sha256()
     for file in files:
         digest.update(read_bytes(file))
+    forget_bytes()
     return digest.digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -191,23 +192,23 @@ class Collected:
         return made
 
     @cached_property
-    def case_ids(self) -> dict[tuple[str, str], str]:
-        """The session-wide case id of each (dataset, instance id); read it only after collection.
+    def _shared_ids(self) -> frozenset[str]:
+        """The ids that several datasets of the session use."""
+        if len({entry.source.name for entry in self.entries}) == 1:
+            return frozenset()
+        used = {(entry.source.name, entry.case.id) for entry in self.entries}
+        return frozenset(own for own, count in Counter(own for _, own in used).items() if count > 1)
+
+    def case_id(self, entry: Entry) -> str:
+        """Return the session-wide id of a case; call it only after collection.
 
         It is the instance's own id. If two datasets of the session share an id, the dataset's name precedes it.
         """
-        owners: dict[str, set[str]] = {}
-        for entry in self.entries:
-            owners.setdefault(entry.case.id, set()).add(entry.source.name)
-        return {
-            (source, own): f"{source}:{own}" if len(sources) > 1 else own
-            for own, sources in owners.items()
-            for source in sources
-        }
+        return f"{entry.source.name}:{entry.case.id}" if entry.case.id in self._shared_ids else entry.case.id
 
     def session_case(self, entry: Entry) -> Case:
         """Return an entry's case with its session-wide id, marked if its labels are stale."""
-        case_id = self.case_ids[entry.source.name, entry.case.id]
+        case_id = self.case_id(entry)
         case = entry.case if case_id == entry.case.id else entry.case.renamed(case_id)
         return replace(case, stale=True) if entry.ordinal in self.stale else case
 

@@ -84,7 +84,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
         if key not in places:
             places[key] = len(plan.facets)
             plan.facets.append(dict(entry.case.facets))
-        case_id = collected.case_ids[entry.source.name, entry.case.id]
+        case_id = collected.case_id(entry)
         plan.cases[nodeid] = (case_id, entry.testbed.nodeid, entry.responder.name, places[key])
     if collected.options.shard is not None:
         order = tuple(nodes[nodeid].ordinal for nodeid in plan.cases)

@@ -13,11 +13,14 @@ from types import TracebackType
 
 from pytest_rageval.llm.client.earlier_calls import EarlierCalls, PaidCall
 from pytest_rageval.llm.secrets import redacted_json
-from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.calls import NO_CALLS, Calls
 from pytest_rageval.model.codec import encode_calls
-from pytest_rageval.model.plain import Plain
+from pytest_rageval.model.plain import Plain, encoder_of
 
 __all__ = ["CaseJournal", "Journal", "JournaledCall"]
+
+
+_to_json = encoder_of(json.JSONEncoder())
 
 
 class Journal:
@@ -46,7 +49,7 @@ class Journal:
 
     def runs(self, nodeid: str) -> None:
         """Write the id of the running test."""
-        self._write(f'{{"runs": {json.dumps(nodeid)}}}\n')
+        self._write(f'{{"runs": {_to_json(nodeid)}}}\n')
 
     def start(self, nodeid: str, kind: str, *, within: int = 0, key: str = "", waits: bool = False) -> int:
         """Write that a call starts, and return its number.
@@ -59,9 +62,9 @@ class Journal:
             waits: whether it first waits for a slot, until `sent`.
         """
         number = next(self._numbers)
-        extras = f', "within": {within}' * bool(within) + f', "key": {json.dumps(key)}' * bool(key)
+        extras = f', "within": {within}' * bool(within) + f', "key": {_to_json(key)}' * bool(key)
         waiting = ', "waits": true' if waits else ""
-        self._write(f'{{"start": {number}, "kind": "{kind}", "nodeid": {json.dumps(nodeid)}{extras}{waiting}}}\n')
+        self._write(f'{{"start": {number}, "kind": "{kind}", "nodeid": {_to_json(nodeid)}{extras}{waiting}}}\n')
         return number
 
     def sent(self, number: int) -> None:
@@ -87,7 +90,7 @@ class Journal:
     def fail(self, number: int, *, cancelled: bool, calls: Calls) -> None:
         """Write that a call failed, or was cancelled after it was sent."""
         word = "cancelled" if cancelled else "failed"
-        self._write(f'{{"end": {number}, "{word}": true, "calls": {json.dumps(_stored(calls))}}}\n')
+        self._write(f'{{"end": {number}, "{word}": true, "calls": {_to_json(_stored(calls))}}}\n')
 
     def close(self) -> None:
         """Close the file. Later calls are not written."""
@@ -171,7 +174,7 @@ class JournaledCall:
         self._key = key
         self._number = 0
         self._waits = False
-        self._calls = Calls()
+        self._calls = NO_CALLS
 
     def __enter__(self) -> JournaledCall:
         return self

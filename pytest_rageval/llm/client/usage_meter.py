@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import RagEvalError, short_repr
 from pytest_rageval.model.answer import Usage
-from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.calls import NO_CALLS, Calls
 
 if TYPE_CHECKING:
     from pytest_rageval.llm.client.journal import CaseJournal
@@ -44,7 +44,7 @@ class Meter:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._calls = Calls()
+        self._calls = NO_CALLS
         self._keys: dict[str, None] = {}
         self._replayed = False
         self.replays = 0

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_rageval.model.plain import encoder_of
+
 __all__ = ["JsonText", "from_json", "json_lines", "plain", "to_json"]
 
 
@@ -15,7 +17,7 @@ class JsonText(str):
     __slots__ = ()
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
+_encode = encoder_of(json.JSONEncoder(ensure_ascii=False, allow_nan=False))
 
 _decode = json.JSONDecoder().raw_decode
 

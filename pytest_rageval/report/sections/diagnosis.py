@@ -44,6 +44,8 @@ def _compute(run: Run) -> list[SystemTypes]:
     if SETTING not in run.settings:
         with_tools = {o.testbed for o in outcomes if o.answer is not None and tool_calls(o.answer.trace)}
         outcomes = [outcome for outcome in outcomes if outcome.testbed in with_tools]
+    if not outcomes:
+        return []
     from pytest_rageval.analysis.error_types import without_type
 
     rows = []
