@@ -35,6 +35,7 @@ def _labels(value: object) -> Iterator[tuple[str, Any]]:
         )
         if EVENT in (value.get("eventName"), value.get("event_name")):
             yield trace, attributes_of(value.get("attributes")).get(LABEL)
-        for event in value.get("events") or ():
+        events = value.get("events")
+        for event in events if isinstance(events, list) else ():
             if isinstance(event, Mapping) and event.get("name") == EVENT:
                 yield trace, attributes_of(event.get("attributes")).get(LABEL)
