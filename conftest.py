@@ -32,6 +32,7 @@ settings.load_profile("suite")
 ROOT = Path(__file__).parent
 sys.dont_write_bytecode = False  # a thousand runs inside, each of which would compile anew what it imports
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+os.environ["OMP_NUM_THREADS"] = "1"  # threads of two workers on two cores wait for each other, and spin meanwhile
 os.environ["HF_HUB_OFFLINE"] = "1"  # a missing model is searched for here alone, not asked for again and again
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job ignores Ctrl-C, which tests send
     signal.signal(signal.SIGINT, signal.default_int_handler)
