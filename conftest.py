@@ -69,14 +69,13 @@ def _read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def worker_server() -> Iterator[WorkerServer]:
-    """Return what forks the workers of runs inside tests."""
-    from support.processes.forked_workers import WorkerServer
+    """Return what forks the workers of runs inside tests; it starts with the first of them."""
+    from support.processes.forked_workers import shared_server
 
-    server = WorkerServer()
-    yield server
-    server.stop()
+    yield shared_server()
+    shared_server().stop()
 
 
 @pytest.fixture
