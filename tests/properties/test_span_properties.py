@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_rageval.trace.otel.convert import DIALECTS, convert, dialect_of, step_spans
@@ -72,6 +72,7 @@ WRITTEN = st.dictionaries(
 
 
 @given(st.lists(WRITTEN, max_size=4) | VALUES | WRITTEN)
+@example([{"events": True}])
 def test_any_json_is_read(value: Any) -> None:
     spans = spans_in(value)
     convert(spans)

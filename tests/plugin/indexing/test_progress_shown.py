@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
-from support.projects.index_projects import COUNTED, RAGEVAL, shop
+from support.projects.index_projects import COUNTED, shop
 from support.projects.rag_project import Project
 
 pty = pytest.importorskip("pty", reason="there is no terminal to open")
@@ -21,30 +19,24 @@ HASTY = f"""{COUNTED}
 
 STEPS = ("rag: reading", "rag: indexing")
 
-PYTEST = [sys.executable, "-m", "pytest"]
 
-
-def seen(project: Project, command: Sequence[str]) -> str:
-    """Run a command in a terminal, and return what stands there."""
+def seen(project: Project, *args: str, program: str = "pytest") -> str:
+    """Run a program in a terminal, and return what stands there."""
     ours, theirs = pty.openpty()
-    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    with subprocess.Popen(command, cwd=project.path, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as child:
-        os.close(theirs)
-        parts = []
-        while True:
-            try:
-                part = os.read(ours, 65_536)
-            except OSError:  # the other end is closed
-                break
+    child = project.process(args, (theirs,) * 3, {**os.environ, "TERM": "xterm", "COLUMNS": "80"}, program)
+    os.close(theirs)
+    parts = []
+    with suppress(OSError):  # the other end is closed
+        while part := os.read(ours, 65_536):
             parts.append(part)
-        os.close(ours)
-    assert child.returncode == 0, b"".join(parts).decode()
+    os.close(ours)
+    assert child.wait(60) == 0, b"".join(parts).decode()
     return b"".join(parts).decode()
 
 
 @pytest.mark.parametrize("args", [(), ("-v",), ("-s",)], ids=str)
 def test_a_terminal_shows_reading_and_indexing_and_keeps_other_output(project: Project, args: tuple[str, ...]) -> None:
-    text = seen(shop(project, conftest=HASTY), [*PYTEST, *args])
+    text = seen(shop(project, conftest=HASTY), *args)
     assert "\rrag: reading the corpus ... 0 passages" in text
     assert "\rrag: indexing ... 0 passages" in text
     lines = [line.rpartition("\r")[2].rstrip() for line in text.replace("\r\n", "\n").split("\n")]
@@ -55,18 +47,18 @@ def test_a_terminal_shows_reading_and_indexing_and_keeps_other_output(project: P
 
 @pytest.mark.parametrize("args", [("-q",), ("-n2",)], ids=str)
 def test_quiet_runs_and_workers_show_no_progress(project: Project, args: tuple[str, ...]) -> None:
-    text = seen(shop(project, conftest=HASTY), [*PYTEST, *args])
+    text = seen(shop(project, conftest=HASTY), *args)
     assert not any(step in text for step in STEPS)
 
 
 def test_no_progress_is_shown_without_a_terminal(project: Project) -> None:
     shop(project, conftest=HASTY)
-    text = project.pytester.runpytest_subprocess().stdout.str()
+    text = project.run(forked=True).text
     assert not any(step in text for step in STEPS)
 
 
 def test_the_command_shows_progress(project: Project) -> None:
-    text = seen(shop(project, conftest=HASTY), [*RAGEVAL, "index", "build"])
+    text = seen(shop(project, conftest=HASTY), "index", "build", program="rageval")
     assert "rag: reading the corpus ... 0 passages" in text
     assert "rag: indexing ... 0 passages\r\x1b[K" in text or "rag: indexing ... 1," in text
     assert "\r\x1b[Kbm25 over 2,000 passages" in text

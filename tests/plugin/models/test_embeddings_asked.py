@@ -179,7 +179,7 @@ def test_embeddings_are_recorded_once_and_replayed_without_litellm_or_a_network(
     stop(openai_server)
     with (project.path / "conftest.py").open("a", encoding="utf-8") as stream:
         stream.write("\n".join(line.removeprefix("    ") for line in WATCHES.split("\n")))
-    again = project.run(subprocess=True)
+    again = project.run(forked=True)
     assert again.status == 0, again.text
     again.said("loaded: [[]], connected: [[]]*")
     replayed = {**charged(1, 4), "replayed": 1, "attempts": 0, "spent_usd": 0.0}

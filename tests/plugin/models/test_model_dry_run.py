@@ -175,7 +175,7 @@ def test_without_a_case_it_says_so_and_runs_nothing(project: Project, args: list
 def test_without_litellm_calls_are_counted_and_their_price_is_unknown(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", rows("a"), model="openai/gpt-4o-mini")
     project.file("conftest.py", BLOCKED)
-    run = project.run("--rag-dry-run", subprocess=True)
+    run = project.run("--rag-dry-run", forked=True)
     assert run.status == 0, run.text
     run.said("*openai/gpt-4o-mini * ~256 *[?]")
 

@@ -13,7 +13,7 @@ def test_a_first_run_of_an_agent_needs_no_key(project: Project) -> None:
     """The whole of it in an empty folder: two files of data, one of cases, and pytest.ini."""
     agents(project)
     begun = time.perf_counter()
-    run = project.run("-v", "--rag-system", "react", subprocess=True)
+    run = project.run("-v", "--rag-system", "react", forked=True)
     assert time.perf_counter() - begun < 10
     assert run.status == 0, run.text
     assert "retrievers" not in run.text

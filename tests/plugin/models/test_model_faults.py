@@ -251,7 +251,7 @@ def test_a_model_without_a_key_stops_the_session(project: Project, monkeypatch: 
 def test_without_litellm_one_sentence_says_what_to_install(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", numbered(3), model="anthropic/m")
     project.file("conftest.py", BLOCKED)
-    run = project.run(subprocess=True)
+    run = project.run(forked=True)
     assert run.status == 1, run.text
     run.said("asking a model needs an optional dependency: pip install 'pytest-rageval[[]llm[]]' [[]RAG106]")
     assert sorted(run.statuses.values()) == ["error", "skipped", "skipped"]
@@ -262,7 +262,7 @@ def test_an_openai_compatible_server_is_asked_without_litellm(project: Project, 
     openai_server.reply = "Paris"
     asks(project, openai_server.base_url, numbered(3))
     project.file("conftest.py", BLOCKED)
-    run = project.run(subprocess=True)
+    run = project.run(forked=True)
     assert (run.status, set(run.statuses.values())) == (0, {"scored"}), run.text
 
 

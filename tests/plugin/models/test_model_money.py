@@ -212,7 +212,7 @@ def test_recordings_need_no_max_tokens(project: Project, openai_server: OpenAISe
 def test_a_budget_without_the_price_map_of_litellm_needs_a_price(project: Project) -> None:
     asks(project, "http://127.0.0.1:9/v1", numbered(3), model="openai/gpt-4o-mini")
     project.file("conftest.py", BLOCKED)
-    run = project.run("--rag-budget-usd", "1", subprocess=True)
+    run = project.run("--rag-budget-usd", "1", forked=True)
     assert (run.status, run.results) == (pytest.ExitCode.USAGE_ERROR, None)
     sentence = "the price of openai/gpt-4o-mini is unknown; give input_cost_per_token and"
     assert sentence in run.result.stderr.str()

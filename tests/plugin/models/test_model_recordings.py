@@ -84,7 +84,7 @@ def test_none_replays_without_litellm_and_without_a_network(project: Project, op
     asks(project, openai_server.base_url, numbered(4), "rag_record_mode = none")
     assert project.run("--rag-record-mode", "once").status == 0
     project.file("conftest.py", WATCHES)
-    run = project.run(subprocess=True)
+    run = project.run(forked=True)
     assert (run.status, len(openai_server.requests)) == (0, 4)
     run.said("loaded: [[]], connected: [[]]*")
     assert [outcome["calls"]["replayed"] for outcome in run.results["outcomes"]] == [1] * 4

@@ -36,7 +36,7 @@ def test_a_full_disk_costs_no_case(project: Project, args: Mode, monkeypatch: py
     record = ("-p", "no:cacheprovider", "--rag-record-mode")
     with monkeypatch.context() as patched:
         patched.setenv("FULL", "1")
-        full = project.run("-v", *args, *record, "new_episodes", subprocess=True, json_path=None)
+        full = project.run("-v", *args, *record, "new_episodes", forked=True, json_path=None)
     assert full.status == 0
     full.said("40 cases: 40 scored, 0 errors *", "*PASSED*accuracy >= 1*")
     (outcomes,) = project.path.glob(".rageval/runs/*/outcomes.jsonl")
@@ -96,7 +96,7 @@ def test_a_run_whose_outcomes_were_cut_is_not_written(project: Project) -> None:
 def test_a_junit_file_that_cannot_be_written_costs_no_result(project: Project, args: Mode) -> None:
     project.says(MANY[:4], "gates=['accuracy >= 1']", conftest=RECORDED)
     (project.path / "junit.xml").symlink_to("/dev/full")
-    run = project.run("-v", *args, "--junitxml", "junit.xml", subprocess=True)
+    run = project.run("-v", *args, "--junitxml", "junit.xml", forked=True)
     assert run.status == 1
     assert set(run.statuses.values()) == {"scored"}
     assert run.results["run"]["exitstatus"] == 1

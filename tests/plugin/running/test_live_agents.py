@@ -171,7 +171,7 @@ def test_sixteen_agents_at_once_keep_their_own_steps(project: Project, library: 
     rows = [case(f"q{hour}", f"When does the museum open on day {hour}", f"{hour}:00") for hour in range(16)]
     project.says(rows, conftest=COMMON + conftest)
     project.file("pytest.ini", f"[pytest]\n{ini}\n")
-    run = project.run("--rag-concurrency", "16", subprocess=True)
+    run = project.run("--rag-concurrency", "16", forked=True)
     assert run.status == 0, run.text
     assert len(run.outcomes) == 16
     for hour in range(16):

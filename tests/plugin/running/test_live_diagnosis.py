@@ -147,7 +147,7 @@ def test_four_answers_of_each_type_are_diagnosed_as_made(project: Project, agent
     gates += ["diagnosis:TE <= 0.05", "tool_calls <= 1", "tool_calls >= 1"]
     project.says(rows(), f"gates={gates!r}", conftest=PAGES + conftest)
     project.file("pytest.ini", f"[pytest]\n{ini}\n")
-    run = project.run("--rag-concurrency", "16", subprocess=True)
+    run = project.run("--rag-concurrency", "16", forked=True)
     assert run.status == 0, run.text
     types = {name: outcome["diagnosis"]["type"] for name, outcome in run.outcomes.items()}
     assert types == {name: name.split("-")[0] for name in types}

@@ -102,7 +102,7 @@ def test_the_users_provider_gets_the_spans_and_loses_none(project: Project) -> N
     trace.set_tracer_provider(provider)
     """
     project.says(cases("question"), conftest=CONFTEST + provider)
-    run = project.run(subprocess=True)
+    run = project.run(forked=True)
     assert run.status == 0
     text = (project.path / "spans.txt").read_text(encoding="utf-8")
     assert text.count('"name": "execute_tool"') == 3
@@ -147,7 +147,7 @@ def test_nothing_of_opentelemetry_is_imported_for_a_system_without_it(project: P
     """
     )
     project.says(cases("say Paris"), conftest=conftest)
-    run = project.run("-s", subprocess=True)
+    run = project.run("-s", forked=True)
     assert run.status == 0
     run.said("loaded: []")
 

@@ -144,7 +144,7 @@ def test_records_of_a_separate_logger_are_not_lost(project: Project) -> None:
 
 def test_without_capture_the_output_is_in_the_order_of_the_tests(project: Project) -> None:
     loud(project, 6)
-    run = project.run("-s", "-v", subprocess=True)
+    run = project.run("-s", "-v", forked=True)
     assert run.status == 0
     told = [line for line in run.result.outlines if "<out" in line or "<body" in line or "::test_loud[" in line]
     wanted: list[str] = []
@@ -163,7 +163,7 @@ def test_it_works_without_the_plugins_that_capture(project: Project, plugin: str
         '        assert [r.getMessage() for r in caplog.get_records("setup")] == [f"<log {number}>"]\n', ""
     )
     loud(project, test=test)
-    run = project.run("-p", f"no:{plugin}", subprocess=True)
+    run = project.run("-p", f"no:{plugin}", forked=True)
     assert run.status == 0
     if plugin == "logging":
         for number in range(1, 13):

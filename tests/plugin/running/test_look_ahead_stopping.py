@@ -143,7 +143,7 @@ def test_a_thread_that_hangs_holds_up_no_other_test(project: Project) -> None:
     rows = [case("h1", "hang 1"), case("h2", "hang 2"), *paris(6)]
     project.says(rows, conftest=WATCHED.replace("return watched", "return plain"))
     begun = time.perf_counter()
-    run = project.run("--timeout", "0.5", "--rag-concurrency", "2", subprocess=True)
+    run = project.run("--timeout", "0.5", "--rag-concurrency", "2", forked=True)
     assert time.perf_counter() - begun < 10
     assert {name for name, status in run.statuses.items() if status == "error"} == {"h1", "h2"}
     assert [status for name, status in run.statuses.items() if name[0] == "q"] == ["scored"] * 6

@@ -73,7 +73,7 @@ def test_two_machines_give_the_results_that_one_process_gives(project: Project, 
     told = [{"id": f"q{number}", "answer": "Rome" if number == 5 else "Paris"} for number in range(1, 8)]
     project.data(told, "told/answers.jsonl")  # of seven cases; the path is found in each copy of the project
     args = spread(project, *(machine.spec for machine in machines))
-    here, there = (project.run(*more, "--rag-answers=told/answers.jsonl", subprocess=True) for more in ((), args))
+    here, there = (project.run(*more, "--rag-answers=told/answers.jsonl", forked=True) for more in ((), args))
     assert here.status == there.status == 1
     assert bare(here.results) == bare(there.results)
     assert sorted(there.statuses.values()) == ["error", *["scored"] * 7]
@@ -116,7 +116,7 @@ def _wait_for_one(machines: list[Machine]) -> None:
 def test_a_machine_that_is_not_there_is_one_sentence(project: Project, machines: list[Machine]) -> None:
     project.says(cases(RIGHT))
     machines[0].kill()
-    run = project.run(*spread(project, machines[0].spec), subprocess=True)
+    run = project.run(*spread(project, machines[0].spec), forked=True)
     assert run.status == pytest.ExitCode.USAGE_ERROR
     (said,) = run.result.stderr.str().strip().splitlines()
     assert said.startswith("ERROR: not every worker of --tx socket=127.0.0.1:")
@@ -134,7 +134,7 @@ def test_a_machine_that_is_not_there_is_one_sentence(project: Project, machines:
 def test_what_needs_one_machine_is_refused(project: Project, args: list[str], sentence: str) -> None:
     project.says(cases(RIGHT))
     elsewhere = f"--tx=popen//chdir={project.path.parent / 'elsewhere'}"
-    run = project.run(*spread(project, elsewhere), *args, subprocess=True)
+    run = project.run(*spread(project, elsewhere), *args, forked=True)
     assert run.status == pytest.ExitCode.USAGE_ERROR
     (said,) = run.result.stderr.str().strip().splitlines()
     assert sentence in said
@@ -146,7 +146,7 @@ def test_conversations_stay_on_one_machine(project: Project, dist: str, status: 
     turns[1]["history"] = [{"question": RIGHT, "answer": "Paris"}]
     project.says(turns, "history='own'")
     elsewhere = f"--tx=popen//chdir={project.path.parent / 'elsewhere'}"
-    run = project.run(*spread(project, elsewhere), f"--dist={dist}", subprocess=True)
+    run = project.run(*spread(project, elsewhere), f"--dist={dist}", forked=True)
     assert run.status == status
     if status:
         assert "history = own needs all turns of a conversation on one machine; give --dist loadfile" in str(

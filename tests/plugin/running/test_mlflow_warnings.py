@@ -25,7 +25,7 @@ def test_two_systems_are_two_runs(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, topic="Funds"), 'gates=["accuracy >= 0.5"]')
     project.file("two.py", TWO)
     named = ("--rag-system", "two:says", "--rag-system", "two:knows")
-    run = project.run(*named, "--rag-mlflow", "runs", subprocess=True)
+    run = project.run(*named, "--rag-mlflow", "runs", forked=True)
     assert run.status == 0
     run.said("logged to MLflow: runs")
     folders = [path.parent for path in project.path.glob("runs/*/*/artifacts")]
@@ -53,7 +53,7 @@ def test_a_shard_is_not_logged(project: Project) -> None:
 def test_a_store_that_is_not_there_is_a_warning(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     project.says(cases(RIGHT))
-    run = project.run("--rag-mlflow", "http://127.0.0.1:9", subprocess=True)
+    run = project.run("--rag-mlflow", "http://127.0.0.1:9", forked=True)
     assert run.status == 0
     run.said(
         "warning: http://127.0.0.1:9 took no run of MLflow: *; the results are kept, "

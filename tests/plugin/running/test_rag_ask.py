@@ -254,7 +254,7 @@ def test_a_property_over_variants_shows_the_smallest_change(project: Project) ->
     project.data([{"id": "q1", "question": question, "answers": ["9:00"], "passages": passages, "topic": "Hours"}])
     project.file("conftest.py", FIRST)
     project.file("test_stable.py", VARIANTS)
-    run = project.run(subprocess=True)  # the profile would stay loaded in this process
+    run = project.run(forked=True)  # the profile would stay loaded in this process
     assert run.status == 1
     run.said("*variant=Variant('q1', passage_order 1: n1, n0, p0)*")
     assert "rag_ask=rag_ask," in run.text

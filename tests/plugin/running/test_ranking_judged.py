@@ -123,7 +123,7 @@ def test_a_wrong_name_is_a_usage_error(
 def test_without_the_extra_the_session_ends_with_its_name(project: Project) -> None:
     hidden = f"{RETRIEVES}\n    import sys; sys.modules['pytrec_eval_ext'] = None\n"
     project.says(rows(), 'metrics=["nDCG@10"]', test=TEST, conftest=hidden)
-    run = project.run(subprocess=True)
+    run = project.run(forked=True)
     assert run.status == 4
     wanted = "a ranking metric needs an optional dependency: pip install 'pytest-rageval[[]ranking]'"
     run.result.stderr.fnmatch_lines([f"ERROR: *{wanted} [[]RAG106]"])

@@ -87,7 +87,7 @@ def case_spans(collector: OtlpCollector) -> dict[str, tuple[str, str]]:
 def run(project: Project, collector: OtlpCollector, *args: str) -> Run:
     rows = [case("right"), case("wrong", "say Rome"), case("broken", "raise no model")]
     project.says(rows, 'gates=["accuracy >= 0.9"]', conftest=PROVIDERS.replace("{url}", collector.url))
-    return project.run(*args, "--rag-otel", subprocess=True)
+    return project.run(*args, "--rag-otel", forked=True)
 
 
 @pytest.mark.parametrize("mode", [(), ("-n2",)], ids=["plain", "n2"])
@@ -115,7 +115,7 @@ def test_the_round_trip_ends_on_the_same_traces(project: Project, collector: Otl
     cases = [json.loads(line) for line in (project.path / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(each["id"], each["question"], each["labelled"]) for each in cases] == [("wrong", "say Rome", False)]
     assert cases[0]["passages"] == [{"id": "d1", "text": "It is Rome."}]
-    again = project.run("--rag-otel", "--rag-answers", "cases.answers.jsonl", subprocess=True)
+    again = project.run("--rag-otel", "--rag-answers", "cases.answers.jsonl", forked=True)
     outcome = again.outcomes["wrong"]
     assert [step["kind"] for step in outcome["answer"]["trace"]][:2] == ["retrieve", "completion"]
     assert outcome["scores"]["accuracy"]["reason"].startswith("not_applicable")

@@ -15,8 +15,8 @@ from support.samples.same_scores import same_gates, same_outcomes
 import pytest_rageval as rag
 from pytest_rageval.scoring.scores import Scores
 
-N = int(os.environ.get("SCORED_CASES", "1000"))
-"""Number of cases; 10,000 take minutes."""
+N = int(os.environ.get("SCORED_CASES", "200"))
+"""Number of cases; 1,000 take a minute."""
 
 METRICS = ["accuracy", "token_f1", "rejection_rate", "has_answer"]
 GATES = [
@@ -49,7 +49,7 @@ def _scored(project: Project, gates: list[str], cluster: str | None, *args: str)
 @pytest.fixture
 def data(project: Project) -> Project:
     write_rows(project.path / "cases.jsonl", case_rows(N))
-    write_rows(project.path / "old.jsonl", answer_rows(N, seed=2, right=0.75, whole=True))
+    write_rows(project.path / "old.jsonl", answer_rows(N, seed=2, right=0.9, whole=True))
     write_rows(project.path / "new.jsonl", answer_rows(N, seed=3, right=0.65))
     return project
 

@@ -17,7 +17,7 @@ from pytest_rageval.report.html.page import write_html
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-__all__ = ["Opener", "chromium", "golden", "opened", "violations"]
+__all__ = ["Opener", "chromium", "golden", "opened", "violations", "violations_in_each_scheme"]
 
 Opener = Callable[..., "Page"]
 
@@ -92,3 +92,12 @@ def violations(page: Page) -> list[str]:
     page.context.new_cdp_session(page).send("Runtime.evaluate", {"expression": source})  # the page's policy forbids it
     found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
     return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+
+
+def violations_in_each_scheme(page: Page) -> list[str]:
+    """Return what axe-core finds wrong with a page in light and in dark colours; it stays dark."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found += [f"{scheme}: {each}" for each in violations(page)]
+    return found

@@ -10,12 +10,14 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from select import select
-from typing import Any
+from threading import Thread
+from typing import Any, TextIO
 
 from execnet.gateway_base import ExecModel, Popen2IO
 
-__all__ = ["ForkedProcess", "WorkerServer"]
+__all__ = ["ForkedProcess", "PipedProcess", "WorkerServer", "shared_server"]
 
 MODULE = "support.processes.worker_server"
 
@@ -50,6 +52,35 @@ class ForkedProcess:
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
+
+
+class PipedProcess(ForkedProcess):
+    """A process whose output comes through pipes, as text.
+
+    Attributes:
+        stdout, stderr: the ends to read from.
+    """
+
+    def __init__(self, process: ForkedProcess, stdout: TextIO, stderr: TextIO) -> None:
+        super().__init__(process.pid, process._ended)
+        self.stdout = stdout
+        self.stderr = stderr
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Return all output once the process has ended."""
+        texts = {}
+
+        def read(stream: TextIO) -> None:
+            with stream:
+                texts[stream] = stream.read()
+
+        readers = [Thread(target=read, args=[stream], daemon=True) for stream in (self.stdout, self.stderr)]
+        for reader in readers:
+            reader.start()
+        self.wait(timeout)
+        for reader in readers:
+            reader.join()
+        return texts[self.stdout], texts[self.stderr]
 
 
 class WorkerServer:
@@ -91,6 +122,18 @@ class WorkerServer:
         os.close(alive)
         return ForkedProcess(pid, ended)
 
+    def piped(
+        self, arguments: Sequence[str], environment: Mapping[str, str], *, program: str, folder: str
+    ) -> PipedProcess:
+        """Return a new process of pytest or `rageval` with its output in pipes, and no input."""
+        (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+        with open(os.devnull) as nothing:
+            streams = (nothing.fileno(), to_out, to_err)
+            process = self.fork(streams, arguments, environment, program=program, folder=folder)
+        os.close(to_out)
+        os.close(to_err)
+        return PipedProcess(process, os.fdopen(out, encoding="utf-8"), os.fdopen(err, encoding="utf-8"))
+
     def stop(self) -> None:
         """End the process and wait for it and for its workers."""
         if self._control is not None and self._process is not None:
@@ -111,6 +154,12 @@ class WorkerServer:
         theirs.close()
         self._control = ours
         return ours
+
+
+@cache
+def shared_server() -> WorkerServer:
+    """Return the server of this process, for what has no fixture at hand."""
+    return WorkerServer()
 
 
 class ForkedWorker(Popen2IO):

@@ -8,6 +8,7 @@ import pkgutil
 import re
 import shutil
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess, Popen
+from tempfile import TemporaryFile
 from textwrap import dedent
 from typing import Any
 
@@ -153,12 +155,14 @@ class Project:
         self,
         *args: str,
         subprocess: bool = False,
+        forked: bool = False,
         json_path: str | None = "results.json",
         fresh: bool = True,
     ) -> Run:
         """Run pytest; check results.json, the one asked for and the one in the run's folder, against the schema.
 
-        Runs before it are removed, unless it is not ``fresh``.
+        A run in a process of its own is ``forked`` from one that has imported the package, or else a ``subprocess``,
+        which imports all of it anew. Runs before it are removed, unless it is not ``fresh``.
         """
         if fresh and (self.path / ".rageval").is_dir():
             shutil.rmtree(self.path / ".rageval")
@@ -168,9 +172,18 @@ class Project:
         for option, plugin in PLUGINS.items():
             if any(arg.partition("=")[0] == option for arg in args):
                 args = ("-p", plugin, *args)
-        run = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
-        result = run(*args)
+        plain = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
+        result = (self._forked if forked else plain)(*args)
         return Run(result, self.read(json_path))
+
+    def _forked(self, *args: str) -> pytest.RunResult:
+        start = time.monotonic()
+        with open(os.devnull) as nothing, TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+            status = self.process(args, (nothing.fileno(), output.fileno(), errors.fileno())).wait(300)
+            for stream in (output, errors):
+                stream.seek(0)
+            lines = output.read().splitlines(), errors.read().splitlines()
+        return pytest.RunResult(status, *lines, time.monotonic() - start)
 
     def command(self, *args: str) -> CompletedProcess[str]:
         """Run the command `rageval` within this process, in the project."""
@@ -190,14 +203,26 @@ class Project:
             return self.process(args, (nothing.fileno(), output.fileno(), output.fileno()))
 
     def process(
-        self, args: Sequence[str], streams: Sequence[int], environment: Mapping[str, str] = os.environ
+        self,
+        args: Sequence[str],
+        streams: Sequence[int],
+        environment: Mapping[str, str] = os.environ,
+        program: str = "pytest",
     ) -> Process:
-        """Start pytest in a process group of its own, with these three streams; on Linux it is forked if it can be."""
+        """Start pytest or `rageval` in a process group of its own, with these three streams.
+
+        On Linux it is forked if it can be.
+        """
         if sys.platform == "linux" and "PYTHONIOENCODING" not in environment:  # which Python reads as it starts
-            return self._server.fork(streams, args, environment)
+            return self._server.fork(streams, args, environment, program=program)
         stdin, stdout, stderr = streams
+        words = (
+            ("-m", "pytest")
+            if program == "pytest"
+            else ("-c", "from pytest_rageval.cli import main; raise SystemExit(main())")
+        )
         return Popen(
-            [sys.executable, "-m", "pytest", *args],
+            [sys.executable, *words, *args],
             env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True,
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ANY_VALUE", "INSIDES", "NETWORK", "PROCESSES", "READS", "ROWS", "SECRET", "WRITES", "Row"]
+__all__ = ["ANY_VALUE", "ONE_OF_EACH", "ROWS", "SECRET", "Row"]
 
 SECRET = "sk-planted-4f1c9e"  # noqa: S105
 ANY_ERROR = "."
@@ -159,3 +159,11 @@ TOOLS = (
         r"^ValueError: \\x1b\[31mred\\u202e \(line 1\)$"),
 )  # fmt: skip
 ROWS = (*READS, *WRITES, *NETWORK, *TIMES, *MEMORIES, *DEPTHS, *PROCESSES, *INSIDES, *TOOLS)
+
+ONE_OF_EACH = tuple(
+    row
+    for row in ROWS
+    if row.name in ("read keys", "read the environment", "write to the project", "write outside", "connect to us",
+                    "fork bomb", "a detached child", "exit", "classes of all", "globals of a tool")
+)  # fmt: skip
+"""A program or two for each way out, for tests of what lies above the sandbox."""

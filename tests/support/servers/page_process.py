@@ -15,7 +15,9 @@ from types import TracebackType
 import httpx
 from typing_extensions import Self
 
-__all__ = ["PLAY", "REVIEW", "PageProcess", "start_page"]
+from support.processes.forked_workers import PipedProcess, shared_server
+
+__all__ = ["MAIN", "PLAY", "REVIEW", "PageProcess", "start_page"]
 
 TESTS = Path(__file__).parents[2]
 
@@ -28,16 +30,21 @@ REVIEW, PLAY = (*MAIN, "review", "--no-browser"), (*MAIN, "play", "--no-browser"
 
 def start_page(
     project: Path, *arguments: str, program: Sequence[str] = SAMPLE, **environment: str
-) -> subprocess.Popen[str]:
-    """Start a program with its output in pipes; `rageval play` starts in the project, others are given its path."""
+) -> subprocess.Popen[str] | PipedProcess:
+    """Start a program with its output in pipes; `rageval play` starts in the project, others are given its path.
+
+    On Linux, `rageval` is forked from a process that has imported it.
+    """
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
     display = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"), "")
     inside = program == PLAY
-    command = [sys.executable, *program, *(() if inside else (str(project),)), *arguments]
+    words = [*program, *(() if inside else (str(project),)), *arguments]
     pipe = subprocess.PIPE
     settings = {**os.environ, **display, "PYTHONPATH": paths, **environment}
-    cwd = project if inside else None
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings, cwd=cwd)
+    folder = project if inside else Path.cwd()
+    if sys.platform == "linux" and words[:2] == [*MAIN]:
+        return shared_server().piped(words[2:], settings, program="rageval", folder=str(folder))
+    return subprocess.Popen([sys.executable, *words], stdout=pipe, stderr=pipe, text=True, env=settings, cwd=folder)
 
 
 class PageProcess:

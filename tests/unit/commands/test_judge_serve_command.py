@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from support.projects.judge_folders import answers, trained_folder
-from support.servers.page_process import start_page
+from support.servers.page_process import MAIN, start_page
 
 from pytest_rageval.cli import main
 from pytest_rageval.llm.backends.litellm_backend import LiteLLM
@@ -24,7 +24,7 @@ from pytest_rageval.local_judges.local_judge import load_judge
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
 from pytest_rageval.model.chat import ChatModel
 
-SERVE = ("-c", "from pytest_rageval.cli import main; raise SystemExit(main())", "judge", "serve")
+SERVE = (*MAIN, "judge", "serve")
 
 
 class Served:

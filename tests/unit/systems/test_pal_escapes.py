@@ -11,7 +11,7 @@ import pytest
 from support.processes import process_table
 from support.processes.sandboxes import BACKENDS, opened
 from support.samples import pal_runs
-from support.samples.escape_programs import INSIDES, NETWORK, PROCESSES, READS, SECRET, WRITES, Row
+from support.samples.escape_programs import ONE_OF_EACH, SECRET, Row
 
 from pytest_rageval.sandbox.protocol import Sandbox
 
@@ -36,7 +36,7 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         assert process_table.wait_until_ended(last) == set()
 
 
-@pytest.mark.parametrize("row", [*READS, *WRITES, *NETWORK, *PROCESSES, *INSIDES], ids=lambda row: row.name)
+@pytest.mark.parametrize("row", ONE_OF_EACH, ids=lambda row: row.name)
 def test_a_program_of_a_model_stays_inside(sandbox: Sandbox, tmp_path: Path, row: Row) -> None:
     (tmp_path / ".ssh").mkdir()
     planted = (tmp_path / "planted.txt", tmp_path / ".ssh" / "id_rsa")
