@@ -67,7 +67,7 @@ def _changes(comparison: Comparison, alpha: float) -> Iterator[Part]:
     """Yield how many cases changed by the primary metrics, and all significant changes."""
     if not comparison.overall:
         rows = [["change"], [plain(cases_text(comparison))]]
-        yield Part(f"Compared with the baseline: {NO_PAIR}", rows, folded=True, numbers=range(0))
+        yield Part(NO_PAIR.capitalize(), rows, folded=True, numbers=range(0))
         return
     primary = [each for each in comparison.overall if comparison.is_primary(each)]
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)

@@ -93,6 +93,19 @@ def test_the_page_and_the_markdown_are_of_the_run_against_the_other(compared: Pr
     assert "comparison" not in stored  # the run is as it was
 
 
+def test_reports_of_runs_without_a_common_case_say_so(project: Project) -> None:
+    for at, name in enumerate(("old", "new")):
+        project.says([case(name, str(at))], conftest="")
+        run(project, 0)
+    command = project.command("compare", "--markdown", "report.md")
+    told = "nothing to compare: no case has a score in both runs: 1 new (test_it.py::test_it[new]), 1 removed"
+    assert told in " ".join(command.stdout.split())
+    report = (project.path / "report.md").read_text(encoding="utf-8")
+    assert "<summary>Nothing to compare: no case of this run is in the baseline with a score</summary>" in report
+    assert "0 cases compared, 1 new, 1 removed" in report
+    assert "0 broke" not in report
+
+
 def test_a_report_overwrites_nothing_that_is_compared(compared: Project) -> None:
     compared.file("pytest.ini", INI)
     run(compared, 0, *UPDATE)

@@ -36,7 +36,7 @@ def main() -> None:
     assert files is not None, project.problem
     saved = planned_case(root, files, FILES[0], RECORD, "", None)
     before = _left(FILES)
-    steps = _save(saved, files, keys, None)
+    steps = _save(saved, files, keys, None) or 0
     whole = _left(FILES)
     print(json.dumps({"steps": steps, "before": before, "whole": whole}))
     draw = random.Random(4)
