@@ -156,8 +156,8 @@ def run_tests(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 class PlayPage(PageProcess):
     """A running `rageval play`."""
 
-    def __init__(self, project: Path, *arguments: str) -> None:
-        super().__init__(project, *arguments, program=PLAY)
+    def __init__(self, project: Path, *arguments: str, anew: bool = False) -> None:
+        super().__init__(project, *arguments, program=PLAY, anew=anew)
         self.project = project
 
     def wait(self) -> dict[str, Any]:
