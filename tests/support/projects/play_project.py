@@ -158,7 +158,6 @@ class PlayPage(PageProcess):
 
     def __init__(self, project: Path, *arguments: str, anew: bool = False) -> None:
         super().__init__(project, *arguments, program=PLAY, anew=anew)
-        self.project = project
 
     def wait(self) -> dict[str, Any]:
         """Return the state once the project is read."""

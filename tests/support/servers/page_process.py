@@ -51,6 +51,7 @@ class PageProcess:
     """A running server: its process, the address that it printed, and a client that has entered.
 
     Attributes:
+        project: the project's folder.
         url: the printed address, with the token.
         base: the address of the page, without the token.
         origin: the origin of the page.
@@ -58,6 +59,7 @@ class PageProcess:
     """
 
     def __init__(self, project: Path, *arguments: str, program: Sequence[str] = SAMPLE, anew: bool = False) -> None:
+        self.project = project
         self.process = start_page(project, *arguments, program=program, anew=anew)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
