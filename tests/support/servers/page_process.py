@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -29,7 +29,11 @@ REVIEW, PLAY = (*MAIN, "review", "--no-browser"), (*MAIN, "play", "--no-browser"
 
 
 def start_page(
-    project: Path, *arguments: str, program: Sequence[str] = SAMPLE, anew: bool = False, **environment: str
+    project: Path,
+    *arguments: str,
+    program: Sequence[str] = SAMPLE,
+    anew: bool = False,
+    environment: Mapping[str, str] = {},
 ) -> subprocess.Popen[str] | PipedProcess:
     """Start a program with its output in pipes; `rageval play` starts in the project, others are given its path.
 

@@ -27,7 +27,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/net/tcp").is_file(), reason="thi
 
 
 def ended(project: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    process = start_page(project, *arguments, **environment)
+    process = start_page(project, *arguments, environment=environment)
     out, err = process.communicate(timeout=20)
     return process.wait(), out, err
 
