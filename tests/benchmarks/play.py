@@ -39,7 +39,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         project = play_project(Path(name))
         start = time.perf_counter()
-        with PlayPage(project) as page:
+        with PlayPage(project, anew=True) as page:
             page.client.get("/")
             shown("the server answers", start, page, 0.0)
             page.wait()
@@ -53,7 +53,7 @@ def main() -> None:
             for at in range(arguments.cases)
         )
         (project / "many.jsonl").write_text("\n".join(rows) + "\n")
-        with PlayPage(project, "--dataset", "jsonl:many.jsonl") as page:
+        with PlayPage(project, "--dataset", "jsonl:many.jsonl", anew=True) as page:
             start = time.perf_counter()
             while not page.client.get("/api/state").json()["ready"]:
                 time.sleep(0.2)

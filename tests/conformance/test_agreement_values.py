@@ -66,13 +66,13 @@ RELIABILITY_DATA = """
 """Krippendorff's data C: four observers, twelve units, values missing."""
 
 
-def test_alpha_of_krippendorffs_own_example() -> None:
+def test_alpha_is_that_of_krippendorffs_own_example() -> None:
     rows = [row.split() for row in RELIABILITY_DATA.strip().splitlines()]
     units = [[float(value) for value in column if value != "*"] for column in zip(*rows, strict=True)]
     assert alpha(units, (1.0, 2.0, 3.0, 4.0, 5.0)) == pytest.approx(0.849, abs=5e-4)
 
 
-def test_alpha_of_his_binary_example() -> None:
+def test_alpha_is_that_of_his_binary_example() -> None:
     one, other = ["0", "1", "0", "0", "0", "0", "0", "0", "1", "0"], ["1", "1", "1", "0", "0", "1", "0", "0", "0", "0"]
     units = [(float(a), float(b)) for a, b in zip(one, other, strict=True)]
     assert alpha(units, (0.0, 1.0)) == pytest.approx(0.095, abs=5e-4)

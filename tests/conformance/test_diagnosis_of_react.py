@@ -66,7 +66,7 @@ def case_of(row: dict[str, Any]) -> Case:
     return Case(row["id"], Instance(row["id"], row["question"], ((row["gold"],),)), None, {})
 
 
-def test_our_types(folder: Path) -> None:
+def test_types_of_the_runs_are_as_often_as_expected(folder: Path) -> None:
     expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["dev"]
     types: Counter[str] = Counter()
     for row in transcripts(folder):

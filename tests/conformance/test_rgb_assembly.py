@@ -42,7 +42,7 @@ def published(rageval_data: Path) -> dict[str, tuple[Instance, ...]]:
 
 
 @pytest.mark.parametrize("order", PERMUTATIONS, ids=len)
-def test_the_reference_permutations(order: list[int]) -> None:
+def test_a_pool_is_permuted_as_in_the_reference(order: list[int]) -> None:
     pool = tuple(Passage(f"p{i}", "t", role="positive") for i in range(12))
     assert names(Instance("x", "Q?", passages=pool), len(order), 0) == [f"p{i}" for i in order]
 
@@ -58,7 +58,7 @@ def test_the_reference_permutations(order: list[int]) -> None:
         ("en_fact-2", 0.4, 0.2, "w0 n0 n1 p6 w2"),
     ],
 )
-def test_the_reference_vectors(
+def test_passages_are_those_of_the_reference_vectors(
     published: dict[str, tuple[Instance, ...]], row: str, noise: float, correct: float, expected: str
 ) -> None:
     (instance,) = (i for i in published[row.split("-")[0]] if i.id == row)

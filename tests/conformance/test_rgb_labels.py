@@ -73,7 +73,9 @@ def compat(text: str, gold: Gold, stem: str, noise_rate: str = "0") -> float | N
         ("anything", [[]], "en", (0,)),
     ],
 )
-def test_vectors(prediction: str, answer: Any, language: str, labels: tuple[int, ...]) -> None:
+def test_labels_are_those_of_the_reference_vectors(
+    prediction: str, answer: Any, language: str, labels: tuple[int, ...]
+) -> None:
     assert published_labels(gold_of(answer), prediction, language) == labels
     assert tuple(labels_of_the_raw_record(prediction, answer, language)) == labels
 
@@ -84,7 +86,7 @@ def test_our_error_markers_correct_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("stem", FILES)
-def test_labels_over_the_files(rageval_data: Path, stem: str) -> None:
+def test_labels_of_whole_files_are_the_published_ones(rageval_data: Path, stem: str) -> None:
     records = rows(rageval_data, stem)
     assert len(records) in (100, 300)
     correct = 0

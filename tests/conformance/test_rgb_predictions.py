@@ -107,7 +107,9 @@ def ours(folder: Path) -> dict[str, dict[str, float]]:
     return {cell: {name: sum(of) / len(of) for name, of in means.items()} for cell, means in values.items()}
 
 
-def test_every_kind_of_prediction_file(rageval_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_kind_of_prediction_file_is_imported(
+    rageval_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     expected, total = {}, 0
     for stem, dataset, noise_rate in KINDS:
         lines = list(predictions(rows(rageval_data, stem) if stem else INTEGRATION * 12, dataset, noise_rate))

@@ -22,7 +22,7 @@ def breaks_in(vector: dict[str, Any]) -> Callable[[Part], bool]:
     return lambda part: any(each <= set(part) for each in sets)
 
 
-def test_vectors(rageval_data: Path) -> None:
+def test_contexts_shrink_to_those_of_the_reference_vectors(rageval_data: Path) -> None:
     vectors = json.loads((rageval_data / "vectors" / "shrink_vectors.json").read_text(encoding="utf-8"))
     assert len(vectors) >= 7
     for vector in vectors:

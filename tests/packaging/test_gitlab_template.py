@@ -40,7 +40,7 @@ def run_job(job: Any, checkout: Path, **variables: str) -> tuple[int, str]:
     return done[0][0], done[0][1] + done[1][1]
 
 
-def test_a_green_job(job: Any, checkout: Path) -> None:
+def test_a_green_job_leaves_its_reports(job: Any, checkout: Path) -> None:
     status, output = run_job(job, checkout)
     assert status == 0, output
     [folder], reports = job["artifacts"]["paths"], job["artifacts"]["reports"]

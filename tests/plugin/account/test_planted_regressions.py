@@ -138,7 +138,7 @@ def first(account: Any) -> str:
     return sentence
 
 
-def test_a_broken_retriever(project: Project, mode: Mode) -> None:
+def test_a_broken_retriever_is_named_as_the_cause(project: Project, mode: Mode) -> None:
     town(project)
     project.file("state.txt", "lost")
     said = account(project, *mode)
@@ -154,7 +154,7 @@ def test_a_changed_prompt(project: Project) -> None:
     assert first(said) == "generation: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), answers shorter"
 
 
-def test_another_model(project: Project) -> None:
+def test_another_model_that_abstains_is_named_as_the_cause(project: Project) -> None:
     town(project)
     project.file("state.txt", "model")
     assert first(account(project)) == "generation: accuracy 1.00 -> 0.00 (32 of 32 broke, p < 0.001), abstained"
@@ -183,7 +183,7 @@ def test_a_stricter_judge(project: Project) -> None:
     assert first(account(project)) == "judge: accuracy_judged 1.00 -> 0.00 (32 of 32 broke, p < 0.001)"
 
 
-def test_one_topic(project: Project) -> None:
+def test_a_drop_in_one_topic_is_named_with_the_topic(project: Project) -> None:
     town(project)
     project.file("state.txt", "topic")
     said = account(project)
@@ -197,7 +197,7 @@ def test_one_language(project: Project) -> None:
     assert first(said) == "generation: language=zh accuracy 1.00 -> 0.00 (8 of 8 broke, p 0.0039), abstained"
 
 
-def test_errors(project: Project) -> None:
+def test_errors_are_the_first_cause(project: Project) -> None:
     town(project)
     project.file("state.txt", "raises")
     said = account(project)
@@ -206,7 +206,7 @@ def test_errors(project: Project) -> None:
     assert "the model's server closed the connection" in first(said)
 
 
-def test_two_at_once(project: Project) -> None:
+def test_two_causes_at_once_are_separated(project: Project) -> None:
     town(project)
     project.file("state.txt", "lost both topic")
     said = account(project)

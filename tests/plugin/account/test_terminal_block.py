@@ -159,7 +159,7 @@ def test_one_line_for_each_failed_gate(project: Project, stored: Path) -> None:
     assert [line.partition("test_it.py:3: ")[2] for line in failures if line.strip("=")] == HEADLINES
 
 
-def test_no_traceback(project: Project, stored: Path) -> None:
+def test_without_tracebacks_the_block_is_unchanged(project: Project, stored: Path) -> None:
     broken(project)
     run = project.run(*BASELINE, "--tb=no")
     check(stored / "tb-no.txt", end_of_output(run.text))
@@ -180,7 +180,7 @@ def test_quiet_shows_the_verdict_and_the_failed_gates_only(project: Project, sto
     assert [re.sub(r"  +[\d–].*", "", line).strip() for line in lines[1:]] == FAILED
 
 
-def test_very_quiet(project: Project, stored: Path) -> None:
+def test_very_quiet_runs_end_with_a_short_block(project: Project, stored: Path) -> None:
     broken(project)
     text = project.run(*BASELINE, "-qq").text
     check(stored / "very-quiet.txt", end_of_output(text))

@@ -76,7 +76,7 @@ SELECTED = {
 
 
 @pytest.mark.parametrize("expression", list(SELECTED))
-def test_marker_expressions(marked: Project, expression: str) -> None:
+def test_marker_expressions_select_cases(marked: Project, expression: str) -> None:
     assert names(marked, "--strict-markers", "-m", expression) == SELECTED[expression]
 
 
@@ -89,7 +89,7 @@ def test_marker_expressions(marked: Project, expression: str) -> None:
         ("test_other", ["test_other"]),
     ],
 )
-def test_keyword_expressions(marked: Project, expression: str, ids: list[str]) -> None:
+def test_keyword_expressions_select_cases(marked: Project, expression: str, ids: list[str]) -> None:
     assert names(marked, "-k", expression) == ids
 
 

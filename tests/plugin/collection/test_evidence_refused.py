@@ -24,7 +24,7 @@ def project_with(project: Project, unit: Row) -> None:
     project.says(rows, "metrics=['accuracy']", TEST, conftest="")
 
 
-def test_a_span_outside_its_document(project: Project) -> None:
+def test_a_span_outside_its_document_is_refused(project: Project) -> None:
     project_with(project, {"page": "docs/visit.md", "span": [9, 900]})
     outside = "the span [9, 900] of its evidence is outside the document 'docs/visit.md', which has 35 code points"
     assert refused(project) == f"cases.jsonl:2: {outside}; correct the span"

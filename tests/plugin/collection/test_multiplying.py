@@ -79,7 +79,7 @@ def test_ids_of_a_second_marker_do_not_depend_on_the_firsts_data(project: Projec
         ("pytestmark = one", ["test_it[q1]"]),
     ],
 )
-def test_a_modules_pytestmark(project: Project, marks: str, ids: list[str]) -> None:
+def test_a_modules_pytestmark_multiplies_its_tests(project: Project, marks: str, ids: list[str]) -> None:
     project.data([{**row, "id": "p1"} for row in cases("b")], "second.jsonl")
     project.says(cases("a"), test=f"""
         from pytest_rageval import rag_case
@@ -119,7 +119,7 @@ CLASSES = """
 """
 
 
-def test_classes(project: Project) -> None:
+def test_classes_multiply_their_tests(project: Project) -> None:
     project.data([{**row, "id": "m1"} for row in cases("say Paris")], "more.jsonl")
     project.says(cases("say Paris"), test=CLASSES)
     run = project.run()
@@ -228,7 +228,7 @@ def test_a_file_named_twice_is_collected_twice(project: Project) -> None:
     assert list(run.results["testbeds"]) == ["test_it.py::test_it"]
 
 
-def test_a_folder_with_a_hash_sign(project: Project) -> None:
+def test_a_folder_may_have_a_hash_sign(project: Project) -> None:
     project.data(TWO, "c#/cases.jsonl")
     project.file("c#/test_it.py", """
         from pytest_rageval import rag_case

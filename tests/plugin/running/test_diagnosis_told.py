@@ -99,7 +99,7 @@ def test_gates_on_types_pass_and_fail(project: Project, mode: Mode) -> None:
     )
 
 
-def test_a_baseline_gate_on_a_type(project: Project, mode: Mode) -> None:
+def test_a_baseline_gate_on_a_type_fails_after_a_drop(project: Project, mode: Mode) -> None:
     """Ten retrieved answers of ten become two: a drop that no chance explains."""
     gate = "diagnosis:EM >= baseline - 0.02"
     make(project, gate, questions=("retrieved",) * 10)
@@ -111,7 +111,7 @@ def test_a_baseline_gate_on_a_type(project: Project, mode: Mode) -> None:
     assert (failed["status"], failed["value"], failed["baseline"]) == ("failed", 0.0, 1.0)
 
 
-def test_the_section_and_the_setting(project: Project) -> None:
+def test_the_section_appears_when_a_trace_has_tools(project: Project) -> None:
     make(project, questions=("silent", "silent"))
     assert "diagnosis - %" not in project.run("-v").text, "no trace has tools"
     make(project, questions=("memory", "retrieved", "raise", "silent"))
@@ -193,7 +193,7 @@ def test_a_test_asks_for_its_own_diagnosis(project: Project) -> None:
     assert project.run().status == 0
 
 
-def test_rageval_analyze_errors(project: Project) -> None:
+def test_rageval_analyze_errors_prints_types_and_failed_tools(project: Project) -> None:
     make(project)
     project.run()
     shown = project.command("analyze", "errors", "--by", "topic")

@@ -98,6 +98,6 @@ def violations_in_each_scheme(page: Page) -> list[str]:
     """Return what axe-core finds wrong with a page in light and in dark colours; it stays dark."""
     found = []
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
         found += [f"{scheme}: {each}" for each in violations(page)]
     return found

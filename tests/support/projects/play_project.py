@@ -191,9 +191,8 @@ def run_tests(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 class PlayPage(PageProcess):
     """A running `rageval play`."""
 
-    def __init__(self, project: Path, *arguments: str) -> None:
-        super().__init__(project, *arguments, program=PLAY)
-        self.project = project
+    def __init__(self, project: Path, *arguments: str, anew: bool = False) -> None:
+        super().__init__(project, *arguments, program=PLAY, anew=anew)
 
     def wait(self) -> dict[str, Any]:
         """Return the state once the project is read."""

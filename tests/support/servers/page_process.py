@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -29,11 +29,15 @@ REVIEW, PLAY = (*MAIN, "review", "--no-browser"), (*MAIN, "play", "--no-browser"
 
 
 def start_page(
-    project: Path, *arguments: str, program: Sequence[str] = SAMPLE, **environment: str
+    project: Path,
+    *arguments: str,
+    program: Sequence[str] = SAMPLE,
+    anew: bool = False,
+    environment: Mapping[str, str] = {},
 ) -> subprocess.Popen[str] | PipedProcess:
     """Start a program with its output in pipes; `rageval play` starts in the project, others are given its path.
 
-    On Linux, `rageval` is forked from a process that has imported it.
+    On Linux, `rageval` is forked from a process that has imported it, unless it shall import all ``anew``.
     """
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
     display = dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"), "")
@@ -42,7 +46,7 @@ def start_page(
     pipe = subprocess.PIPE
     settings = {**os.environ, **display, "PYTHONPATH": paths, **environment}
     folder = project if inside else Path.cwd()
-    if sys.platform == "linux" and words[:2] == [*MAIN]:
+    if sys.platform == "linux" and words[:2] == [*MAIN] and not anew:
         return shared_server().piped(words[2:], settings, program="rageval", folder=str(folder))
     return subprocess.Popen([sys.executable, *words], stdout=pipe, stderr=pipe, text=True, env=settings, cwd=folder)
 
@@ -51,14 +55,16 @@ class PageProcess:
     """A running server: its process, the address that it printed, and a client that has entered.
 
     Attributes:
+        project: the project's folder.
         url: the printed address, with the token.
         base: the address of the page, without the token.
         origin: the origin of the page.
         client: an HTTP client with the cookie, and the ``Origin`` of the page.
     """
 
-    def __init__(self, project: Path, *arguments: str, program: Sequence[str] = SAMPLE) -> None:
-        self.process = start_page(project, *arguments, program=program)
+    def __init__(self, project: Path, *arguments: str, program: Sequence[str] = SAMPLE, anew: bool = False) -> None:
+        self.project = project
+        self.process = start_page(project, *arguments, program=program, anew=anew)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = re.search(r"http://\S+", line)

@@ -28,7 +28,7 @@ def values(result: Agreement) -> list[float | None]:
     return [result.accuracy.value, result.kappa.value, result.kappa_quadratic.value, result.alpha.value]
 
 
-def test_cohens_own_example_of_two_raters() -> None:
+def test_kappa_is_that_of_cohens_own_example() -> None:
     pairs = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
     result = agreement(rated(*pairs), BINARY)
     assert (result.n, result.n_cases, result.confusion) == (50, 50, ((15, 10), (5, 20)))

@@ -38,7 +38,7 @@ def test_a_bias_is_taken_out() -> None:
     assert result.ci95[0] < 0.25 < result.ci95[1] < 0.5
 
 
-def test_by_hand() -> None:
+def test_a_corrected_mean_is_the_one_computed_by_hand() -> None:
     """The variance of the judge's twenty values is 5 / 19, its covariance with the ten labels 1.6 / 9, n / N is 1."""
     people, judged = [1.0, 1.0, 0.0, 0.0, 1.0] * 2, [1.0, 1.0, 0.0, 0.0, 0.0] * 2
     result = corrected_mean(people, judged, [1.0, 0.0, 1.0, 0.0, 1.0] * 2)

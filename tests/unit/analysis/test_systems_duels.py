@@ -69,9 +69,9 @@ def test_ratings_maximise_the_likelihood() -> None:
 def test_a_system_that_wins_all_its_duels_has_a_finite_rating_soon() -> None:
     names = [f"s{at}" for at in range(8)]
     duels = [Duel(one, other, 1.0, case) for case in range(60) for one, other in combinations(names, 2)]
-    begun = time.perf_counter()
+    begun = time.process_time()
     found = [each.rating or 0.0 for each in ratings(duels, names)]
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10
     assert found == sorted(found, reverse=True)
     assert found[0] < 4000
 

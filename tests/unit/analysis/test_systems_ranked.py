@@ -19,7 +19,7 @@ def test_ties_share_their_mean_rank_or_their_first_or_leave_no_gap() -> None:
     assert ranks(VALUES, higher_is_better=False)["e"] == 1
 
 
-def test_ordinals() -> None:
+def test_ranks_are_shown_as_ordinals() -> None:
     shown = [ordinal(rank) for rank in (1, 2, 3, 4, 11, 12, 13, 21, 22, 101, 111, 1.5, None)]
     assert shown == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th", "1.5", "–",

@@ -31,7 +31,7 @@ class Served:
     """A running server and its address."""
 
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
-        self.process = start_page(folder, "--port", "0", *arguments, program=SERVE, **environment)
+        self.process = start_page(folder, "--port", "0", *arguments, program=SERVE, environment=environment)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:\d+/v1", line)

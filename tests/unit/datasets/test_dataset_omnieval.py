@@ -53,7 +53,7 @@ def test_a_tree_gives_each_record_its_place_in_the_matrix(tree: Path) -> None:
     }  # fmt: skip
 
 
-def test_the_fields_of_a_record(tree: Path) -> None:
+def test_the_fields_of_a_record_are_read(tree: Path) -> None:
     one, two = (by_id(tree)[f"投资-基金-抽取类问答-{n}"] for n in (1, 2))
     assert one.gold == (("1.2%", "百分之一点二"),)
     assert one.qrels == {"fund-17": 1}

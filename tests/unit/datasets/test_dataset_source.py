@@ -81,7 +81,7 @@ def test_a_nesting_that_can_be_read_is_pictured_without_recursion(tmp_path: Path
         read_records(path)
 
 
-def test_missing_file_and_directory(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(DataError, match=r"^none\.jsonl: no such file; correct the path"):
         read_records(tmp_path / "none.jsonl")

@@ -45,7 +45,7 @@ def test_the_first_check_that_fails_is_the_reason() -> None:
     "fields",
     [{"question": " "}, {"gold": ()}, {"gold": ((),)}, {"gold": (("9:00", " "),)}, {"sources": ()}, {"task": ""}],
 )
-def test_wrong_fields(fields: dict[str, Any]) -> None:
+def test_drafts_with_wrong_fields_are_dropped(fields: dict[str, Any]) -> None:
     assert reason(draft(**fields)) == "wrong_fields"
 
 
@@ -60,7 +60,7 @@ def test_wrong_fields(fields: dict[str, Any]) -> None:
         ("", "evidence_not_verbatim"),
     ],
 )
-def test_evidence_not_verbatim(quote: str, expected: str) -> None:
+def test_evidence_has_to_be_verbatim(quote: str, expected: str) -> None:
     assert reason(draft(evidence=("The museum opens at 9:00.", quote))) == expected
 
 
@@ -130,7 +130,7 @@ def test_answer_in_question(question: str, gold: Any, task: str, expected: str) 
         ("会议室", "multi_hop_qa", ""),
     ],
 )
-def test_yes_no(answer: str, task: str, expected: str) -> None:
+def test_yes_no_answers_fit_their_task(answer: str, task: str, expected: str) -> None:
     assert reason(draft("Does the museum open at 9?", answer, task=task)) == expected
 
 
@@ -196,13 +196,13 @@ def test_a_later_turn_may_open_with_a_pronoun_but_not_name_the_entity_again() ->
         ("an amount of 13800138000.50", ()),
     ],
 )
-def test_private_data(text: str, kinds: tuple[str, ...]) -> None:
+def test_private_data_is_dropped(text: str, kinds: tuple[str, ...]) -> None:
     assert private_kinds(text) == kinds
     in_answer = draft("Which number is it?", text, task="open_domain_qa", sources=(TOWN,))
     assert reason(in_answer) == ("private_data" if kinds else "") or not text.isascii()
 
 
-def test_language_and_length() -> None:
+def test_other_languages_and_long_questions_are_dropped() -> None:
     assert reason(draft("博物馆几点开门？")) == "language"
     assert reason(draft("When does the museum open?", "9点", sources=(ZH,), language="zh")) == "language"
     assert reason(draft("Python博物馆几点开门？", "9点", sources=(ZH,), language="zh")) == ""
@@ -225,5 +225,5 @@ def test_language_and_length() -> None:
         ((("12 euros",), ("9:00",)), (TOWN,), "multi_hop_qa", ""),  # two values of one passage
     ],
 )
-def test_one_hop(gold: Any, sources: tuple[Passage, ...], task: str, expected: str) -> None:
+def test_questions_of_one_hop_are_dropped(gold: Any, sources: tuple[Passage, ...], task: str, expected: str) -> None:
     assert reason(draft("What is asked?", gold=gold, sources=sources, task=task)) == expected

@@ -31,7 +31,7 @@ def in_turn(*replies: str) -> ScriptedLLM:
     return ScriptedLLM([json.dumps([VAGUE]), *replies])
 
 
-def test_drop(plan: Path) -> None:
+def test_an_inspector_drops_a_draft_with_its_reason(plan: Path) -> None:
     drafts, _ = drafts_of(plan, in_turn('{"verdict": "drop", "reason": "two museums"}'))
     assert reasons(drafts) == [("inspection_drop", VAGUE["question"])]
     assert drafts[0].verdicts["inspection_drop"] == "two museums"

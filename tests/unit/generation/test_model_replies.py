@@ -29,7 +29,7 @@ def dump(*items: object) -> str:
         json.dumps([ONE, TWO], indent=4),
     ],
 )
-def test_an_array_in_prose_and_fences(text: str) -> None:
+def test_an_array_is_read_from_prose_and_fences(text: str) -> None:
     read = read_items(text, "question")
     assert (list(read.items), read.broken) == ([ONE, TWO], 0)
 
@@ -113,7 +113,7 @@ def test_any_text_is_read_or_unreadable(text: str) -> None:
         assert all(isinstance(each, dict) for each in read.items)
 
 
-def test_inspections_and_corrections() -> None:
+def test_inspections_and_corrections_are_read() -> None:
     kept = read_inspection('Sure:\n{"reason": "fine", "verdict": "keep"}')
     assert (kept.verdict, kept.reason, kept.item) == ("keep", "fine", None)
     assert read_inspection(json.dumps({"verdict": "mend", "item": ONE})).item == ONE
@@ -130,7 +130,7 @@ def test_inspections_and_corrections() -> None:
         ('{"verdict": "keep"} {"verdict": "drop"}', "two different"),
     ],
 )
-def test_unreadable_inspections(text: str, problem: str) -> None:
+def test_unreadable_inspections_are_refused(text: str, problem: str) -> None:
     with pytest.raises(UnreadableReplyError, match=problem):
         read_inspection(text)
 

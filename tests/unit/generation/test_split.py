@@ -111,6 +111,6 @@ def test_people_see_whole_conversations() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_few_drafts(count: int) -> None:
+def test_few_drafts_all_become_tests(count: int) -> None:
     sets, warnings = made([draft("q", "a")][:count])
     assert (len(sets.auto_test), len(sets.auto_train), warnings) == (count, 0, [])

@@ -12,7 +12,7 @@ def options_of(pytester: pytest.Pytester, *args: str) -> Options:
     return Options(pytester.parseconfig(*args))
 
 
-def test_default_options(pytester: pytest.Pytester) -> None:
+def test_options_have_defaults(pytester: pytest.Pytester) -> None:
     options = options_of(pytester)
     assert (options.systems, options.ini_systems, options.cli_gates, options.ini_gates) == ((), (), (), ())
     assert (options.answers, options.limit, options.sample, options.seed, options.reports.json) == (None,) * 5
@@ -21,7 +21,7 @@ def test_default_options(pytester: pytest.Pytester) -> None:
     assert options.folders == (pytester.path, pytester.path)
 
 
-def test_all_options(pytester: pytest.Pytester) -> None:
+def test_all_options_are_read(pytester: pytest.Pytester) -> None:
     pytester.makeini("""
         [pytest]
         rag_system =

@@ -9,7 +9,7 @@ from support.samples.lint_samples import found_by, of, record
 from pytest_rageval.model.case import Passage
 
 
-def test_duplicate_ids() -> None:
+def test_duplicate_ids_are_found() -> None:
     [finding] = found_by("duplicate_id", record(line=2), record("q2"), record(line=1))
     assert (finding.id, finding.severity, finding.origin) == ("q1", "error", "cases.jsonl:2")
     assert finding.problem == "duplicate id, first used in cases.jsonl:1"

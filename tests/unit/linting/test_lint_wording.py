@@ -16,14 +16,14 @@ from pytest_rageval.metrics.shared.affirming import affirms
         ("True Detective", None), ("有限公司", None), ("", None),
     ],
 )  # fmt: skip
-def test_yes_and_no(answer: str, expected: bool | None) -> None:
+def test_yes_and_no_are_recognised(answer: str, expected: bool | None) -> None:
     assert affirms(answer) is expected
 
 
 @pytest.mark.parametrize(
     ("yes", "no", "biased"), [(9, 0, False), (10, 0, True), (8, 2, False), (9, 2, True), (1, 9, True)]
 )
-def test_yes_no_bias(yes: int, no: int, biased: bool) -> None:
+def test_a_yes_no_bias_is_found(yes: int, no: int, biased: bool) -> None:
     golds = ["Yes"] * yes + ["No, never"] * no + ["Paris"] * 20
     records = [record(f"q{n}", gold=((gold,),)) for n, gold in enumerate(golds)]
     findings = found_by("yes_no_bias", *records)

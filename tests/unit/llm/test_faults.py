@@ -126,7 +126,7 @@ def test_the_message_is_one_line_without_secrets_and_headers() -> None:
     [({"retry-after": "2"}, 2.0), ({"Retry-After": "0.5"}, 0.5), ({"Retry-After": "-3"}, 0.0), ({}, None),
      ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0), ({"Retry-After": "soon"}, None)],
 )  # fmt: skip
-def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_is_parsed(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
 
 

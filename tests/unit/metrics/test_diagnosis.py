@@ -208,7 +208,7 @@ def test_labels_and_empty_gold_answers_are_not_searched() -> None:
         ("anything", "", False),
     ],
 )
-def test_whole_words(text: str, alias: str, found: bool) -> None:
+def test_an_alias_is_found_in_whole_words_only(text: str, alias: str, found: bool) -> None:
     assert contains_whole(text, alias) is found
 
 
@@ -224,7 +224,7 @@ def test_cases_without_a_type_have_a_reason() -> None:
         assert reason(case(), Answer("", trace=(ended(outage),))) == f"not_applicable: {outage}"
 
 
-def test_the_metrics_of_the_family() -> None:
+def test_each_metric_of_the_family_counts_its_types() -> None:
     metrics = Catalog().metrics
     expected = {"EM": ["EM", "ACC"], "A?": ["A_unknown", "ACC"], "TE": ["TE", "WA"], "W?": ["W_unknown", "WA"]}
     for kind, ones in expected.items():

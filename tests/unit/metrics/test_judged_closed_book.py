@@ -21,7 +21,7 @@ from pytest_rageval.model.case import Gold
         (None, (), "not_applicable: no_gold"),
     ],
 )
-def test_by_hand(knew: str | None, gold: Gold, expected: float | str) -> None:
+def test_values_are_those_worked_by_hand(knew: str | None, gold: Gold, expected: float | str) -> None:
     of = replace(sample("The system says Rome, 1960.", gold), closed_book=None if knew is None else Answer(knew))
     assert value(CLOSED_BOOK_ACCURACY, of) == expected
 

@@ -20,7 +20,7 @@ TWO = slots(["Rome", "Roma"], "1960")
         ("I can not answer because of the insufficient information in documents, but Rome, 1960.", 1.0, 1.0, 1.0),
     ],
 )
-def test_two_slots_by_hand(text: str, accuracy: float, slot_recall: float, has_answer: float) -> None:
+def test_two_slots_score_as_worked_by_hand(text: str, accuracy: float, slot_recall: float, has_answer: float) -> None:
     of = sample(text, TWO)
     assert value(ACCURACY, of) == accuracy
     assert value(SLOT_RECALL, of) == slot_recall
@@ -46,7 +46,7 @@ def test_slot_recall_is_a_share_of_the_slots_not_of_the_aliases() -> None:
         (slots("The change was $20bn"), "It was 20 billion dollars.", 0.0),
     ],
 )
-def test_chinese_and_numbers(gold: Gold, text: str, expected: float) -> None:
+def test_chinese_and_numbers_are_matched(gold: Gold, text: str, expected: float) -> None:
     assert value(ACCURACY, sample(text, gold, language="zh")) == expected
 
 

@@ -28,14 +28,14 @@ GOLD, FAKE = slots("Rome"), slots("Lima")
         ("", 0.0, "not_applicable: no_error_flagged", 0.0),
     ],
 )
-def test_by_hand(text: str, detected: float, corrected: float | str, fake: float) -> None:
+def test_values_are_those_worked_by_hand(text: str, detected: float, corrected: float | str, fake: float) -> None:
     of = sample(text, GOLD, fake=FAKE)
     assert value(ERROR_DETECTION_RATE, of) == detected
     assert value(ERROR_CORRECTION_RATE, of) == corrected
     assert value(FAKE_ANSWER_RATE, of) == fake
 
 
-def test_chinese() -> None:
+def test_chinese_answers_are_scored() -> None:
     gold, fake = slots("北京"), slots("上海")
     right = sample("提供文档的文档存在事实性错误。答案是北京。", gold, fake=fake, language="zh")
     wrong = sample("答案是上海。", gold, fake=fake, language="zh")
@@ -91,7 +91,7 @@ def test_a_passage_without_a_role_may_be_false() -> None:
         assert value(FAKE_ANSWER_RATE, silent) == 1.0
 
 
-def test_directions() -> None:
+def test_each_metric_has_its_direction() -> None:
     assert ERROR_DETECTION_RATE.higher_is_better
     assert ERROR_CORRECTION_RATE.higher_is_better
     assert not FAKE_ANSWER_RATE.higher_is_better

@@ -32,7 +32,7 @@ TEXT = st.lists(st.sampled_from(["the", "cat", "Cat.", "on", "12.5", ".", "É", 
         ("1.5%", slots("15%"), 1.0, 1.0),
     ],
 )
-def test_by_hand(answer: str, gold: Gold, em: float, f1: float) -> None:
+def test_em_and_f1_are_those_worked_by_hand(answer: str, gold: Gold, em: float, f1: float) -> None:
     assert value(KILT_EM_COMPAT, sample(answer, gold)) == em
     assert value(KILT_F1_COMPAT, sample(answer, gold)) == pytest.approx(f1)
 
@@ -42,7 +42,7 @@ def test_our_own_values_of_the_same_are_those_of_squad() -> None:
         assert value(EXACT_MATCH, sample(answer, slots(gold))) == value(TOKEN_F1, sample(answer, slots(gold))) == 1.0
 
 
-def test_rouge_l_by_hand() -> None:
+def test_rouge_l_is_the_one_worked_by_hand() -> None:
     # sentences: "a b c" and " d a" against "b c d": b c of the first, d of the second; 4 distinct words and 3
     assert value(KILT_ROUGE_L_COMPAT, sample("a b c. d a", slots("b c d"))) == pytest.approx(
         2 * 0.75 / (0.75 + 1 + 1e-8)
@@ -56,7 +56,7 @@ def test_rouge_l_by_hand() -> None:
 
 
 @pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.name)
-def test_empty_input(metric: Metric) -> None:
+def test_empty_input_scores_0_and_missing_gold_does_not_apply(metric: Metric) -> None:
     assert value(metric, sample(" ", slots("Rome"))) == 0.0
     assert value(metric, sample("Rome")) == "not_applicable: no_gold"
     assert value(metric, sample("Rome", slots(["", " "]))) == "not_applicable: no_gold"

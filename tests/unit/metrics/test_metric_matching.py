@@ -22,7 +22,7 @@ from pytest_rageval.metrics.shared.matching import contains, fold, meets, occurr
         (" \u3000\n", ""),
     ],
 )
-def test_fold(text: str, folded: str) -> None:
+def test_texts_are_folded(text: str, folded: str) -> None:
     assert fold(text) == folded
 
 

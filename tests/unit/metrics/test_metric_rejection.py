@@ -44,7 +44,7 @@ def test_over_rejection_counts_only_with_evidence() -> None:
         ("It was Rome.", None, "not_applicable: evidence_unknown"),
     ],
 )
-def test_correct_without_evidence(text: str, evidence: bool | None, expected: float | str) -> None:
+def test_a_correct_answer_without_evidence_counts(text: str, evidence: bool | None, expected: float | str) -> None:
     assert value(CORRECT_WITHOUT_EVIDENCE, sample(text, GOLD, evidence=evidence)) == expected
 
 

@@ -64,7 +64,7 @@ def test_values_are_squads_on_ascii(answer: str, aliases: list[str]) -> None:
         ("cat cat", slots("cat"), 0.0, 2 * 0.5 * 1 / 1.5),
     ],
 )
-def test_by_hand(answer: str, gold: Gold, exact: float, f1: float) -> None:
+def test_values_are_those_worked_by_hand(answer: str, gold: Gold, exact: float, f1: float) -> None:
     of = sample(answer, gold)
     assert value(EXACT_MATCH, of) == exact
     assert value(TOKEN_F1, of) == pytest.approx(f1)
@@ -147,7 +147,7 @@ def test_slots_in_chinese_may_be_joined_by_any_punctuation() -> None:
     assert value(TOKEN_F1, of) == 1.0
 
 
-def test_without_gold_or_aliases() -> None:
+def test_without_gold_it_does_not_apply_and_without_aliases_it_is_0() -> None:
     assert value(TOKEN_F1, sample("Rome")) == "not_applicable: no_gold"
     assert value(EXACT_MATCH, sample("Rome")) == "not_applicable: no_gold"
     assert value(TOKEN_F1, sample("Rome", ((),))) == 0.0

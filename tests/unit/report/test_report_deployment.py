@@ -55,7 +55,7 @@ def results(run: Run) -> dict[str, Any]:
     return made
 
 
-def test_the_tables() -> None:
+def test_tables_show_what_retrievers_take_to_run() -> None:
     text = text_of(run_of(BM25, HNSW), 80)
     rows = {line.split()[0]: line.split()[1:] for line in text[text.index("retrievers -") :].splitlines() if line}
     assert rows["retriever"] == ["bm25", "dense/hnsw"]

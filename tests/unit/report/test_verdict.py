@@ -52,7 +52,7 @@ SHARD = "shard 1 of 3"
         ({"shard": SHARD, "gates": {"skipped": 2}, "tests": 1}, "failed", "1 test failed"),
     ],
 )  # fmt: skip
-def test_the_verdict(facts: dict[str, Any], kind: str, text: str) -> None:
+def test_the_verdict_states_the_facts_of_the_run(facts: dict[str, Any], kind: str, text: str) -> None:
     assert verdict_of(**{**NOTHING, **facts}) == (kind, text)
 
 

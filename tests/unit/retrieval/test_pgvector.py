@@ -112,7 +112,7 @@ def test_an_index_returns_k_rows(dsn: str) -> None:
     assert len(retriever.search("east", 100)) == 100
 
 
-def test_its_facts(dsn: str) -> None:
+def test_its_facts_describe_the_table(dsn: str) -> None:
     facts = PgVector(dsn, Table("passages"), Compass).facts
     assert {**facts, "disk_bytes": 0} == {
         "retriever": "pgvector",

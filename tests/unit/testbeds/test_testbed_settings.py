@@ -169,7 +169,7 @@ def test_a_suite_takes_known_keys_only() -> None:
     assert settings.facets == {"team": "x"}
 
 
-def test_defaults() -> None:
+def test_settings_have_defaults() -> None:
     assert parse(dataset="jsonl:a.jsonl", ability=None, limit=None) == Settings(
         dataset="jsonl:a.jsonl",
         ability=None,
@@ -196,7 +196,7 @@ def test_defaults() -> None:
     )
 
 
-def test_everything_given() -> None:
+def test_every_setting_is_parsed() -> None:
     settings = parse(
         dataset="rgb:a", ability="counterfactual_robustness", metrics="accuracy", gates=("accuracy >= 0.5",),
         passages=[3, 5], noise_rate=(0, 0.4), correct_rate=0.2, assembly="rgb-compat", sample=9, seed=-1,

@@ -39,7 +39,7 @@ def test_a_heading_says_where_it_begins_and_ends() -> None:
 @pytest.mark.parametrize("piece", ["#", "# ", "=", "-", "- ", " ", "`", "---\n", "```\n", "# #", "a\n", "\n"])
 def test_hostile_texts_take_linear_time(piece: str) -> None:
     text = piece * (300_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     for made in (text, f"# {text}", f"---\n{text}", f"a\n{text}x"):
         assert len(list(headings(made))) <= len(made)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

@@ -17,7 +17,7 @@ from pytest_rageval.text.placeholders import fill, placeholders
         ('{"label": "{a}"}', {"a": r"\1 \g<0>"}, r'{"label": "\1 \g<0>"}'),
     ],
 )
-def test_by_hand(template: str, values: dict[str, str], expected: str) -> None:
+def test_placeholders_are_filled(template: str, values: dict[str, str], expected: str) -> None:
     assert fill(template, values) == expected
 
 

@@ -53,7 +53,7 @@ def said(text: str) -> list[tuple[float, float, str]]:
         ("3 cars", 3, ""),
     ],
 )
-def test_one_quantity(text: str, value: float, unit: str) -> None:
+def test_a_quantity_is_parsed(text: str, value: float, unit: str) -> None:
     assert said(text) == [(value, value, unit)]
 
 
@@ -75,7 +75,7 @@ def test_the_word_behind_a_number_is_its_unit_where_none_is_known(text: str, nou
 @pytest.mark.parametrize(
     "text", ["5-10%", "5% – 10%", "5%至10%", "between 5% and 10%", "介于5%和10%之间", "百分之五到百分之十"]
 )
-def test_one_range(text: str) -> None:
+def test_a_range_is_parsed(text: str) -> None:
     assert said(text) == [(5, 10, "%")]
 
 
@@ -97,12 +97,12 @@ def test_two_quantities_are_not_a_range(text: str) -> None:
         "2023.12.29",
     ],
 )
-def test_one_date(text: str) -> None:
+def test_a_date_is_parsed(text: str) -> None:
     assert [(one.unit, one.date) for one in quantities(text)] == [(DATE, (2023, 12, 29))]
 
 
 @pytest.mark.parametrize("text", ["15:30", "3:30 pm", "下午3点30分", "下午三点半"])
-def test_one_time_of_day(text: str) -> None:
+def test_a_time_of_day_is_parsed(text: str) -> None:
     assert said(text) == [(930, 930, TIME)]
 
 
@@ -124,7 +124,7 @@ def test_one_time_of_day(text: str) -> None:
         "5th",
     ],
 )
-def test_no_quantity(text: str) -> None:
+def test_other_numbers_are_no_quantities(text: str) -> None:
     assert said(text) == []
 
 

@@ -35,7 +35,7 @@ from pytest_rageval.text.sentences import sentences
         "苹果.com 是网站。",
     ],
 )
-def test_sentences(marked: str) -> None:
+def test_texts_are_split_into_sentences(marked: str) -> None:
     assert sentences(marked.replace("|", "")) == [part.strip() for part in marked.split("|")]
 
 

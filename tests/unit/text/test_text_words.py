@@ -24,7 +24,7 @@ from pytest_rageval.text.words import SHORT, once_a_text, words
         ("用C++写的AT&T程序", ["用", "C++", "写", "的", "AT&T", "程序"]),
     ],
 )
-def test_words(text: str, expected: list[str]) -> None:
+def test_texts_are_split_into_words(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 

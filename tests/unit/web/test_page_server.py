@@ -27,19 +27,14 @@ needs_proc = pytest.mark.skipif(not Path("/proc/net/tcp").is_file(), reason="thi
 
 
 def ended(project: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
-    process = start_page(project, *arguments, **environment)
+    process = start_page(project, *arguments, environment=environment)
     out, err = process.communicate(timeout=20)
-    return process.returncode, out, err
+    return process.wait(), out, err
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
     return Site("sample", tmp_path, [])
-
-
-def project_of(page: PageProcess) -> Path:
-    assert isinstance(page.process.args, list)
-    return Path(page.process.args[3])
 
 
 def address_file(project: Path) -> Path:
@@ -60,7 +55,7 @@ def test_nothing_but_127_0_0_1_listens(served: PageProcess) -> None:
 
 
 def test_the_address_is_for_the_person_alone(served: PageProcess) -> None:
-    file = address_file(project_of(served))
+    file = address_file(served.project)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert json.loads(file.read_text()) == {"url": served.url, "pid": served.process.pid}
     assert (file.parents[1] / ".gitignore").read_text().endswith("*\n")
@@ -89,7 +84,7 @@ def test_a_second_server_opens_the_page_of_the_first(served: PageProcess, tmp_pa
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     browser.chmod(0o755)
-    status, out, err = ended(project_of(served), BROWSER=str(browser))
+    status, out, err = ended(served.project, BROWSER=str(browser))
     assert (status, out, err) == (0, f"rageval sample already runs: {served.url}\n", "")
     assert opened.read_text().strip() == served.url
     assert served.client.get("/").status_code == 200

@@ -144,7 +144,7 @@ def test_of_two_grades_of_3_the_one_with_a_correction_decides(generated: ReviewP
         ("topic=Sun, sea and sand, task=long_form_qa", Cell("Sun, sea and sand", "long_form_qa")),
     ],
 )
-def test_cells(text: str | None, cell: Cell) -> None:
+def test_cells_of_the_sheet_are_parsed(text: str | None, cell: Cell) -> None:
     assert parse_cell(text) == cell
 
 
