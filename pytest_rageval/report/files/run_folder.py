@@ -46,7 +46,7 @@ class RunFolder:
         self.path = path or make_run_folder(root, started)
         self._stream: IO[bytes] = (self.path / OUTCOMES).open("ab")
         self._ended: IO[bytes] = (self.path / ENDED).open("ab")
-        self._sizes = {stream: stream.tell() for stream in (self._stream, self._ended)}
+        self._sizes: dict[IO[bytes], int] = {stream: stream.tell() for stream in (self._stream, self._ended)}
         self.outcomes = 0
 
     @property
