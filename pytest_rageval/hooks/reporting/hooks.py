@@ -195,11 +195,13 @@ class Reporting:
             self._config.stash[RECORDER].counted.add(process)
 
     def _take_plan(self, text: str) -> None:
-        """Take the plan from a worker."""
+        """Take the plan from the first worker that sends it; the others send the same one."""
         from pytest_rageval.hooks.reporting.keys import recorder_of
         from pytest_rageval.report.run.plan import Plan
 
-        recorder_of(self._config).take_plan(Plan.loads(text))
+        recorder = recorder_of(self._config)
+        if not recorder.run.plan.testbeds:
+            recorder.take_plan(Plan.loads(text))
         self._count()
         self._take_over()
 

@@ -46,6 +46,7 @@ class RunFolder:
         self.path = path or make_run_folder(root, started)
         self._stream: IO[bytes] = (self.path / OUTCOMES).open("ab")
         self._ended: IO[bytes] = (self.path / ENDED).open("ab")
+        self._sizes: dict[IO[bytes], int] = {stream: stream.tell() for stream in (self._stream, self._ended)}
         self.outcomes = 0
 
     @property
@@ -56,10 +57,10 @@ class RunFolder:
     def append(self, record: JsonText) -> tuple[int, int]:
         """Append one outcome as a line and flush it to the operating system; return its offset and length in bytes."""
         text = record.encode("utf-8")
-        self._stream.write(text + b"\n")
+        end = self._append(self._stream, text + b"\n")
         self._stream.flush()
         self.outcomes += 1
-        return self._stream.tell() - len(text) - 1, len(text)
+        return end - len(text) - 1, len(text)
 
     def append_instance(self, case_id: str, instance: JsonText) -> tuple[int, int]:
         """Append a line about an instance; return the offset and length of the instance in bytes.
@@ -67,14 +68,20 @@ class RunFolder:
         It is flushed with the end of its case, without which nothing reads it.
         """
         text = instance.encode("utf-8")
-        self._ended.write(b'{"case_id": %b, "instance": %b}\n' % (to_json(case_id).encode("utf-8"), text))
-        return self._ended.tell() - len(text) - 2, len(text)
+        line = b'{"case_id": %b, "instance": %b}\n' % (to_json(case_id).encode("utf-8"), text)
+        return self._append(self._ended, line) - len(text) - 2, len(text)
 
     def append_ended(self, line: str) -> bool:
         """Append a line about the end of a case, and flush it and all lines before it; return True."""
-        self._ended.write(f"{line}\n".encode())
+        self._append(self._ended, f"{line}\n".encode())
         self._ended.flush()
         return True
+
+    def _append(self, stream: IO[bytes], line: bytes) -> int:
+        """Write a line, and return the size of the file with it; asking the system for it takes longer."""
+        stream.write(line)
+        self._sizes[stream] += len(line)
+        return self._sizes[stream]
 
     def write_head(self, head: str) -> None:
         """Write the run's head, see `Head`."""
