@@ -32,8 +32,10 @@ __all__ = [
     "token_f1",
 ]
 
+_ARTICLES = frozenset({"a", "an", "the"})
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _ASCII_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+_PUNCTUATION_BYTES = string.punctuation.encode()
 
 _IN_NUMBERS = ".%‰"
 _MINUS = "\x01"
@@ -69,10 +71,20 @@ def normalize(text: str, *, chinese: bool = False) -> str:
     (`notation.negative_span`, as a hyphen), their decimal point and % or ‰, lose the separators of thousands, and stay
     separate if other punctuation is between them (5-10% is not 510%).
     """
+    return " ".join(_normal_words(text, chinese))
+
+
+@once_a_text
+def _normal_words(text: str, chinese: bool) -> list[str]:
+    """Return the parts of a text in its normal form (`normalize`) between spaces."""
+    if not chinese and text.isascii():
+        words = text.lower().encode("ascii").translate(None, _PUNCTUATION_BYTES).decode("ascii").split()
+        if "".join(words).isalnum():  # an article can only be a whole word
+            return [word for word in words if word not in _ARTICLES]
     bare = _chinese_numbers(text) if chinese else nfkc(text).lower().replace("\u2212", "-").translate(_PUNCTUATION)
     if "a" in bare or "the" in bare:
         bare = _ARTICLE.sub(" ", bare)
-    return " ".join(bare.split())
+    return bare.split()
 
 
 def _chinese_numbers(text: str) -> str:
@@ -161,7 +173,8 @@ def f1(answer: str, reference: str, chinese: bool = False) -> float:
 
 def shared(one: Counter[str], other: Counter[str]) -> int:
     """Return how many tokens two bags share, with multiplicity."""
-    return sum(min(count, other[token]) for token, count in one.items() if token in other)
+    few, many = (one, other) if len(one) <= len(other) else (other, one)
+    return sum(min(count, many[token]) for token, count in few.items() if token in many)
 
 
 def _equal(answer: str, reference: str, chinese: bool) -> bool:
@@ -179,8 +192,7 @@ def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Cou
 @once_a_text
 def _bag(text: str, chinese: bool) -> Counter[str]:
     """Return the tokens of ``text`` with their counts."""
-    normal = normalize(text, chinese=chinese)
-    return Counter(_signed_words(fold_spaces(normal)) if chinese else normal.split())
+    return Counter(_signed_words(fold_spaces(normalize(text, chinese=True))) if chinese else _normal_words(text, False))
 
 
 def _signed_words(text: str) -> list[str]:

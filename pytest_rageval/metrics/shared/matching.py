@@ -18,6 +18,7 @@ __all__ = ["contains", "fold", "fold_spaces", "meets", "occurrences", "slot_hits
 _SPACE_AT_HAN = f"(?<=[{CJK}]) | (?=[{CJK}])"  # compiled, by re, when the first text is not ASCII
 _DIGITS = re.compile(r"\d+")
 _LONGEST_IN_WORDS = 40
+_NO_NUMBERS = array("L"), array("L")
 _NUMBER = re.compile(
     r"""
       (?P<chain>(?:19|20)\d\d(?:\.\d+){2,}(?!\.?\d)  # 2022.1.3: parts of a date
@@ -62,15 +63,19 @@ def occurrences(text: str, alias: str) -> Iterator[int]:
     "It was 70.", "60-70" and "(70)". A colon separates numbers, so 10:30 is in 10:30:15, as in RGB. Units and letters
     are not boundaries: "art" is in "party", as in RGB. An empty alias never occurs.
     """
-    haystack, needle = fold(text), fold(alias)
+    return _occurrences(fold(text), fold(alias))
+
+
+def _occurrences(haystack: str, needle: str) -> Iterator[int]:
+    """Yield where ``needle`` occurs in ``haystack``; both are folded."""
     position = haystack.find(needle) if needle else -1
     if position < 0:
         return
-    negative = _is_negative(needle)
-    if not negative and not _numbers(haystack)[0]:  # there is no number to split
+    if not _numbers(haystack)[0]:  # there is no number to split
         while position >= 0:
             yield position
             position = haystack.find(needle, position + 1)
+    negative = _is_negative(needle)
     while position >= 0:
         end = position + len(needle)
         skip = max(_past_number(haystack, position) - position, _past_number(haystack, end) - end)
@@ -85,9 +90,10 @@ def contains(text: str, alias: str) -> bool:
     A quantity is a number with its unit and nothing else (`same_quantity.states`): "$1577.00" is in "$1,577 million",
     "5%" in "5 percent", "1.2bn" in "1,200 million", "two" in "2 museums".
     """
-    if next(occurrences(text, alias), None) is not None:
+    haystack, needle = fold(text), fold(alias)
+    if needle in haystack and next(_occurrences(haystack, needle), None) is not None:
         return True
-    if _DIGITS.search(alias) is None and not _has_number_in_words(alias):
+    if not _has_number(alias):
         return False
     from pytest_rageval.metrics.shared.same_quantity import states  # its patterns take time to compile
 
@@ -121,7 +127,10 @@ def meets(gold: Gold, text: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _has_number_in_words(alias: str) -> bool:
+def _has_number(alias: str) -> bool:
+    """Return whether an alias has a number, in digits or in words."""
+    if _DIGITS.search(alias) is not None:
+        return True
     from pytest_rageval.text.numerals import in_digits  # its patterns take time to compile
 
     return len(alias) <= _LONGEST_IN_WORDS and _DIGITS.search(in_digits(alias)) is not None
@@ -158,8 +167,10 @@ def _past_number(text: str, position: int) -> int:
 @lru_cache(maxsize=8)
 def _numbers(text: str) -> tuple[array[int], array[int]]:
     """Return where the numbers of ``text`` start and where they end, without their minus, in order."""
+    if _DIGITS.search(text) is None:
+        return _NO_NUMBERS
     starts, ends = array("L"), array("L")
-    for match in _NUMBER.finditer(text) if _DIGITS.search(text) else ():
+    for match in _NUMBER.finditer(text):
         for part in _DIGITS.finditer(text, *match.span()) if match["chain"] else (match,):
             starts.append(part.start())
             ends.append(part.end())
