@@ -25,6 +25,8 @@ RESERVED = frozenset({
 RATES = frozenset({"correct_rate", "noise_rate"})
 """The shares of noise and of correct passages, which a record may state of its passages; an ability sets its own."""
 
+_REFUSED = RESERVED - RATES
+
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
 
 
@@ -188,7 +190,7 @@ class Fields:
         for name, value in self.values.items():
             if name in known:
                 continue
-            if name in RESERVED - RATES:
+            if name in _REFUSED:
                 raise DataError(
                     self.where, f"the key {short_repr(name)} is a name that the plugin keeps for itself; rename it"
                 )

@@ -23,6 +23,8 @@ KEYS = (
 """The keys of the format; any other key is a facet. ``generated`` says how `rageval generate` made the record: it is
 stored and never shown to a system."""
 
+_KNOWN = frozenset(KEYS)
+
 LABELLED = "labelled"
 """The facet of a record whose gold answer nobody has written yet: false."""
 
@@ -59,22 +61,23 @@ def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = No
     name = record.identifier("id")
     question = record.text("question")
     answerable = record.flag("answerable")
-    if not isinstance(record.values.get("generated", {}), dict):
+    values = record.values
+    if not isinstance(values.get("generated", {}), dict):
         raise record.error("generated", "an object, as `rageval generate` writes it; a facet needs another name")
     language = record.language("language", detect_language(question))
-    facets = {"dataset": dataset, "language": language, **record.facets(KEYS)}
+    facets = {"dataset": dataset, "language": language, **record.facets(_KNOWN)}
     if answerable is not None:
         facets["answerable"] = facet_text(answerable)
     return Instance(
         id=name,
         question=question,
         gold=_gold(record, answerable),
-        passages=_passages(record),
-        fake=_fake(record),
-        qrels=_qrels(record),
-        provenance=_provenance(record),
-        evidence=evidence_in(record),
-        history=_history(record),
+        passages=_passages(record) if "passages" in values else None,
+        fake=_fake(record) if "fake_answers" in values else (),
+        qrels=_qrels(record) if "qrels" in values else {},
+        provenance=_provenance(record) if "provenance" in values else (),
+        evidence=evidence_in(record) if "evidence" in values else (),
+        history=_history(record) if "history" in values else (),
         answerable=answerable,
         language=language,
         facets=facets if shared is None else shared.of(facets),
@@ -106,8 +109,6 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
 
 def _fake(record: Fields) -> Gold:
     """Return the false answers, in the form of the record's gold: slots, or the aliases of one slot."""
-    if "fake_answers" not in record:
-        return ()
     value = record.values["fake_answers"]
     nested = isinstance(value, list) and any(isinstance(item, list) for item in value)
     if nested or (isinstance(value, list) and "slots" in record):
@@ -115,9 +116,7 @@ def _fake(record: Fields) -> Gold:
     return (record.aliases("fake_answers"),)
 
 
-def _passages(record: Fields) -> tuple[Passage, ...] | None:
-    if "passages" not in record:
-        return None
+def _passages(record: Fields) -> tuple[Passage, ...]:
     wanted = "a list of objects with id and text, or of strings"
     passages: dict[str, Passage] = {}
     for index, item in enumerate(record.items("passages", wanted)):
@@ -146,8 +145,6 @@ def _passage(fields: Fields) -> Passage:
 
 
 def _qrels(record: Fields) -> dict[str, int]:
-    if "qrels" not in record:
-        return {}
     grades = record.inner("qrels", record.values["qrels"], "an object of passage ids and integer grades")
     return {name: grades.grade(name) for name in grades.values}
 

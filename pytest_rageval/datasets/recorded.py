@@ -17,7 +17,7 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 
 __all__ = ["Recorded", "load_recorded", "ranking_in", "read_recorded"]
 
-KEYS = ("abstained", "answer", "id", "ranking", "spans", "system", "usage", *TRACES)
+KEYS = frozenset({"abstained", "answer", "id", "ranking", "spans", "system", "usage", *TRACES})
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,11 +168,11 @@ def read_object(path: Path) -> JsonObject:
 
 def _line(text: str, name: str, line: int) -> object:
     """Return the value of one line, never null; None for a blank line."""
-    start, _ = _skip_space(text, 0, line)
+    start = 0 if text.startswith("{") else _skip_space(text, 0, line)[0]
     if start == len(text):
         return None
     value, end = _decode(text, start, name, line, "wanted one complete JSON object a line")
-    rest, _ = _skip_space(text, end, line)
+    rest = end if end == len(text) else _skip_space(text, end, line)[0]
     if rest != len(text):
         problem = f"found more text after the record, at column {rest + 1}, wanted one JSON object a line"
         raise DataError(f"{name}:{line}", problem)

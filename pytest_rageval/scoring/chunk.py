@@ -153,32 +153,35 @@ def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recor
     seen: dict[object, tuple[int, int]] = {}
     for line in chunk.decode("utf-8").split("\n")[:-1]:
         place, _, text = line.partition("\t")
-        file, number = map(int, place.split(":"))
+        first, _, second = place.partition(":")
+        file, number = int(first), int(second)
         name = job.files[file]
         if forms.get(file, JSONL) != JSONL:
             instance = decoded(text)
-            _claim(seen, instance.id, f"the id {short_repr(instance.id)}", job, (file, number))
+            _claim(seen, instance.id, instance.id, job, (file, number))
             cases.setdefault(file, []).append(instance)
             continue
         record = Fields(f"{name}:{number}", read_line(text, name, number) or {})
         if file in datasets:
             instance = read_instance(record, datasets[file])
-            _claim(seen, instance.id, f"the id {short_repr(instance.id)}", job, (file, number))
+            _claim(seen, instance.id, instance.id, job, (file, number))
             cases.setdefault(file, []).append(instance)
         else:
             row = read_recorded(record)
             key = (row.id, row.system, tuple(sorted(row.where.items())))
-            _claim(seen, key, f"an answer of the same system to the case {short_repr(row.id)}", job, (file, number))
+            _claim(seen, key, row.id, job, (file, number))
             rows.append(row)
     for instances in cases.values():
         instances.sort(key=lambda instance: instance.id)
     return cases, rows
 
 
-def _claim(seen: dict[object, tuple[int, int]], key: object, what: str, job: Job, at: tuple[int, int]) -> None:
-    """Store that a line uses ``key``; refuse a duplicate, also of another file."""
+def _claim(seen: dict[object, tuple[int, int]], key: object, name: str, job: Job, at: tuple[int, int]) -> None:
+    """Store that a line uses ``key``, the id of a case or that of an answer; refuse a duplicate, also of another file."""
     if key in seen:
         file, line = seen[key]
+        of_case = f"the id {short_repr(name)}"
+        what = of_case if key == name else f"an answer of the same system to the case {short_repr(name)}"
         claim({key: line}, key, what if file == at[0] else f"{what} of {job.files[file]}", job.files[at[0]], at[1])
     seen[key] = at
 
