@@ -57,10 +57,10 @@ class RecordedAnswers:
         If several rows match, return the one that names the most facets. A row answers a variant only if it names a
         facet of variants.
         """
-        for key in (name, case.instance.id):
+        for key in (name, case.instance.id) if name != case.instance.id else (name,):
             rows = [row for row in self._rows.get((system, key), ()) if in_slice(case.facets, self._narrowing(row))]
             if rows:
-                return max(rows, key=lambda row: len(row.where)).answer
+                return rows[0].answer if len(rows) == 1 else max(rows, key=lambda row: len(row.where)).answer
         return None
 
     def labels(self, system: str, case: Case, name: str) -> dict[str, str]:
@@ -97,8 +97,10 @@ class RecordedAnswers:
         self._facets = frozenset(facets)
         return {key for rows in self._rows.values() for row in rows for key in row.where} - self._facets
 
-    def _narrowing(self, row: Recorded) -> dict[str, str]:
-        return {key: value for key, value in row.where.items() if self._facets is None or key in self._facets}
+    def _narrowing(self, row: Recorded) -> Mapping[str, str]:
+        if self._facets is None or not row.where:
+            return row.where
+        return {key: value for key, value in row.where.items() if key in self._facets}
 
     def unused(self, names: set[str]) -> list[str]:
         """Return the ids of rows that are not in ``names``, the ids of the session's cases."""

@@ -106,7 +106,8 @@ class Runner:
         details: dict[str, Any] = _seen(task.case, answer)
         if isinstance(diagnosis, Diagnosis):
             details["diagnosis"] = diagnosis
-        details |= {"said": text_digest(answer.text), "length": len(answer.text)}
+        details["said"] = text_digest(answer.text)
+        details["length"] = len(answer.text)
         details["declined"] = rejects(answer, self._markers)
         knew = scores.get("closed_book_accuracy")
         if knew is not None and knew.value is not None:
@@ -119,10 +120,10 @@ class Runner:
     def _score(self, task: Task, asked: Asked, answer: Answer, scores: dict[str, Score]) -> Diagnosis | Score | None:
         """Add the task's scores; return the diagnosis, or why there is none; None if no metric reads that."""
         sample = self.sample(task, asked.inputs, answer)
-        for metric in task.metrics:
-            if not reads_diagnosis(metric):
-                scores[metric.name] = self.score(sample, metric)
         readers = [metric for metric in task.metrics if reads_diagnosis(metric)]
+        for metric in task.metrics:
+            if not readers or not reads_diagnosis(metric):
+                scores[metric.name] = self.score(sample, metric)
         if not readers and not answer.trace and answer.ranking is None and task.case.supplied is None:
             return None  # nothing says what the system saw or did
         diagnosis = diagnosis_of(task, answer, scores)
@@ -158,7 +159,7 @@ def outcome_of(
         status="scored" if error is None else "error",
         answer=answer,
         scores=scores or {},
-        supplied=tuple(p.id for p in task.case.supplied or ()),
+        supplied=() if task.case.supplied is None else tuple(p.id for p in task.case.supplied),
         error=None if error is None else str(error),
         error_type=None if error is None else error.kind,
         calls=calls,

@@ -78,6 +78,8 @@ def matches(facets: Mapping[str, str], where: Mapping[str, str]) -> bool:
 
     Values are equal as text, or as numbers if both are numbers ("0.80" equals "0.8").
     """
+    if not where:
+        return True
     return all(key in facets and (value == ANY or _same(facets[key], value)) for key, value in where.items())
 
 

@@ -18,7 +18,7 @@ from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
-from pytest_rageval.model.case import Case, Instance
+from pytest_rageval.model.case import Instance
 from pytest_rageval.model.facets import matches, own_labels
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.scoring.engines.function import ChunkFunction
@@ -125,11 +125,11 @@ class _Asker:
     """Reads recorded answers as `Desk.ask` asks a system, without the models and traces of a session."""
 
     def __init__(self) -> None:
-        self._meter = Meter()
+        self._scope = Scope(Meter())
 
     def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
         """Return the recorded answer to a task, with the calls that its usage counts."""
-        outer = SCOPE.set(Scope(self._meter))
+        outer = SCOPE.set(self._scope)
         answer, fault = None, None
         try:
             answer = answerer(task.case)
@@ -137,10 +137,10 @@ class _Asker:
             answer, fault = answer_before(error), error
         finally:
             SCOPE.reset(outer)
-        calls = self._meter.calls
+        calls = self._scope.meter.calls
         if not calls.calls:  # the next case can use the meter, which takes time to make
             return Asked(answer, fault)
-        self._meter = Meter()
+        self._scope = Scope(Meter())
         return Asked(answer, fault, calls=calls)
 
 
@@ -190,24 +190,28 @@ def _tasks(
     job: Job, testbed: ScoredTestbed, instances: Sequence[Instance], answers: RecordedAnswers
 ) -> Iterator[tuple[Task, str]]:
     """Yield each case under each system, with the case's name in the testbed."""
-    settings, several = testbed.settings, len(job.systems) > 1
+    settings = testbed.settings
     prefix = f"{testbed.nodeid}::" if len(job.testbeds) > 1 else ""
+    several = len(job.systems) > 1
+    systems = [(system, f"-system={safe(system)}" if several else "") for system in job.systems]
     for name, case in expand(settings, instances, settings.seed or 0):
-        if not matches(case.facets, settings.where):
+        if settings.where and not matches(case.facets, settings.where):
             continue
         if case.instance.evidence and case.supplied is None:
             case = replace(case, located=job.evidence)
-        shown = prefix + _shown(name, case)
-        for system in job.systems:
+        shown = prefix + _shown(name, case.id)
+        for system, suffix in systems:
             labels = answers.labels(system, case, name)
-            answered = case.with_facets(system=system, **{**labels, **own_labels(case.facets)})
-            nodeid = f"{shown}-system={safe(system)}" if several else shown
-            yield Task(nodeid, testbed.nodeid, system, answered, testbed.computed, testbed.correctness), name
+            answered = case.with_shared({**case.facets, "system": system, **labels, **own_labels(case.facets)})
+            yield Task(shown + suffix, testbed.nodeid, system, answered, testbed.computed, testbed.correctness), name
 
 
-def _shown(name: str, case: Case) -> str:
+def _shown(name: str, case_id: str) -> str:
     """Return the name of a case in reports, unique in all chunks: its id, with its setting."""
-    return case.id + name.removeprefix(safe(case.id)) if name.startswith(safe(case.id)) else f"{case.id}-{name}"
+    if name == case_id:
+        return name
+    plain = safe(case_id)
+    return case_id + name.removeprefix(plain) if name.startswith(plain) else f"{case_id}-{name}"
 
 
 LONG = 2**20

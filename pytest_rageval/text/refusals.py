@@ -53,7 +53,10 @@ def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
 
     Text in quotation marks is ignored.
     """
-    return any(_refuses(text[:LONGEST], language) for language in languages if language in LANGUAGES)
+    text = text[:LONGEST]
+    return any(
+        language in LANGUAGES and may_refuse(text, language) and _refuses(text, language) for language in languages
+    )
 
 
 def refusal_clauses(text: str, languages: Collection[str] = LANGUAGES) -> int:
@@ -65,11 +68,15 @@ def refusal_clauses(text: str, languages: Collection[str] = LANGUAGES) -> int:
     return max((_refusal_clauses(text[:LONGEST], language) for language in known), default=0)
 
 
-def may_refuse(text: str) -> bool:
-    """Return whether an English text in lower case has a word without which no clause of it refuses.
+@lru_cache(maxsize=64)
+def may_refuse(text: str, language: str) -> bool:
+    """Return whether a text has a character or word without which no clause of it refuses in the language.
 
     A text without any needs no other pattern; they take 0.1 s to compile.
     """
+    if language == "zh":
+        return has_chinese(text)
+    text = text.lower()
     return _HINT.search(f" {text}") is not None or _HINT_AT_END.search(text) is not None
 
 
@@ -101,7 +108,7 @@ def _refuses(text: str, language: str) -> bool:
 @lru_cache(maxsize=64)
 def _clauses(text: str, language: str) -> list[str]:
     """Return the clauses of a text without quotations; none if no clause of it can refuse in the language."""
-    if not (has_chinese(text) if language == "zh" else may_refuse(text.lower())):
+    if not may_refuse(text, language):
         return []
     return _wording(language).clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
 

@@ -74,7 +74,6 @@ def normalize(text: str, *, chinese: bool = False) -> str:
     return " ".join(_normal_words(text, chinese))
 
 
-@once_a_text
 def _normal_words(text: str, chinese: bool) -> list[str]:
     """Return the parts of a text in its normal form (`normalize`) between spaces."""
     if not chinese and text.isascii():

@@ -36,7 +36,7 @@ _NUMBER = re.compile(
 
 def fold_spaces(text: str) -> str:
     """Return ``text`` trimmed, with single spaces, and no space next to a Han character."""
-    single = " ".join(text.split())
+    single = text.strip() if text.isprintable() and text.isascii() and "  " not in text else " ".join(text.split())
     return single if single.isascii() or " " not in single else re.sub(_SPACE_AT_HAN, "", single)
 
 
@@ -118,7 +118,15 @@ _last_hits: tuple[Gold | None, tuple[str, ...], tuple[str | None, ...]] = (None,
 
 
 def _slot_hits(gold: Gold, texts: tuple[str, ...]) -> tuple[str | None, ...]:
-    return tuple(next((alias for alias in slot if any(contains(text, alias) for text in texts)), None) for slot in gold)
+    return tuple([_first_hit(slot, texts) for slot in gold])
+
+
+def _first_hit(slot: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
+    for alias in slot:
+        for text in texts:
+            if contains(text, alias):
+                return alias
+    return None
 
 
 def meets(gold: Gold, text: str) -> bool:
