@@ -177,7 +177,7 @@ def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recor
 
 
 def _claim(seen: dict[object, tuple[int, int]], key: object, name: str, job: Job, at: tuple[int, int]) -> None:
-    """Store that a line uses ``key``, the id of a case or that of an answer; refuse a duplicate, also of another file."""
+    """Store that a line uses ``key``, a case's or an answer's id; refuse a duplicate, also of another file."""
     if key in seen:
         file, line = seen[key]
         of_case = f"the id {short_repr(name)}"
