@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.jsonl import read_instance
@@ -20,15 +21,19 @@ from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.facets import matches, own_labels
+from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.loaded import JSONL, decoded
-from pytest_rageval.scoring.rows import line_of, pack
+from pytest_rageval.scoring.rows import Lines, pack
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 
 __all__ = ["FIRST", "Leftovers", "chunk_scorer", "leftovers_of", "rows_of", "score_chunk"]
+
+BATCH = 32
+"""Number of cases that go through each step together: one step for many is faster than many steps for one."""
 
 FIRST = 20
 """Number of ids that a list of leftovers names."""
@@ -89,24 +94,34 @@ def _scored(job: Job, chunk: bytes) -> bytes:
     cases, rows = _read(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
-    runner, asker = Runner(DEFAULT_MARKERS), _Asker()
+    runner, asker, encoded = Runner(DEFAULT_MARKERS), _Asker(), Lines()
     lines: list[tuple[str, str, bytes]] = []  # the outcomes themselves would take much memory
     left = Leftovers()
     names: set[str] = set()
     for testbed in job.testbeds:
         axes = testbed.settings.multiplied
-        for task, name in _tasks(job, testbed, cases.get(testbed.file, ()), answers):
-            names.update((name, task.case.id))
-            outcome = runner.run(task, asker.ask(task, RecordedAnswerer(answers, task.system, name, axes)))
-            lines.append((outcome.testbed, outcome.nodeid, line_of(outcome)))
-            if outcome.error_type == "no_recorded_answer":
-                left += Leftovers(n_unanswered=1, unanswered=((outcome.case_id, outcome.system),))
-            if (outcome.length or 0) > LONG:
-                left += Leftovers(n_long=1)
+        tasks = _tasks(job, testbed, cases.get(testbed.file, ()), answers)
+        while batch := list(islice(tasks, BATCH)):
+            asked = [asker.ask(task, RecordedAnswerer(answers, task.system, name, axes)) for task, name in batch]
+            outcomes = [runner.run(task, each) for (task, _), each in zip(batch, asked, strict=True)]
+            lines += [(outcome.testbed, outcome.nodeid, encoded.of(outcome)) for outcome in outcomes]
+            names.update(name for task, name in batch)
+            names.update(task.case.id for task, name in batch)
+            for each in filter(None, map(_leftovers, outcomes)):
+                left += each
     lines.sort()
     unused = answers.unused(names)
     head = json.dumps(asdict(left + Leftovers(len(unused), tuple(unused[:FIRST]))))
     return head.encode() + b"\n" + pack(line for _, _, line in lines)
+
+
+def _leftovers(outcome: Outcome) -> Leftovers | None:
+    """Return what an outcome adds to the leftovers of its chunk; None if nothing."""
+    missing = outcome.error_type == "no_recorded_answer"
+    if not missing and (outcome.length or 0) <= LONG:
+        return None
+    unanswered = ((outcome.case_id, outcome.system),) if missing else ()
+    return Leftovers(n_unanswered=len(unanswered), unanswered=unanswered, n_long=int((outcome.length or 0) > LONG))
 
 
 def leftovers_of(result: bytes) -> Leftovers:

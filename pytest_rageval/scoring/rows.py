@@ -14,7 +14,7 @@ from pytest_rageval.model.codec import encode_calls
 from pytest_rageval.model.fixed_dict import FixedDict
 from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
 
-__all__ = ["FACET", "REASON", "SCORE", "Outcomes", "columns_of", "line_of", "pack", "parsed", "row_of", "unpack"]
+__all__ = ["FACET", "REASON", "SCORE", "Lines", "Outcomes", "columns_of", "pack", "parsed", "row_of", "unpack"]
 
 FACET, SCORE, REASON, USAGE, CALLS, DIAGNOSIS = "facet.", "score.", "reason.", "usage.", "calls.", "diagnosis."
 
@@ -27,6 +27,15 @@ _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s", "total_
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Made once, because `json.dumps` makes an encoder in each call."""
 
+_decode = json.JSONDecoder().raw_decode
+"""Faster than `json.loads` for a text without spaces around it."""
+
+_SHARED = b',"testbed":'
+"""Where the part of a line begins that many lines share; a text in JSON cannot hold this, because of its quotes."""
+
+_CACHED = 10_000
+"""Number of these parts that are encoded or decoded once."""
+
 LOWER = "on_their_way"
 _CALLS = (
     "calls", "replayed", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "spent_usd", LOWER,
@@ -38,8 +47,17 @@ _ANSWERED = Answer("")
 
 def row_of(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome as a row; a key without a value is left out."""
-    row = {name: value for name in _OWN if (value := getattr(outcome, name)) not in (None, "")}
-    row |= {name: getattr(outcome, name) for name in _PLAIN}
+    return _own(outcome) | _shared(outcome)
+
+
+def _own(outcome: Outcome) -> dict[str, Any]:
+    """Return the first part of a row, in which rows differ; it is never empty."""
+    return {name: value for name in _OWN if (value := getattr(outcome, name)) not in (None, "")}
+
+
+def _shared(outcome: Outcome) -> dict[str, Any]:
+    """Return the other part of a row, which many rows share."""
+    row: dict[str, Any] = {name: getattr(outcome, name) for name in _PLAIN}
     if outcome.error is not None:
         row |= {"error_type": outcome.error_type, "error": outcome.error}
     for name, value in outcome.facets.items():
@@ -71,9 +89,37 @@ def _usage(outcome: Outcome) -> dict[str, Any]:
     return row
 
 
-def line_of(outcome: Outcome) -> bytes:
-    """Return the row of an outcome as a line of JSON."""
-    return f"{_encode(row_of(outcome))}\n".encode()
+class Lines:
+    """Encodes outcomes as lines of JSON, each the row of its outcome; what many rows share is encoded once."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, str] = {}
+
+    def of(self, outcome: Outcome) -> bytes:
+        """Return the line of an outcome."""
+        own = ",".join([
+            f'"{name}":{_encode(value) if value.__class__ is str else value}' for name, value in _own(outcome).items()
+        ])  # fmt: skip
+        return f"{{{own},{self._rest(outcome)}\n".encode()
+
+    def _rest(self, outcome: Outcome) -> str:
+        """Return the encoded part that many rows share, with the closing brace."""
+        if outcome.error is not None or outcome.calls is not None or outcome.diagnosis is not None:
+            return _encode(_shared(outcome))[1:]
+        if outcome.answer is None or outcome.answer.usage is not None:
+            return _encode(_shared(outcome))[1:]
+        key = (
+            *(outcome.testbed, outcome.system, outcome.status, outcome.declined),
+            *(repr(outcome.evidence), repr(outcome.answer_seen)),  # 1 equals 1.0, but is written otherwise
+            *outcome.facets.items(),
+            *[(name, repr(score.value), score.reason) for name, score in outcome.scores.items()],
+        )
+        known = self._known.get(key)
+        if known is None:
+            known = _encode(_shared(outcome))[1:]
+            if len(self._known) < _CACHED:
+                self._known[key] = known
+        return known
 
 
 def pack(lines: Iterable[bytes]) -> bytes:
@@ -100,13 +146,6 @@ def unpack(packed: bytes) -> list[bytes]:
     return gzip.decompress(packed).splitlines()
 
 
-_SHARED = b',"testbed":'
-"""Where the part of a line begins that many lines share; a text in JSON cannot hold this, because of its quotes."""
-
-_CACHED = 10_000
-"""Number of these parts that are decoded once."""
-
-
 class Outcomes:
     """Decodes rows to outcomes; equal facets and scores are one object, because there are many rows.
 
@@ -131,7 +170,8 @@ class Outcomes:
             fields = self._fields(json.loads(b'{"testbed":' + rest))
             if len(self._shared) < _CACHED:
                 self._shared[rest] = fields
-        return self._outcome(json.loads(start + b"}"), fields)
+        own, _ = _decode(f"{start.decode()}}}")
+        return self._outcome(own, fields)
 
     def decode(self, row: Mapping[str, Any]) -> Outcome:
         """Return the outcome of a row."""

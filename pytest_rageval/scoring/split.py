@@ -28,6 +28,8 @@ CHUNK_BYTES = 2_500_000
 BUFFERED = 32_000_000
 """Bytes of lines in memory before they are written."""
 
+_decode = json.JSONDecoder().raw_decode
+
 _SETTINGS = re.compile(r"(-(passages|noise_rate|correct_rate)=[^-]*)+$")
 """The settings at the end of an answer's id."""
 
@@ -204,13 +206,14 @@ def _records(file: File, digest: hashlib._Hash) -> Iterator[tuple[int, bytes, Js
 
 def _values(text: bytes, name: str, line: int) -> JsonObject:
     try:
-        values: object = json.loads(text.decode("utf-8"))
+        plain = text.decode("utf-8")
+        values, end = _decode(plain)
     except UnicodeDecodeError as error:
         problem = f"byte 0x{text[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise DataError(f"{name}:{line}", problem, code="RAG204") from None
     except (ValueError, RecursionError):
-        values = None
-    return values if isinstance(values, dict) else read_line(text.decode("utf-8"), name, line) or {}
+        values = end = None
+    return values if isinstance(values, dict) and end == len(plain) else read_line(plain, name, line) or {}
 
 
 class _Writer:
