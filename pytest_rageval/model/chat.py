@@ -5,14 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from pytest_rageval.model.answer import Usage
 
-__all__ = ["EMBEDDED", "SCRIPT", "ChatModel", "Completion", "EmbeddingModel", "Embeddings", "Message", "ToolCall"]
+__all__ = [
+    "CHAT_DEFAULTS",
+    "EMBEDDED",
+    "SCRIPT",
+    "ChatModel",
+    "Completion",
+    "EmbeddingModel",
+    "Embeddings",
+    "Message",
+    "ToolCall",
+]
 
 EMBEDDED = "embedded"
 """The name of the model that needs no key: the rule-based player of `systems/embedded`."""
+
+CHAT_DEFAULTS: Mapping[str, Any] = MappingProxyType({"temperature": 0})
+"""The parameters of a call that no setting gives."""
 
 SCRIPT = "script:"
 """Prefix of the names of models whose replies come from a file."""

@@ -12,7 +12,7 @@ from pytest_rageval.datasets.fields import Fields, claim
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.recorded import Recorded, read_recorded
 from pytest_rageval.datasets.source import read_line
-from pytest_rageval.engine.asking import Asked
+from pytest_rageval.engine.asking import NO_INPUTS, Asked
 from pytest_rageval.engine.outages import answer_before
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.runner import Runner
@@ -23,9 +23,11 @@ from pytest_rageval.model.case import Instance
 from pytest_rageval.model.facets import matches, own_labels
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
+from pytest_rageval.model.sample import Sample
 from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.loaded import JSONL, decoded
+from pytest_rageval.scoring.recorded_judge import RecordedJudge, VerdictReader
 from pytest_rageval.scoring.rows import Lines, pack
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
@@ -94,7 +96,7 @@ def _scored(job: Job, chunk: bytes) -> bytes:
     cases, rows = _read(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
-    runner, asker, encoded = Runner(DEFAULT_MARKERS), _Asker(), Lines()
+    runner, asker, encoded = Runner(DEFAULT_MARKERS), _Asker(job.judge), Lines()
     lines: list[tuple[str, str, bytes]] = []  # the outcomes themselves would take much memory
     left = Leftovers()
     names: set[str] = set()
@@ -137,26 +139,34 @@ def rows_of(result: bytes) -> bytes:
 
 
 class _Asker:
-    """Reads recorded answers as `Desk.ask` asks a system, without the models and traces of a session."""
+    """Reads recorded answers and verdicts as `Desk.ask` asks for them, without the models and traces of a session.
 
-    def __init__(self) -> None:
+    Args:
+        judge: whose verdicts are recorded; None if no metric is judged.
+    """
+
+    def __init__(self, judge: RecordedJudge | None) -> None:
+        self._verdicts = None if judge is None else VerdictReader(judge)
         self._scope = Scope(Meter())
 
     def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
         """Return the recorded answer to a task, with the calls that its usage counts."""
+        if self._verdicts is not None:
+            self._scope = replace(self._scope, repeat=int(task.case.facets.get("repeat", "1")))
         outer = SCOPE.set(self._scope)
-        answer, fault = None, None
+        answer, fault, inputs = None, None, NO_INPUTS
         try:
             answer = answerer(task.case)
+            if self._verdicts is not None:
+                inputs = self._verdicts.read(task, Sample(task.case, answer, DEFAULT_MARKERS))
         except CaseError as error:
-            answer, fault = answer_before(error), error
+            answer, fault = answer or answer_before(error), error
         finally:
             SCOPE.reset(outer)
         calls = self._scope.meter.calls
-        if not calls.calls:  # the next case can use the meter, which takes time to make
-            return Asked(answer, fault)
-        self._scope = Scope(Meter())
-        return Asked(answer, fault, calls=calls)
+        if calls.calls:  # else the next case can use the meter, which takes time to make
+            self._scope = Scope(Meter())
+        return Asked(answer, fault, inputs, calls if calls.calls or self._verdicts is not None else None)
 
 
 def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recorded]]:

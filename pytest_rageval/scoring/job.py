@@ -19,6 +19,7 @@ from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.evidence import LocatedEvidence
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.scoring.corpus import decoded_evidence
+from pytest_rageval.scoring.recorded_judge import RecordedJudge
 from pytest_rageval.testbeds.settings import Settings
 
 __all__ = ["Job", "ScoredTestbed", "metrics_named"]
@@ -72,6 +73,7 @@ class Job:
         systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
         facets: the facets of all cases, and those that any case may have.
         located: where the corpus holds the evidence of cases, encoded; "" without a corpus.
+        judge: whose recorded verdicts judged metrics read; None if no metric is judged.
     """
 
     testbeds: tuple[ScoredTestbed, ...]
@@ -79,6 +81,7 @@ class Job:
     systems: Mapping[str, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
     facets: frozenset[str] = frozenset()
     located: str = ""
+    judge: RecordedJudge | None = None
 
     @cached_property
     def evidence(self) -> LocatedEvidence | None:
@@ -96,7 +99,8 @@ class Job:
         testbeds = tuple(
             ScoredTestbed(**each | {"settings": _settings(each["settings"])}) for each in values["testbeds"]
         )
-        return cls(**values | {"testbeds": testbeds, "facets": frozenset(values["facets"])})
+        judge = values["judge"] and RecordedJudge(**values["judge"])
+        return cls(**values | {"testbeds": testbeds, "facets": frozenset(values["facets"]), "judge": judge})
 
     @cached_property
     def digest(self) -> str:
@@ -106,6 +110,8 @@ class Job:
             for each in self.testbeds
         ]
         parts = [version("pytest-rageval"), testbeds, sorted(self.systems.items()), sorted(self.facets), self.located]
+        if self.judge is not None:
+            parts += [self.judge.model, sorted(self.judge.params.items()), self.judge.digest]
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -136,6 +142,8 @@ def metrics_named(names: tuple[str, ...], where: str) -> tuple[Metric, ...]:
     metrics = tuple(registry.get(name, where) for name in names)
     for metric in metrics:
         needed = ["people's labels"] if corrects(metric.name) else [each.name for each in inputs_of([metric])]
+        if needed == ["verdicts"] and hasattr(metric.judge, "messages"):  # its model's replies may be recorded
+            continue
         if needed:
             problem = f"metric {short_repr(metric.name)} needs {needed[0]}, which rageval score does not ask for"
             raise SettingError(f"{where}: {problem}; run pytest --rag-answers, or name a metric that is a rule")

@@ -19,7 +19,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice, groups, matrice
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.rows import Outcomes, unpack
 
-__all__ = ["Figures", "MeanOf", "clusters_of", "figures_of", "means_of", "outcomes_of", "plan_of"]
+__all__ = ["Figures", "MeanOf", "clusters_of", "figures_of", "means_of", "outcomes_of", "plan_of", "unrecorded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,10 @@ def plan_of(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome]) -> P
             each.nodeid, each.name, each.metrics, gates, sizes[each.nodeid], cluster=each.cluster
         )
         for metric in each.computed:
-            plan.metrics[metric.name] = MetricInfo(metric.binary, metric.higher_is_better, metric.of, metric.downstream)
+            judge = "" if metric.judge_asked is None else metric.judge_asked.name
+            plan.metrics[metric.name] = MetricInfo(
+                metric.binary, metric.higher_is_better, metric.of, metric.downstream, judge
+            )
     return plan
 
 
@@ -87,6 +90,18 @@ def outcomes_of(parts: Iterable[bytes], clusters: Mapping[str, str], *, details:
     """Return the outcomes of packed rows, in the order of the parts."""
     outcomes = Outcomes(clusters, details=details)
     return [outcomes.decode_line(line) for part in parts for line in unpack(part)]
+
+
+def unrecorded(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield a warning with the number of scores of each judged metric whose verdict is not recorded."""
+    judged = {metric.name for testbed in testbeds for metric in testbed.computed if metric.judge is not None}
+    if not judged:
+        return
+    reasons = ((name, score.reason) for outcome in outcomes for name, score in outcome.scores.items())
+    missing = Counter(name for name, reason in reasons if name in judged and reason == "judge_unavailable")
+    if missing:
+        counts = ", ".join(f"{n:,} of {name}" for name, n in sorted(missing.items()))
+        yield f"verdicts are not recorded, so scores are missing (judge_unavailable): {counts}"
 
 
 def figures_of(

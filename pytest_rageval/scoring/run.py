@@ -26,8 +26,9 @@ from pytest_rageval.scoring.corpus import CorpusLines, located_evidence
 from pytest_rageval.scoring.engines import Engine
 from pytest_rageval.scoring.folder import ScoreFolder, written
 from pytest_rageval.scoring.job import Job, ScoredTestbed
-from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of
+from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of, unrecorded
 from pytest_rageval.scoring.parts import format_of
+from pytest_rageval.scoring.recorded_judge import RecordedJudge
 from pytest_rageval.scoring.scores import Scores
 from pytest_rageval.scoring.split import File, Split, ignored_keys, split
 from pytest_rageval.scoring.summary import summary_of, text_of
@@ -51,6 +52,7 @@ class Order:
         baseline: what baseline gates compare with.
         corpus: the corpus with the evidence of cases; None for none.
         keep: whether the scores hold the outcomes; if not, their memory is free while files are written.
+        judge: whose recorded verdicts judged metrics read; None for none.
     """
 
     testbeds: tuple[ScoredTestbed, ...]
@@ -63,6 +65,7 @@ class Order:
     baseline: Snapshot | None = None
     corpus: CorpusLines | None = None
     keep: bool = True
+    judge: RecordedJudge | None = None
 
 
 def score_files(order: Order) -> Scores:
@@ -89,7 +92,7 @@ def score_files(order: Order) -> Scores:
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
-    notes = (*warnings, *_notes(found, job, leftovers))
+    notes = (*warnings, *_notes(found, job, leftovers), *unrecorded(order.testbeds, outcomes))
     clock.lap("figures")
     form = format_of(outcomes, tuple(plan.metrics))
     if not order.keep:
@@ -150,7 +153,7 @@ def _job(order: Order, found: Split) -> Job:
             )
     files = tuple(name for _, name in (*order.cases, *order.answers))
     systems = {name: tuple(labels) for name, labels in found.systems.items()}
-    return Job(order.testbeds, files, systems, frozenset(facets))
+    return Job(order.testbeds, files, systems, frozenset(facets), judge=order.judge)
 
 
 def _check_testbed(testbed: ScoredTestbed, facets: set[str]) -> None:
@@ -226,6 +229,7 @@ def _manifest(found: Split, job: Job, plan: Plan, clock: _Clock, n_parts: int, n
         "cases": sum(found.n_cases.values()),
         "answers": found.n_answers,
         "nodes": list(nodes),
+        **({} if job.judge is None else {"judge": {"model": job.judge.model, "recordings": job.judge.digest}}),
         "seconds": clock.seconds,
         "testbeds": {key: encoder(TestbedPlan)(replace(each, where="")) for key, each in plan.testbeds.items()},
         "metrics": {key: encoder(MetricInfo)(each) for key, each in plan.metrics.items()},

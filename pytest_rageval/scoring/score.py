@@ -7,8 +7,9 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pytest_rageval.datasets.source import shown_path
@@ -18,6 +19,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
 from pytest_rageval.scoring.corpus import CorpusLines
 from pytest_rageval.scoring.job import ScoredTestbed
+from pytest_rageval.scoring.recorded_judge import RecordedJudge, judged, recorded_judge
 from pytest_rageval.scoring.run import Order, score_files
 from pytest_rageval.scoring.scores import Scores
 from pytest_rageval.scoring.testbeds import SUITE, of_cases, of_suite
@@ -25,6 +27,8 @@ from pytest_rageval.scoring.testbeds import SUITE, of_cases, of_suite
 __all__ = ["Options", "score", "score_answers"]
 
 Records = Iterable[Mapping[str, Any]]
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,9 @@ class Options:
     address: str | None = None
     corpus: Sequence[str] = ()
     chunking: str = "none"
+    judge_model: str | None = None
+    judge_params: Mapping[str, Any] = field(default_factory=dict)
+    cassettes: str | Path = "cassettes"
 
 
 def score(
@@ -65,6 +72,9 @@ def score(
     address: str | None = None,
     corpus: Sequence[str] = (),
     chunking: str = "none",
+    judge_model: str | None = None,
+    judge_params: Mapping[str, Any] = NOTHING,
+    cassettes: str | Path = "cassettes",
 ) -> Scores:
     """Score recorded answers.
 
@@ -85,14 +95,18 @@ def score(
         address: ``HOST:PORT`` of the head of a Ray cluster that runs; None starts Ray on this machine.
         corpus: lines like those of ``rag_corpus``, which hold the evidence of cases.
         chunking: the chunking of the passages that rankings name, as ``rag_chunking``.
+        judge_model: the model whose recorded verdicts judged metrics read, as ``rag_judge_model``.
+        judge_params: its parameters, as ``rag_judge_params``.
+        cassettes: the folder of the recordings, as ``rag_cassettes``.
 
     Raises:
         DataError: a record is invalid or a duplicate.
         SettingError: an argument is invalid.
     """
     options = Options(
-        metrics, gates, cluster, by, matrix, rows, cols, baseline, out, jobs, engine, address, corpus, chunking
-    )
+        metrics, gates, cluster, by, matrix, rows, cols, baseline, out, jobs, engine, address, corpus, chunking,
+        judge_model, judge_params, cassettes,
+    )  # fmt: skip
     return score_answers(cases, answers, options)
 
 
@@ -124,9 +138,30 @@ def score_answers(
             baseline=before,
             corpus=CorpusLines(tuple(options.corpus), options.chunking) if options.corpus else None,
             keep=keep,
+            judge=_judge(testbeds, options),
         )
         with _without_collector():
             return score_files(order)
+
+
+def _judge(testbeds: Sequence[ScoredTestbed], options: Options) -> RecordedJudge | None:
+    """Return the judge whose recorded verdicts the metrics read; None if no metric is judged.
+
+    Raises:
+        SettingError: a judged metric has no judge, or a judge no judged metric, or there are no recordings.
+    """
+    names = [metric.name for testbed in testbeds for metric in judged(testbed.computed)]
+    if options.judge_model is None:
+        if not names:
+            return None
+        problem = f"metric {short_repr(names[0])} needs verdicts of a judge, which are read from recordings"
+        raise SettingError(f"{problem}; name its model with --judge-model, or run pytest --rag-answers")
+    if not names:
+        raise SettingError(f"no metric asks the judge {short_repr(options.judge_model)}; leave --judge-model out")
+    if options.engine != "local":
+        problem = f"metric {short_repr(names[0])} reads recordings, which only this machine has"
+        raise SettingError(f"{problem}; leave --engine {options.engine} out")
+    return recorded_judge(options.judge_model, options.judge_params, Path(options.cassettes))
 
 
 @contextmanager

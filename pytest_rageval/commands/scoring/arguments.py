@@ -39,6 +39,19 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="a line of rag_corpus, which holds the evidence of cases; may be repeated",
     )  # fmt: skip
     parser.add_argument("--chunking", default="none", metavar="CHUNKING", help="as rag_chunking (default none)")
+    parser.add_argument(
+        "--judge-model",
+        metavar="MODEL",
+        help="the model whose recorded verdicts judged metrics read, as rag_judge_model",
+    )
+    parser.add_argument(
+        "--judge-param", action="append", default=[], metavar="LINE",
+        help="a line of rag_judge_params, 'name = value'; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cassettes", type=Path, default=Path("cassettes"), metavar="DIR",
+        help="folder of the recordings (default cassettes)",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the scores")
     parser.add_argument("--jobs", type=int, metavar="N", help="number of processes (default: one for each core)")
     parser.add_argument("--engine", default="local", metavar="NAME", help="local (default) or ray")

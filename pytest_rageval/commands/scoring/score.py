@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Generator
 
 from pytest_rageval.errors import ascii_safe
+from pytest_rageval.hooks.config.models import parameters
 from pytest_rageval.report.sections.gates import gate_failure
 from pytest_rageval.scoring.score import Options, score_answers
 from pytest_rageval.scoring.summary import lines_of
@@ -35,6 +36,9 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
         address=arguments.address,
         corpus=arguments.corpus,
         chunking=arguments.chunking,
+        judge_model=arguments.judge_model,
+        judge_params=parameters(arguments.judge_param, "--judge-param", "max_tokens = 512"),
+        cassettes=arguments.cassettes,
     )
     scores = score_answers(arguments.cases, arguments.answers, options, keep=False)
     yield from lines_of(scores, shutil.get_terminal_size().columns)

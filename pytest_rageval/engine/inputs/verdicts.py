@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel
     from pytest_rageval.systems.prompting import Prompts
 
-__all__ = ["ASSUMED_ANSWER", "VERDICTS"]
+__all__ = ["ASSUMED_ANSWER", "VERDICTS", "ask_verdicts"]
 
 ASSUMED_ANSWER = "word " * 100
 """Placeholder for the answer in a judge's prompt, for an estimate."""
 
 
-async def _ask_ahead(context: Context) -> Mapping[str, Verdict]:
+async def ask_verdicts(context: Context) -> Mapping[str, Verdict]:
     """Return name of a judge -> its verdict, for each judge of the metrics that can be asked."""
     sources, sample = context.sources, context.sample
     verdicts: dict[str, Verdict] = {}
@@ -134,7 +134,7 @@ def _judges(metrics: Iterable[Metric]) -> list[Judge]:
 
 VERDICTS = ScoringInput(
     "verdicts",
-    ask_ahead=_ask_ahead,
+    ask_ahead=ask_verdicts,
     needed_by=lambda metric: metric.judge is not None,
     estimate=_estimate,
     runs_own_code=_runs_own_code,

@@ -6,10 +6,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.model.chat import CHAT_DEFAULTS
 
 __all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode"]
 
@@ -18,8 +18,6 @@ RECORD_MODES = ("none", "once", "new_episodes", "all")
 
 _TRIES = {"attempts": "attempts", "deadline": "deadline_s"}
 """Retry parameters among the model's: most requests per call, and seconds for all of them."""
-
-_CHAT_DEFAULTS: Mapping[str, Any] = MappingProxyType({"temperature": 0})
 
 _WHOLE, _ABOVE_0, _AMOUNT = "a whole number of 1 or more", "a number above 0", "a number of 0 or more"
 _NUMBERS = {
@@ -51,7 +49,7 @@ class ModelSetting:
 
 
 def model_setting(
-    name: str | None, lines: Sequence[str], where: str, defaults: Mapping[str, Any] = _CHAT_DEFAULTS
+    name: str | None, lines: Sequence[str], where: str, defaults: Mapping[str, Any] = CHAT_DEFAULTS
 ) -> ModelSetting:
     """Return a model with the parameters of ``lines`` ``name = value``; a value is JSON or bare text.
 

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 from support.projects.rag_project import Project
 from support.samples.recorded_data import answer_rows, case_rows, write_rows
+from support.samples.same_scores import same_gates, same_outcomes
 
 import pytest_rageval as rag
-from pytest_rageval.analysis.decisions.verdicts import GateResult
-from pytest_rageval.report.files.gate_json import encode_gate
-from pytest_rageval.report.run.gate_results import NamedGate
 from pytest_rageval.scoring.scores import Scores
 
 N = int(os.environ.get("SCORED_CASES", "1000"))
@@ -48,50 +46,6 @@ def _scored(project: Project, gates: list[str], cluster: str | None, *args: str)
     return project.run("--rag-answers", "new.jsonl", *args).results
 
 
-def _same_outcomes(scores: Scores, results: Any) -> None:
-    theirs = {(outcome["case_id"], outcome["system"]): outcome for outcome in results["outcomes"]}
-    rows = {(row["case_id"], row["system"]): row for row in scores.rows()}
-    assert rows.keys() == theirs.keys()
-    for key, row in rows.items():
-        plain = theirs[key]
-        assert row["status"] == plain["status"]
-        assert row.get("error_type") == plain["error_type"]
-        assert {name[6:]: value for name, value in row.items() if name.startswith("facet.")} == plain["facets"]
-        values = {name: score["value"] for name, score in plain["scores"].items() if score["value"] is not None}
-        reasons = {name: score["reason"] for name, score in plain["scores"].items() if score["value"] is None}
-        assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
-        assert {name[7:]: value for name, value in row.items() if name.startswith("reason.")} == reasons
-
-
-def _gate(result: GateResult) -> Any:
-    return encode_gate(NamedGate("", result), texts=True)
-
-
-def _same(one: Any, other: Any, path: str = "") -> None:
-    """Assert that two gates are equal, numbers to 1e-9, apart from the node ids that they name."""
-    if isinstance(one, dict):
-        assert one.keys() == other.keys(), path
-        for key in one.keys() - {"nodeid", "scope"}:
-            _same(one[key], other[key], f"{path}.{key}")
-    elif isinstance(one, (list, tuple)):
-        assert len(one) == len(other), path
-        for at, (mine, theirs) in enumerate(zip(one, other, strict=True)):
-            _same(mine, theirs, f"{path}[{at}]")
-    elif isinstance(one, float):
-        assert one == LIKE(other, abs=1e-9), path
-    else:
-        assert one == other, path
-
-
-def _same_gates(scores: Scores, results: Any) -> None:
-    mine = {str(gate.gate): _gate(gate) for gate in scores.gates}
-    theirs = {gate["expr"]: gate for gate in results["gates"]}
-    assert mine.keys() == theirs.keys()
-    for name, gate in mine.items():
-        _same({**gate, "worst": [each["value"] for each in gate["worst"]]},
-              {**theirs[name], "worst": [each["value"] for each in theirs[name]["worst"]]}, name)  # fmt: skip
-
-
 @pytest.fixture
 def data(project: Project) -> Project:
     write_rows(project.path / "cases.jsonl", case_rows(N))
@@ -105,8 +59,8 @@ def test_scores_and_gates_are_those_of_pytest(data: Project, cluster: str | None
     results = _scored(data, GATES, cluster)
     scores = rag.score("jsonl:cases.jsonl", "new.jsonl", metrics=METRICS, gates=GATES, cluster=cluster, jobs=1)
     assert {outcome["error_type"] for outcome in results["outcomes"]} == {None, "model_error", "no_recorded_answer"}
-    _same_outcomes(scores, results)
-    _same_gates(scores, results)
+    same_outcomes(scores, results)
+    same_gates(scores, results)
     assert {gate.status for gate in scores.gates} == {"passed", "failed"}
     assert any(gate.n_units for gate in scores.gates)
 
@@ -120,7 +74,7 @@ def test_baseline_gates_are_those_of_pytest(data: Project) -> None:
     rag.score("jsonl:cases.jsonl", "old.jsonl", out="old-scores", **scored)
     for baseline in ("base.json", "old-scores"):
         scores = rag.score("jsonl:cases.jsonl", "new.jsonl", gates=COMPARED, baseline=baseline, **scored)
-        _same_gates(scores, results)
+        same_gates(scores, results)
     assert any(gate["status"] == "failed" and gate["baseline"] is not None for gate in results["gates"])
     assert json.loads((data.path / "old-scores" / "summary.json").read_text())["gates"] == []
 
@@ -157,7 +111,7 @@ def _same_suite(project: Project, suite: str, answers: str) -> Scores:
     for key, row in mine.items():
         values = {name: score["value"] for name, score in theirs[key]["scores"].items() if score["value"] is not None}
         assert {name[6:]: value for name, value in row.items() if name.startswith("score.")} == LIKE(values, abs=1e-9)
-    _same_gates(scores, results)
+    same_gates(scores, results)
     return scores
 
 
@@ -210,7 +164,7 @@ def test_evidence_is_judged_by_the_corpus_as_by_pytest(project: Project) -> None
     options: dict[str, Any] = {"metrics": ["R@1", "page_R@2", "accuracy"], "jobs": 1}
     held: dict[str, Any] = {"corpus": ["corpus.jsonl"], "chunking": "sentences 1"}
     scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", **held, **options)
-    _same_outcomes(scores, results)
+    same_outcomes(scores, results)
     assert [row.get("score.R@1") for row in scores.rows()] == [1.0, 0.0, None]
     assert [row.get("evidence") for row in scores.rows()] == [o["evidence"] for o in results["outcomes"]]
     assert "1 of 3 cases with evidence" in scores.notes[0]

@@ -1,0 +1,127 @@
+"""Judged metrics: read the verdicts of a judge from recordings, without any model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_rageval.engine.asking import NO_INPUTS, Inputs
+from pytest_rageval.engine.inputs.scoring_input import Context, Sources
+from pytest_rageval.engine.inputs.verdicts import ask_verdicts
+from pytest_rageval.engine.loop import NoLoop
+from pytest_rageval.engine.task import Task
+from pytest_rageval.errors import ModelError, SettingError, ascii_safe, short_repr
+from pytest_rageval.llm.client.clients import Client
+from pytest_rageval.llm.client.rate_limiter import Limiter
+from pytest_rageval.llm.client.retry import RetryPolicy
+from pytest_rageval.llm.client.usage_meter import current
+from pytest_rageval.llm.recordings.cassettes import Cassettes, existing, file_name
+from pytest_rageval.model.chat import CHAT_DEFAULTS, Completion, Message
+from pytest_rageval.model.metric import Metric
+from pytest_rageval.model.sample import Sample
+
+__all__ = ["RecordedJudge", "VerdictReader", "judged", "recorded_judge"]
+
+JUDGE, VERDICTS, NOT_RECORDED = "judge", "verdicts", "not_recorded"
+
+
+@dataclass(frozen=True)
+class RecordedJudge:
+    """A model whose verdicts are recorded.
+
+    Attributes:
+        model: its name.
+        params: its parameters, which are a part of each recording's key.
+        folder: the folder of the recordings.
+        digest: sha256 of its recordings.
+    """
+
+    model: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    folder: str = ""
+    digest: str = ""
+
+
+def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> RecordedJudge:
+    """Return a judge whose verdicts are recorded in a folder.
+
+    Args:
+        model: its name, as of ``rag_judge_model``.
+        params: its parameters, as of ``rag_judge_params``.
+        folder: the folder of the recordings, as ``rag_cassettes``.
+
+    Raises:
+        SettingError: the folder holds no recordings of it.
+    """
+    name = file_name(JUDGE, model)
+    if name not in existing(folder):
+        problem = f"the folder {ascii_safe(str(folder))} has no recordings of the judge {short_repr(model)}"
+        raise SettingError(
+            f"{problem}; record them with pytest --rag-record-mode once, or name their folder with --cassettes"
+        )
+    digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    return RecordedJudge(model, {**CHAT_DEFAULTS, **params}, str(folder.absolute()), digest)
+
+
+def judged(metrics: Iterable[Metric]) -> list[Metric]:
+    """Return the metrics that read verdicts."""
+    return [metric for metric in metrics if metric.judge is not None]
+
+
+class VerdictReader:
+    """Reads the verdicts of judges from recordings; see `RecordedJudge`."""
+
+    def __init__(self, judge: RecordedJudge) -> None:
+        self._loop = NoLoop()
+        self._sources = Sources(loop=self._loop, judge=_Replies(judge))
+
+    def read(self, task: Task, sample: Sample) -> Inputs:
+        """Return the verdicts on an answer; a judge whose reply is not recorded has none.
+
+        Raises:
+            CaseError: a recorded reply cannot be read.
+        """
+        if not sample.answer.generated:
+            return NO_INPUTS
+        verdicts: dict[str, Any] = {}
+        for metrics in _by_judge(task.metrics):
+            context = Context(replace(task, metrics=metrics), sample, self._sources)
+            try:
+                verdicts |= self._loop.run(ask_verdicts(context))
+            except ModelError as error:
+                if error.kind != NOT_RECORDED:
+                    raise
+        return {VERDICTS: verdicts}
+
+
+class _Replies:
+    """A chat model that only has recorded replies."""
+
+    def __init__(self, judge: RecordedJudge) -> None:
+        self.name = judge.model
+        self._client = Client(
+            self, name=judge.model, kind=JUDGE, params=judge.params, limiter=Limiter(1), retry=RetryPolicy(1),
+            cassettes=Cassettes(Path(judge.folder)),
+        )  # fmt: skip
+
+    async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
+        """Return the recorded reply.
+
+        Raises:
+            ModelError: of kind "not_recorded", if there is none.
+        """
+        if self._client.replays(messages, current().repeat, params):
+            return await self._client.complete(messages, **params)
+        raise ModelError(NOT_RECORDED, f"no reply of {self.name} to this request is recorded", attempts=0)
+
+
+def _by_judge(metrics: Iterable[Metric]) -> Iterator[tuple[Metric, ...]]:
+    """Yield the metrics of each judge."""
+    of_judge: dict[str, list[Metric]] = {}
+    for metric in metrics:
+        if metric.judge is not None:
+            of_judge.setdefault(metric.judge.name, []).append(metric)
+    yield from map(tuple, of_judge.values())
