@@ -193,7 +193,7 @@ def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recor
             cases.setdefault(file, []).append(instance)
         else:
             row = read_recorded(record)
-            key = (row.id, row.system, tuple(sorted(row.where.items())))
+            key = (row.id, row.system, tuple(sorted(row.where.items())) if row.where else ())
             _claim(seen, key, row.id, job, (file, number))
             rows.append(row)
     for instances in cases.values():
