@@ -8,26 +8,22 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
-from pytest_rageval.datasets.fields import Fields, claim
-from pytest_rageval.datasets.jsonl import read_instance
-from pytest_rageval.datasets.recorded import Recorded, read_recorded
-from pytest_rageval.datasets.source import read_line
 from pytest_rageval.engine.asking import NO_INPUTS, Asked
 from pytest_rageval.engine.outages import answer_before
 from pytest_rageval.engine.recorded_answers import RecordedAnswerer, RecordedAnswers
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
-from pytest_rageval.errors import CaseError, short_repr
+from pytest_rageval.errors import CaseError
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.facets import matches, own_labels
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.model.phrases import DEFAULT_MARKERS
 from pytest_rageval.model.sample import Sample
+from pytest_rageval.scoring.chunk_lines import read_chunk
 from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
-from pytest_rageval.scoring.loaded import JSONL, decoded
-from pytest_rageval.scoring.recorded_judge import RecordedJudge, VerdictReader
+from pytest_rageval.scoring.recorded_judge import VerdictReader
 from pytest_rageval.scoring.rows import Lines, pack
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
@@ -93,10 +89,10 @@ def _job(encoded: bytes) -> Job:
 
 
 def _scored(job: Job, chunk: bytes) -> bytes:
-    cases, rows = _read(job, chunk)
+    cases, rows = read_chunk(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
-    runner, asker, encoded = Runner(DEFAULT_MARKERS), _Asker(job.judge), Lines()
+    runner, asker, encoded = Runner(DEFAULT_MARKERS), _Asker(job.verdicts), Lines()
     lines: list[tuple[str, str, bytes]] = []  # the outcomes themselves would take much memory
     left = Leftovers()
     names: set[str] = set()
@@ -142,11 +138,11 @@ class _Asker:
     """Reads recorded answers and verdicts as `Desk.ask` asks for them, without the models and traces of a session.
 
     Args:
-        judge: whose verdicts are recorded; None if no metric is judged.
+        verdicts: reads the recorded verdicts; None if no metric is judged.
     """
 
-    def __init__(self, judge: RecordedJudge | None) -> None:
-        self._verdicts = None if judge is None else VerdictReader(judge)
+    def __init__(self, verdicts: VerdictReader | None) -> None:
+        self._verdicts = verdicts
         self._scope = Scope(Meter())
 
     def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
@@ -167,48 +163,6 @@ class _Asker:
         if calls.calls:  # else the next case can use the meter, which takes time to make
             self._scope = Scope(Meter())
         return Asked(answer, fault, inputs, calls if calls.calls or self._verdicts is not None else None)
-
-
-def _read(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[Recorded]]:
-    """Return the records of a chunk by the number of their file, sorted by id, and its recorded answers."""
-    datasets = {testbed.file: testbed.dataset for testbed in job.testbeds}
-    forms = {testbed.file: testbed.form for testbed in job.testbeds}
-    cases: dict[int, list[Instance]] = {}
-    rows: list[Recorded] = []
-    seen: dict[object, tuple[int, int]] = {}
-    for line in chunk.decode("utf-8").split("\n")[:-1]:
-        place, _, text = line.partition("\t")
-        first, _, second = place.partition(":")
-        file, number = int(first), int(second)
-        name = job.files[file]
-        if forms.get(file, JSONL) != JSONL:
-            instance = decoded(text)
-            _claim(seen, instance.id, instance.id, job, (file, number))
-            cases.setdefault(file, []).append(instance)
-            continue
-        record = Fields(f"{name}:{number}", read_line(text, name, number) or {})
-        if file in datasets:
-            instance = read_instance(record, datasets[file])
-            _claim(seen, instance.id, instance.id, job, (file, number))
-            cases.setdefault(file, []).append(instance)
-        else:
-            row = read_recorded(record)
-            key = (row.id, row.system, tuple(sorted(row.where.items())) if row.where else ())
-            _claim(seen, key, row.id, job, (file, number))
-            rows.append(row)
-    for instances in cases.values():
-        instances.sort(key=lambda instance: instance.id)
-    return cases, rows
-
-
-def _claim(seen: dict[object, tuple[int, int]], key: object, name: str, job: Job, at: tuple[int, int]) -> None:
-    """Store that a line uses ``key``, a case's or an answer's id; refuse a duplicate, also of another file."""
-    if key in seen:
-        file, line = seen[key]
-        of_case = f"the id {short_repr(name)}"
-        what = of_case if key == name else f"an answer of the same system to the case {short_repr(name)}"
-        claim({key: line}, key, what if file == at[0] else f"{what} of {job.files[file]}", job.files[at[0]], at[1])
-    seen[key] = at
 
 
 def _tasks(

@@ -19,7 +19,7 @@ from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.evidence import LocatedEvidence
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.scoring.corpus import decoded_evidence
-from pytest_rageval.scoring.recorded_judge import RecordedJudge
+from pytest_rageval.scoring.recorded_judge import RecordedJudge, VerdictReader
 from pytest_rageval.testbeds.settings import Settings
 
 __all__ = ["Job", "ScoredTestbed", "metrics_named"]
@@ -87,6 +87,11 @@ class Job:
     def evidence(self) -> LocatedEvidence | None:
         """Where the corpus holds the evidence of cases; None without a corpus."""
         return decoded_evidence(self.located) if self.located else None
+
+    @cached_property
+    def verdicts(self) -> VerdictReader | None:
+        """Reads the judge's recorded verdicts, from a file that is read once; None without a judge."""
+        return None if self.judge is None else VerdictReader(self.judge)
 
     def encoded(self) -> bytes:
         """Return the job as bytes, which any process can read."""
