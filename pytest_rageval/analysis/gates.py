@@ -71,8 +71,10 @@ class Gate:
         return f"{self.metric}{f'[{pairs}]' if pairs else ''} {self.op} {self.bound_text}"
 
     @property
-    def beforehand(self) -> dict[str, str]:
+    def beforehand(self) -> Mapping[str, str]:
         """The part of the slice that is known before a case runs."""
+        if KNEW not in self.slice:
+            return self.slice
         return {name: value for name, value in self.slice.items() if name != KNEW}
 
     def holds(self, value: float) -> bool:
