@@ -124,7 +124,7 @@ class Lines:
 
 def pack(lines: Iterable[bytes]) -> bytes:
     """Return lines compressed; the same lines give the same bytes."""
-    return gzip.compress(b"".join(lines), compresslevel=4, mtime=0)
+    return gzip.compress(b"".join(lines), compresslevel=3, mtime=0)
 
 
 def columns_of() -> Iterator[tuple[str, type]]:

@@ -1,0 +1,52 @@
+"""Outcomes as lines: each line is its row, whatever lines came before it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_rageval.model.answer import Answer, Usage
+from pytest_rageval.model.calls import Calls
+from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
+from pytest_rageval.scoring.rows import Lines, Outcomes, row_of
+
+PLAIN = Outcome(
+    nodeid="q1", case_id="q1", testbed="cases.jsonl", facets={"topic": "Fares"}, system="recorded", status="scored",
+    answer=Answer("Paris"), scores={"accuracy": Score(1.0), "token_f1": Score(0.5)}, data="0" * 16, said="1" * 16,
+    length=5,
+)  # fmt: skip
+LIKE_IT = {
+    "the same": PLAIN,
+    "another case": replace(PLAIN, nodeid='q"2"', case_id="é\u2028", length=None, said=""),
+    "a whole number": replace(PLAIN, scores={"accuracy": Score(1), "token_f1": Score(0.5)}),
+    "a negative zero": replace(PLAIN, scores={"accuracy": Score(-0.0)}),
+    "zero": replace(PLAIN, scores={"accuracy": Score(0.0)}),
+    "a reason": replace(PLAIN, scores={"accuracy": Score(reason="not_applicable")}),
+    "declined": replace(PLAIN, declined=True),
+    "evidence": replace(PLAIN, evidence=1.0),
+    "usage": replace(PLAIN, answer=Answer("Paris", usage=Usage(1, 2, 0.5, 0.1))),
+    "calls": replace(PLAIN, calls=Calls(1, 1)),
+    "a diagnosis": replace(PLAIN, diagnosis=Diagnosis("EM", True, "yes", "finished", "found")),
+    "an error": replace(PLAIN, status="error", answer=None, scores={}, error="it broke", error_type="model_error"),
+}
+
+
+def test_a_line_is_its_row_whatever_came_before() -> None:
+    lines = Lines()
+    for _ in range(2):
+        for outcome in LIKE_IT.values():
+            line = lines.of(outcome).decode()
+            row = json.dumps(row_of(outcome), ensure_ascii=False, separators=(",", ":"))
+            assert line == f"{row}\n"
+
+
+@pytest.mark.parametrize("name", LIKE_IT)
+def test_a_line_is_read_as_its_outcome(name: str) -> None:
+    outcome = LIKE_IT[name]
+    decoded = Outcomes({"cases.jsonl": outcome.cluster}, details=True)
+    lines = Lines()
+    decoded.decode_line(lines.of(PLAIN))
+    read = decoded.decode_line(lines.of(outcome))
+    assert row_of(read) == row_of(outcome)
