@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_rageval.engine.asking import NO_INPUTS, Inputs
-from pytest_rageval.engine.inputs.scoring_input import Context, Sources
-from pytest_rageval.engine.inputs.verdicts import ask_verdicts
 from pytest_rageval.engine.loop import NoLoop
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import ModelError, SettingError, ascii_safe, short_repr
-from pytest_rageval.llm.client.clients import Client
-from pytest_rageval.llm.client.rate_limiter import Limiter
-from pytest_rageval.llm.client.retry import RetryPolicy
 from pytest_rageval.llm.client.usage_meter import current
-from pytest_rageval.llm.recordings.cassettes import Cassettes, existing, file_name
 from pytest_rageval.model.chat import CHAT_DEFAULTS, Completion, Message
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.sample import Sample
@@ -56,6 +50,8 @@ def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> Recor
     Raises:
         SettingError: the folder holds no recordings of it.
     """
+    from pytest_rageval.llm.recordings.cassettes import existing, file_name
+
     name = file_name(JUDGE, model)
     if name not in existing(folder):
         problem = f"the folder {ascii_safe(str(folder))} has no recordings of the judge {short_repr(model)}"
@@ -72,10 +68,16 @@ def judged(metrics: Iterable[Metric]) -> list[Metric]:
 
 
 class VerdictReader:
-    """Reads the verdicts of judges from recordings; see `RecordedJudge`."""
+    """Reads the verdicts of judges from recordings; see `RecordedJudge`.
+
+    The modules of judges and models are imported here, because most scores need none.
+    """
 
     def __init__(self, judge: RecordedJudge) -> None:
-        self._loop = NoLoop()
+        from pytest_rageval.engine.inputs.scoring_input import Context, Sources
+        from pytest_rageval.engine.inputs.verdicts import ask_verdicts
+
+        self._loop, self._context, self._ask = NoLoop(), Context, ask_verdicts
         self._sources = Sources(loop=self._loop, judge=_Replies(judge))
 
     def read(self, task: Task, sample: Sample) -> Inputs:
@@ -87,10 +89,11 @@ class VerdictReader:
         if not sample.answer.generated:
             return NO_INPUTS
         verdicts: dict[str, Any] = {}
-        for metrics in _by_judge(task.metrics):
-            context = Context(replace(task, metrics=metrics), sample, self._sources)
+        by_judge = {metric.judge.name: metric for metric in task.metrics if metric.judge is not None}
+        for metric in by_judge.values():
+            context = self._context(replace(task, metrics=(metric,)), sample, self._sources)
             try:
-                verdicts |= self._loop.run(ask_verdicts(context))
+                verdicts |= self._loop.run(self._ask(context))
             except ModelError as error:
                 if error.kind != NOT_RECORDED:
                     raise
@@ -101,6 +104,11 @@ class _Replies:
     """A chat model that only has recorded replies."""
 
     def __init__(self, judge: RecordedJudge) -> None:
+        from pytest_rageval.llm.client.clients import Client
+        from pytest_rageval.llm.client.rate_limiter import Limiter
+        from pytest_rageval.llm.client.retry import RetryPolicy
+        from pytest_rageval.llm.recordings.cassettes import Cassettes
+
         self.name = judge.model
         self._client = Client(
             self, name=judge.model, kind=JUDGE, params=judge.params, limiter=Limiter(1), retry=RetryPolicy(1),
@@ -116,12 +124,3 @@ class _Replies:
         if self._client.replays(messages, current().repeat, params):
             return await self._client.complete(messages, **params)
         raise ModelError(NOT_RECORDED, f"no reply of {self.name} to this request is recorded", attempts=0)
-
-
-def _by_judge(metrics: Iterable[Metric]) -> Iterator[tuple[Metric, ...]]:
-    """Yield the metrics of each judge."""
-    of_judge: dict[str, list[Metric]] = {}
-    for metric in metrics:
-        if metric.judge is not None:
-            of_judge.setdefault(metric.judge.name, []).append(metric)
-    yield from map(tuple, of_judge.values())
