@@ -26,6 +26,8 @@ from pytest_rageval import recorded
 
 if "FULL" in os.environ:
     import resource
+    import sys
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, ({LIMIT}, {LIMIT}))
 
 @recorded(name="desk")

@@ -14,6 +14,8 @@ RECORDED = """
 
     if "FULL" in os.environ:
         import resource
+        import sys
+        sys.dont_write_bytecode = True  # a file of it that is cut short is read by later processes
         resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
 
     import pytest
