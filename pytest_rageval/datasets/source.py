@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
-import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from pytest_rageval.datasets.faults import any_collected, one_record
+from pytest_rageval.datasets.strict_json import decode, skip_space
 from pytest_rageval.errors import DataError, ascii_safe, short_repr
 from pytest_rageval.folders import regular
 
@@ -22,14 +19,6 @@ __all__ = [
 ]  # fmt: skip
 
 JsonObject = dict[str, object]
-
-_SPACE = re.compile(r"[ \t\r\n]*")
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_ESCAPE, _NUL = r"\u", r"\u0000"
-
-
-class _RefusedError(ValueError):
-    """Raised for JSON that Python accepts but whose meaning is uncertain."""
 
 
 def read_records(path: Path) -> list[tuple[int, JsonObject]]:
@@ -161,9 +150,9 @@ def read_line(text: str, name: str, line: int) -> JsonObject | None:
 def read_object(path: Path) -> JsonObject:
     """Return the one JSON object of a file; raise `DataError` for any other file, as `read_records` does."""
     name, text = shown_path(path), read_text(path)
-    at, line = _skip_space(text, 0, 1)
-    value, end = _decode(text, at, name, line, "wanted one JSON object")
-    rest, last = _skip_space(text, end, line + text.count("\n", at, end))
+    at, line = skip_space(text, 0, 1)
+    value, end = decode(text, at, name, line, "wanted one JSON object")
+    rest, last = skip_space(text, end, line + text.count("\n", at, end))
     if rest < len(text):
         raise DataError(f"{name}:{last}", "found more text after the object, wanted one JSON object")
     return _object(value, f"{name}:{line}")
@@ -171,11 +160,11 @@ def read_object(path: Path) -> JsonObject:
 
 def _line(text: str, name: str, line: int) -> object:
     """Return the value of one line, never null; None for a blank line."""
-    start = 0 if text.startswith("{") else _skip_space(text, 0, line)[0]
+    start = 0 if text.startswith("{") else skip_space(text, 0, line)[0]
     if start == len(text):
         return None
-    value, end = _decode(text, start, name, line, "wanted one complete JSON object a line")
-    rest = end if end == len(text) else _skip_space(text, end, line)[0]
+    value, end = decode(text, start, name, line, "wanted one complete JSON object a line")
+    rest = end if end == len(text) else skip_space(text, end, line)[0]
     if rest != len(text):
         problem = f"found more text after the record, at column {rest + 1}, wanted one JSON object a line"
         raise DataError(f"{name}:{line}", problem)
@@ -192,77 +181,26 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
 
 
 def _array(text: str, name: str) -> Iterator[tuple[int, JsonObject]]:
-    at, line = _skip_space(text, 0, 1)
-    at, line = _skip_space(text, at + 1, line)
+    at, line = skip_space(text, 0, 1)
+    at, line = skip_space(text, at + 1, line)
     more = not text.startswith("]", at)
     while more:
-        value, end = _decode(text, at, name, line, "wanted a complete JSON array of objects")
+        value, end = decode(text, at, name, line, "wanted a complete JSON array of objects")
         values = None
         with one_record:
             values = _object(value, f"{name}:{line}")
         if values is not None:
             yield line, values
-        at, line = _skip_space(text, end, line + text.count("\n", at, end))
+        at, line = skip_space(text, end, line + text.count("\n", at, end))
         more = text.startswith(",", at)
         if more:
-            at, line = _skip_space(text, at + 1, line)
+            at, line = skip_space(text, at + 1, line)
         elif not text.startswith("]", at):
             what = f"found {short_repr(text[at])}" if at < len(text) else "the file ends"
             raise DataError(f"{name}:{line}", f"{what} after a record of the array, wanted ',' or ']'")
-    at, line = _skip_space(text, at + 1, line)
+    at, line = skip_space(text, at + 1, line)
     if at != len(text):
         raise DataError(f"{name}:{line}", "found more text after the end of the array, wanted one JSON array")
-
-
-def _skip_space(text: str, at: int, line: int) -> tuple[int, int]:
-    """Return the place and the line of the next character that is not JSON white space."""
-    match = _SPACE.match(text, at)
-    end = match.end() if match else at
-    return end, line + text.count("\n", at, end)
-
-
-def _decode(text: str, start: int, name: str, line: int, wanted: str) -> tuple[object, int]:
-    """Return the JSON value that starts at ``start``, in ``line``, and its end."""
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-        if text.find(_ESCAPE, start, end) >= 0:
-            _check_escapes(text, start, end, value)
-    except json.JSONDecodeError as error:
-        line += text.count("\n", start, error.pos)
-        problem = f"invalid JSON at column {error.colno} ({error.msg}), {wanted}"
-    except RecursionError:
-        problem = "the JSON is nested too deep for a record, wanted an object of plain fields"
-    except UnicodeEncodeError:
-        problem = "found half of a surrogate pair (an escape such as \\ud83d alone), wanted whole characters"
-    except _RefusedError as error:
-        problem = str(error)
-    except ValueError:
-        problem = "found a number with too many digits, wanted an ordinary number"
-    else:
-        return value, end
-    raise DataError(f"{name}:{line}", problem)
-
-
-def _check_escapes(text: str, start: int, end: int, value: object) -> None:
-    """Refuse half of a surrogate pair and NUL characters, which only an escape can write."""
-    if _SURROGATE.search(text, start, end):
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    if text.find(_NUL, start, end) >= 0:
-        _refuse_nul(value)
-
-
-def _refuse_nul(value: object, place: str = "") -> None:
-    """Refuse a JSON value with a NUL character in one of its strings or keys."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            path = f"{place}.{key}" if place else key
-            _refuse_nul(key, path)
-            _refuse_nul(item, path)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _refuse_nul(item, f"{place}[{index}]")
-    elif isinstance(value, str) and "\0" in value:
-        raise _RefusedError(f"{ascii_safe(place)}: found a NUL character ({_NUL}), wanted text without any")
 
 
 def _object(value: object, where: str) -> JsonObject:
@@ -278,25 +216,3 @@ def json_kind(value: object) -> str:
     if isinstance(value, list):
         return f"an array of {len(value)}"
     return "an object" if isinstance(value, dict) else short_repr(value)
-
-
-def _unique_keys(pairs: list[tuple[str, object]]) -> JsonObject:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        duplicate = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _RefusedError(f"the key {short_repr(duplicate)} stands twice in one object, wanted it once")
-    return record
-
-
-def _refuse_constant(name: str) -> object:
-    raise _RefusedError(f"found {name}, which is not JSON, wanted a finite number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise _RefusedError(f"the number {short_repr(text)} is too large, wanted a finite number")
-    return value
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_finite)
