@@ -49,7 +49,9 @@ def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> Recor
 
     Raises:
         SettingError: the folder holds no recordings of it.
+        DataError: a recording is malformed, or the file cannot be read.
     """
+    from pytest_rageval.llm.recordings.cassette import read
     from pytest_rageval.llm.recordings.cassettes import existing, file_name
 
     name = file_name(JUDGE, model)
@@ -58,6 +60,7 @@ def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> Recor
         raise SettingError(
             f"{problem}; record them with pytest --rag-record-mode once, or name their folder with --cassettes"
         )
+    read(folder / name)  # else each answer would be an error
     digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
     return RecordedJudge(model, {**CHAT_DEFAULTS, **params}, str(folder.absolute()), digest)
 

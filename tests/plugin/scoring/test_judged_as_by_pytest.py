@@ -114,3 +114,42 @@ def test_a_judge_without_recordings_is_refused(
     cases, answers = [{"id": "q", "question": "?", "answers": ["Paris"]}], [{"id": "q", "answer": "Paris"}]
     with pytest.raises(SettingError, match=re.escape(said)):
         rag.score(cases, answers, **arguments)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the arguments of a call that reads recordings, of which there are none yet."""
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path / "cases.jsonl", [{"id": "q", "question": "?", "answers": ["Paris"]}])
+    write_rows(tmp_path / "answers.jsonl", [{"id": "q", "answer": "Paris"}])
+    (tmp_path / "cassettes").mkdir()
+    return ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", RATE, "--judge-model", MODEL, "--jobs", "1",
+            "--out", "scores"]  # fmt: skip
+
+
+def refusal(capsys: pytest.CaptureFixture[str], args: list[str]) -> str:
+    """Return the one sentence with which the command refuses its arguments."""
+    assert main(args) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    return line
+
+
+def test_a_malformed_recording_is_refused_before_anything_is_scored(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("cassettes", FILE).write_text('{"key": 1}\n', encoding="utf-8")
+    said = refusal(capsys, asked)
+    assert f"{FILE}:1: " in said
+    assert "[RAG412]" in said
+    assert not Path("scores").exists()
+
+
+def test_a_folder_with_the_name_of_the_recordings_is_refused(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("cassettes", FILE).mkdir()
+    said = refusal(capsys, asked)
+    assert f"{FILE}: recordings cannot be read here" in said
+    assert "[RAG412]" in said
