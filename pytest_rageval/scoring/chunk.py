@@ -147,8 +147,6 @@ class _Asker:
 
     def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
         """Return the recorded answer to a task, with the calls that its usage counts."""
-        if self._verdicts is not None:
-            self._scope = replace(self._scope, repeat=int(task.case.facets.get("repeat", "1")))
         outer = SCOPE.set(self._scope)
         answer, fault, inputs = None, None, NO_INPUTS
         try:

@@ -153,3 +153,9 @@ def test_a_folder_with_the_name_of_the_recordings_is_refused(
     said = refusal(capsys, asked)
     assert f"{FILE}: recordings cannot be read here" in said
     assert "[RAG412]" in said
+
+
+def test_a_repeat_in_a_record_is_refused(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(Path("cases.jsonl"), [{"id": "q", "question": "?", "answers": ["Paris"], "repeat": "x"}])
+    Path("cassettes", FILE).write_text("", encoding="utf-8")
+    assert "the key 'repeat' is a name that the plugin keeps for itself; rename it" in refusal(capsys, asked)
