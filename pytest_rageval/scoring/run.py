@@ -92,7 +92,7 @@ def score_files(order: Order) -> Scores:
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
-    notes = (*warnings, *_notes(found, job, leftovers), *unrecorded(order.testbeds, outcomes))
+    notes = (*warnings, *_notes(found, job, leftovers), *unrecorded(order.testbeds, outcomes, leftovers.miss))
     clock.lap("figures")
     form = format_of(outcomes, tuple(plan.metrics))
     if not order.keep:

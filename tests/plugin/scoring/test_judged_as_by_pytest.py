@@ -88,7 +88,13 @@ def test_a_verdict_that_is_not_recorded_is_unscored_and_counted(
     path.write_text("".join(kept), encoding="utf-8")
     assert main([*args, "--out", "after"]) == 0
     note = f"verdicts are not recorded, so scores are missing (judge_unavailable): 1 of {ACCURATE}"
-    assert note in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert note in said
+    assert f"no reply of judge '{MODEL}' to this request is recorded" in said
+    assert main([*args, "--judge-param", "seed = 1", "--out", "other"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("the nearest recording differs so:") == 1
+    assert "+seed: 1" in said
     texts = {name: (project.path / name / "summary.txt").read_text(encoding="utf-8") for name in ("before", "after")}
     assert ["judge_unavailable" in text for text in texts.values()] == [False, True]
     scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=METRICS, jobs=1, **JUDGE)
