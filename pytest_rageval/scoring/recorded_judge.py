@@ -28,7 +28,7 @@ class RecordedJudge:
 
     Attributes:
         model: its name.
-        params: its parameters, which are a part of each recording's key.
+        params: its parameters that are a part of each recording's key.
         folder: the folder of the recordings.
         digest: sha256 of its recordings.
     """
@@ -48,12 +48,14 @@ def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> Recor
         folder: the folder of the recordings, as ``rag_cassettes``.
 
     Raises:
-        SettingError: the folder holds no recordings of it.
+        SettingError: the folder holds no recordings of it, or a parameter is no JSON value.
         DataError: a recording is malformed, or the file cannot be read.
     """
     from pytest_rageval.llm.recordings.cassette import read
     from pytest_rageval.llm.recordings.cassettes import existing, file_name
+    from pytest_rageval.llm.recordings.request import Request
 
+    asked = Request(JUDGE, model, {**CHAT_DEFAULTS, **params}, [], 1)
     name = file_name(JUDGE, model)
     if name not in existing(folder):
         problem = f"the folder {ascii_safe(str(folder))} has no recordings of the judge {short_repr(model)}"
@@ -62,7 +64,7 @@ def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> Recor
         )
     read(folder / name)  # else each answer would be an error
     digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    return RecordedJudge(model, {**CHAT_DEFAULTS, **params}, str(folder.absolute()), digest)
+    return RecordedJudge(model, asked.params, str(folder.absolute()), digest)
 
 
 def judged(metrics: Iterable[Metric]) -> list[Metric]:

@@ -32,7 +32,7 @@ TEST = f"""
 N = 12
 MODEL = "openai/judge"
 FILE = "judge-openai--judge.jsonl"
-JUDGE: Mapping[str, Any] = {"judge_model": MODEL, "judge_params": {"max_tokens": 64}}
+JUDGE: Mapping[str, Any] = {"judge_model": MODEL, "judge_params": {"max_tokens": 64, "api_key": object()}}
 
 
 def verdict(body: Mapping[str, Any]) -> str:
@@ -165,3 +165,12 @@ def test_a_repeat_in_a_record_is_refused(asked: list[str], capsys: pytest.Captur
     write_rows(Path("cases.jsonl"), [{"id": "q", "question": "?", "answers": ["Paris"], "repeat": "x"}])
     Path("cassettes", FILE).write_text("", encoding="utf-8")
     assert "the key 'repeat' is a name that the plugin keeps for itself; rename it" in refusal(capsys, asked)
+
+
+def test_a_parameter_of_the_judge_is_checked_as_by_pytest(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("cassettes", FILE).write_text("", encoding="utf-8")
+    said = refusal(capsys, [*asked, "--judge-param", "attempts = 0"])
+    assert "--judge-param has attempts = 0; write a whole number of 1 or more" in said
+    params = {"top": object()}
+    with pytest.raises(SettingError, match=r"the param 'top' is or holds <object .* which is no JSON value"):
+        rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=[RATE], judge_model=MODEL, judge_params=params)
