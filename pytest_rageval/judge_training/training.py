@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.judge_training.examples import Example, Examples, digest_of_examples
+from pytest_rageval.judge_training.examples import Example, Examples, digest_of_example, digest_of_examples
 from pytest_rageval.judge_training.figures import Figures, Predicted, figures_of
 from pytest_rageval.judge_training.fitting import (
     FOLDS,
@@ -129,6 +129,7 @@ def train(
             seed=seed,
             split="" if shares is None else ":".join(map(str, shares)),
             penalty=penalty,
+            examples=tuple(sorted({digest_of_example(each) for each in known[0]})),
         ),
         versions={name: version(name) for name in ("pytest-rageval", "scikit-learn")},
         calibration=tuple((each.n, each.predicted or 0.0, each.share or 0.0) for each in figures.calibration),
