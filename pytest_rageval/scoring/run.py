@@ -52,7 +52,7 @@ class Order:
         baseline: what baseline gates compare with.
         corpus: the corpus with the evidence of cases; None for none.
         keep: whether the scores hold the outcomes; if not, their memory is free while files are written.
-        judge: whose recorded verdicts judged metrics read; None for none.
+        judge: judged metrics read its recorded verdicts; None if no metric is judged.
     """
 
     testbeds: tuple[ScoredTestbed, ...]
