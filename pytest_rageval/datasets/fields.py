@@ -17,8 +17,8 @@ from pytest_rageval.model.facets import MIN_N, facet_text
 __all__ = ["RESERVED", "ROLES", "Fields", "claim"]
 
 RESERVED = frozenset({
-    "ability", "correct_rate", "correct_realised", "dataset", "noise_rate", "noise_realised", "passages", "system",
-    MIN_N,
+    "ability", "correct_rate", "correct_realised", "dataset", "noise_rate", "noise_realised", "passages", "repeat",
+    "system", MIN_N,
 })  # fmt: skip
 """The facets that the plugin sets, and a key of gates. A marker may set none of them, and a record only `RATES`."""
 

@@ -24,7 +24,15 @@ from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.judge_samples import sample_of
 
-__all__ = ["Example", "Examples", "digest_of_examples", "read_examples", "refuse_other_parts", "unit_of"]
+__all__ = [
+    "Example",
+    "Examples",
+    "digest_of_example",
+    "digest_of_examples",
+    "read_examples",
+    "refuse_other_parts",
+    "unit_of",
+]
 
 Pair = tuple[Judged, str]
 """An answer and its system."""
@@ -112,6 +120,13 @@ def read_examples(sheets: Sequence[Path], judge: Judge, worth: Worth, run: Calla
     several = [group for group in groups if len(group) > 1]
     among = alpha(several, sorted({value for group in several for value in group})) if several else None
     return Examples(tuple(rows), dict(left_out), among, len(several))
+
+
+def digest_of_example(example: Example) -> str:
+    """Return a short digest of an example's texts, whatever its label and system: 12 hexadecimal digits."""
+    judged = example.judged
+    plain = [judged.question, judged.gold, judged.answer, judged.language]
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()[:12]
 
 
 def digest_of_examples(rows: Iterable[Example]) -> str:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.judge_training.examples import Example, Examples, digest_of_examples
+from pytest_rageval.judge_training.examples import Example, Examples, digest_of_example, digest_of_examples
 from pytest_rageval.judge_training.figures import Figures, Predicted, figures_of
 from pytest_rageval.judge_training.fitting import (
     FOLDS,
@@ -122,18 +122,24 @@ def train(
         embedder=None if embedder is None else UsedEmbedder(embedder.name, embedder.files_digest),
         furthest=furthest,
         certainty=figures.certainty,
-        training=Training(
-            digest=digest_of_examples(known[0]),
-            labels=len(rows),
-            questions=len(set(rows.units)),
-            seed=seed,
-            split="" if shares is None else ":".join(map(str, shares)),
-            penalty=penalty,
-        ),
+        training=_training(known[0], seed, shares, penalty),
         versions={name: version(name) for name in ("pytest-rageval", "scikit-learn")},
         calibration=tuple((each.n, each.predicted or 0.0, each.share or 0.0) for each in figures.calibration),
     )
     return Trained(trained, vectors, examples, figures, len(tested), others, seconds)
+
+
+def _training(trains: Sequence[Example], seed: int, shares: tuple[int, int, int] | None, penalty: float) -> Training:
+    """Return what a judge is trained on, given its labels."""
+    return Training(
+        digest=digest_of_examples(trains),
+        labels=len(trains),
+        questions=len({each.unit for each in trains}),
+        seed=seed,
+        split="" if shares is None else ":".join(map(str, shares)),
+        penalty=penalty,
+        examples=tuple(sorted({digest_of_example(each) for each in trains})),
+    )
 
 
 def _split(rows: Sequence[Example], shares: tuple[int, int, int] | None, seed: int) -> list[list[Example]]:

@@ -174,7 +174,7 @@ def _decoded(content: Mapping[str, Any]) -> TrainedJudge:
         for language, each in content["head"]["scalings"].items()
     }
     thresholds = tuple(Threshold(each["intercept"], tuple(each["weights"])) for each in content["head"]["thresholds"])
-    embedder = content["embedder"]
+    embedder, training = content["embedder"], content["training"]
     return TrainedJudge(
         metric=content["metric"],
         metric_digest=content["metric_digest"],
@@ -185,7 +185,7 @@ def _decoded(content: Mapping[str, Any]) -> TrainedJudge:
         embedder=None if embedder is None else UsedEmbedder(**embedder),
         furthest=content["furthest"],
         certainty=tuple(Certainty(**each) for each in content["certainty"]),
-        training=Training(**content["training"]),
+        training=Training(**{**training, "examples": tuple(training.get("examples", ()))}),
         versions=dict(content["versions"]),
         calibration=tuple((n, predicted, share) for n, predicted, share in content["calibration"]),
     )

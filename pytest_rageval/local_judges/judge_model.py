@@ -52,6 +52,7 @@ class Training:
         seed: decides the folds and the split.
         split: the shares of questions in train, dev and test, such as "5:1:4"; "" if all labels trained it.
         penalty: the chosen C of the logistic regressions.
+        examples: sorted short digests of the labelled answers; () if an earlier version trained it.
     """
 
     digest: str
@@ -60,6 +61,7 @@ class Training:
     seed: int
     split: str
     penalty: float
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ class LoraTraining:
         dev_loss: the mean loss on the dev part after the last epoch; None without one.
         rank, alpha: of the adapter.
         targets: the projections that it adapts.
+        versions: library -> version, of the training.
+        examples: sorted short digests of the labelled answers; () if an earlier version trained it.
     """
 
     base: str
@@ -68,6 +70,7 @@ class LoraTraining:
     alpha: int
     targets: tuple[str, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
+    examples: tuple[str, ...] = ()
 
 
 class LoraJudge:
@@ -80,6 +83,7 @@ class LoraJudge:
         labels: its labels, from the lowest value.
         values: the value of each label, 0..1.
         model: the model.
+        examples: see `LoraTraining`.
     """
 
     def __init__(
@@ -90,12 +94,14 @@ class LoraJudge:
         labels: Sequence[str | float],
         values: Sequence[float],
         model: LoraModel,
+        examples: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.digest = digest
         self.metric_digest = metric_digest
         self.labels = tuple(labels)
         self.values = tuple(values)
+        self.examples = tuple(examples)
         self._model = model
 
     def shares(self, messages: Sequence[Message]) -> list[float]:
@@ -155,8 +161,9 @@ def load_lora_judge(folder: Path, digest_of_model: Callable[[Path], str]) -> Lor
         adapted = import_module("peft").PeftModel.from_pretrained(model, str(folder), local_files_only=True)
     lora = LoraModel(adapted, tokenizer)
     return LoraJudge(
-        content["metric"], content["checksum"], content["metric_digest"], content["labels"], content["values"], lora
-    )
+        content["metric"], content["checksum"], content["metric_digest"], content["labels"], content["values"], lora,
+        content["training"].get("examples", ()),
+    )  # fmt: skip
 
 
 def _check_file(path: Path, digest: str | None) -> None:

@@ -39,7 +39,7 @@ FIRST = 20
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """Answers without a case and cases without an answer.
+    """Answers without a case, cases without an answer, and verdicts without a recording.
 
     Attributes:
         n_unused: number of ids of answers that no case has.
@@ -47,6 +47,7 @@ class Leftovers:
         n_unanswered: number of cases of a system that it does not answer.
         unanswered: the first of these cases, as (id, system), sorted.
         n_long: number of answers whose text is longer than reports store.
+        miss: how the first request without a recorded verdict differs from the nearest recording; "" if none missed.
     """
 
     n_unused: int = 0
@@ -54,6 +55,7 @@ class Leftovers:
     n_unanswered: int = 0
     unanswered: tuple[tuple[str, str], ...] = ()
     n_long: int = 0
+    miss: str = ""
 
     def __add__(self, other: Leftovers) -> Leftovers:
         return Leftovers(
@@ -62,6 +64,7 @@ class Leftovers:
             self.n_unanswered + other.n_unanswered,
             tuple(sorted((*self.unanswered, *other.unanswered))[:FIRST]),
             self.n_long + other.n_long,
+            self.miss or other.miss,
         )
 
 
@@ -109,7 +112,8 @@ def _scored(job: Job, chunk: bytes) -> bytes:
                 left += each
     lines.sort()
     unused = answers.unused(names)
-    head = json.dumps(asdict(left + Leftovers(len(unused), tuple(unused[:FIRST]))))
+    miss = "" if job.verdicts is None else job.verdicts.take_miss()
+    head = json.dumps(asdict(left + Leftovers(len(unused), tuple(unused[:FIRST]), miss=miss)))
     return head.encode() + b"\n" + pack(line for _, _, line in lines)
 
 
@@ -147,8 +151,6 @@ class _Asker:
 
     def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
         """Return the recorded answer to a task, with the calls that its usage counts."""
-        if self._verdicts is not None:
-            self._scope = replace(self._scope, repeat=int(task.case.facets.get("repeat", "1")))
         outer = SCOPE.set(self._scope)
         answer, fault, inputs = None, None, NO_INPUTS
         try:

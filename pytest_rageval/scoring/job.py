@@ -73,7 +73,7 @@ class Job:
         systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
         facets: the facets of all cases, and those that any case may have.
         located: where the corpus holds the evidence of cases, encoded; "" without a corpus.
-        judge: whose recorded verdicts judged metrics read; None if no metric is judged.
+        judge: judged metrics read its recorded verdicts; None if no metric is judged.
     """
 
     testbeds: tuple[ScoredTestbed, ...]

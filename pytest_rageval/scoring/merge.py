@@ -92,8 +92,11 @@ def outcomes_of(parts: Iterable[bytes], clusters: Mapping[str, str], *, details:
     return [outcomes.decode_line(line) for part in parts for line in unpack(part)]
 
 
-def unrecorded(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield a warning with the number of scores of each judged metric whose verdict is not recorded."""
+def unrecorded(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome], miss: str) -> Iterator[str]:
+    """Yield a warning with the number of scores of each judged metric whose verdict is not recorded.
+
+    ``miss`` is pytest's message about the first of them, which follows.
+    """
     judged = {metric.name for testbed in testbeds for metric in testbed.computed if metric.judge is not None}
     if not judged:
         return
@@ -101,7 +104,7 @@ def unrecorded(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome]) -
     missing = Counter(name for name, reason in reasons if name in judged and reason == "judge_unavailable")
     if missing:
         counts = ", ".join(f"{n:,} of {name}" for name, n in sorted(missing.items()))
-        yield f"verdicts are not recorded, so scores are missing (judge_unavailable): {counts}"
+        yield f"verdicts are not recorded, so scores are missing (judge_unavailable): {counts}\n{miss}".rstrip()
 
 
 def figures_of(

@@ -28,7 +28,7 @@ class RecordedJudge:
 
     Attributes:
         model: its name.
-        params: its parameters, which are a part of each recording's key.
+        params: its parameters that are a part of each recording's key.
         folder: the folder of the recordings.
         digest: sha256 of its recordings.
     """
@@ -48,18 +48,23 @@ def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> Recor
         folder: the folder of the recordings, as ``rag_cassettes``.
 
     Raises:
-        SettingError: the folder holds no recordings of it.
+        SettingError: the folder holds no recordings of it, or a parameter is no JSON value.
+        DataError: a recording is malformed, or the file cannot be read.
     """
+    from pytest_rageval.llm.recordings.cassette import read
     from pytest_rageval.llm.recordings.cassettes import existing, file_name
+    from pytest_rageval.llm.recordings.request import Request
 
+    asked = Request(JUDGE, model, {**CHAT_DEFAULTS, **params}, [], 1)
     name = file_name(JUDGE, model)
     if name not in existing(folder):
         problem = f"the folder {ascii_safe(str(folder))} has no recordings of the judge {short_repr(model)}"
         raise SettingError(
             f"{problem}; record them with pytest --rag-record-mode once, or name their folder with --cassettes"
         )
+    read(folder / name)  # else each answer would be an error
     digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    return RecordedJudge(model, {**CHAT_DEFAULTS, **params}, str(folder.absolute()), digest)
+    return RecordedJudge(model, asked.params, str(folder.absolute()), digest)
 
 
 def judged(metrics: Iterable[Metric]) -> list[Metric]:
@@ -78,7 +83,8 @@ class VerdictReader:
         from pytest_rageval.engine.inputs.verdicts import ask_verdicts
 
         self._loop, self._context, self._ask = NoLoop(), Context, ask_verdicts
-        self._sources = Sources(loop=self._loop, judge=_Replies(judge))
+        self._replies = _Replies(judge)
+        self._sources = Sources(loop=self._loop, judge=self._replies)
 
     def read(self, task: Task, sample: Sample) -> Inputs:
         """Return the verdicts on an answer; a judge whose reply is not recorded has none.
@@ -99,9 +105,19 @@ class VerdictReader:
                     raise
         return {VERDICTS: verdicts}
 
+    def take_miss(self) -> str:
+        """Return how the first missing request differs from the nearest recording, and forget it; "" if none missed."""
+        miss, self._replies.miss = self._replies.miss, ""
+        return miss
+
 
 class _Replies:
-    """A chat model that only has recorded replies."""
+    """A chat model that only has recorded replies.
+
+    Attributes:
+        miss: the message about the first request without one; "" if there is none. Only one is made, because it
+            compares all recordings.
+    """
 
     def __init__(self, judge: RecordedJudge) -> None:
         from pytest_rageval.llm.client.clients import Client
@@ -109,7 +125,7 @@ class _Replies:
         from pytest_rageval.llm.client.retry import RetryPolicy
         from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-        self.name = judge.model
+        self.name, self.miss = judge.model, ""
         self._client = Client(
             self, name=judge.model, kind=JUDGE, params=judge.params, limiter=Limiter(1), retry=RetryPolicy(1),
             cassettes=Cassettes(Path(judge.folder)),
@@ -121,6 +137,11 @@ class _Replies:
         Raises:
             ModelError: of kind "not_recorded", if there is none.
         """
-        if self._client.replays(messages, current().repeat, params):
+        if self.miss and not self._client.replays(messages, current().repeat, params):
+            raise ModelError(NOT_RECORDED, self.miss, attempts=0)
+        try:
             return await self._client.complete(messages, **params)
-        raise ModelError(NOT_RECORDED, f"no reply of {self.name} to this request is recorded", attempts=0)
+        except ModelError as error:
+            if error.kind == NOT_RECORDED:
+                self.miss = str(error)
+            raise

@@ -52,7 +52,7 @@ class Order:
         baseline: what baseline gates compare with.
         corpus: the corpus with the evidence of cases; None for none.
         keep: whether the scores hold the outcomes; if not, their memory is free while files are written.
-        judge: whose recorded verdicts judged metrics read; None for none.
+        judge: judged metrics read its recorded verdicts; None if no metric is judged.
     """
 
     testbeds: tuple[ScoredTestbed, ...]
@@ -92,7 +92,7 @@ def score_files(order: Order) -> Scores:
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
-    notes = (*warnings, *_notes(found, job, leftovers), *unrecorded(order.testbeds, outcomes))
+    notes = (*warnings, *_notes(found, job, leftovers), *unrecorded(order.testbeds, outcomes, leftovers.miss))
     clock.lap("figures")
     form = format_of(outcomes, tuple(plan.metrics))
     if not order.keep:

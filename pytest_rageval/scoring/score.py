@@ -95,7 +95,7 @@ def score(
         address: ``HOST:PORT`` of the head of a Ray cluster that runs; None starts Ray on this machine.
         corpus: lines like those of ``rag_corpus``, which hold the evidence of cases.
         chunking: the chunking of the passages that rankings name, as ``rag_chunking``.
-        judge_model: the model whose recorded verdicts judged metrics read, as ``rag_judge_model``.
+        judge_model: the name of a model, as ``rag_judge_model``; judged metrics read its recorded verdicts.
         judge_params: its parameters, as ``rag_judge_params``.
         cassettes: the folder of the recordings, as ``rag_cassettes``.
 
@@ -145,7 +145,7 @@ def score_answers(
 
 
 def _judge(testbeds: Sequence[ScoredTestbed], options: Options) -> RecordedJudge | None:
-    """Return the judge whose recorded verdicts the metrics read; None if no metric is judged.
+    """Return the judge, of which the metrics read recorded verdicts; None if no metric is judged.
 
     Raises:
         SettingError: a judged metric has no judge, or a judge no judged metric, or there are no recordings.

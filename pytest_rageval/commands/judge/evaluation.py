@@ -13,7 +13,7 @@ from pytest_rageval.commands.runs import rootdir, stored_run
 from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.judge_command import judged_metric, loaded_judge
 from pytest_rageval.judge_training.card import figure_lines, left_out_lines
-from pytest_rageval.judge_training.examples import Example, digest_of_examples, read_examples
+from pytest_rageval.judge_training.examples import Example, digest_of_example, read_examples
 from pytest_rageval.judge_training.figures import Predicted, figures_of
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.local_judges.judge_file import metric_digest
@@ -46,18 +46,21 @@ def evaluate(
         by_row = zip(rows, judge.decide(rows), strict=True)
         predictions = [Predicted(example, above) for example, above in by_row if above is not None]
     unjudged = len(examples.rows) - len(predictions)
-    known = digest_of_examples(rows) == judge.training
     if not predictions:
         raise SettingError(f"the sheets have no label that {judge.name} of {folder} can be compared with; name others")
+    known = sum(digest_of_example(each.example) in judge.trained_on for each in predictions)
     figures = figures_of(predictions, judge.labels, judge.values)
     if as_json:
         plain = {"judge": judge.digest, "metric": judge.name, "labels": len(predictions), "not_judged": unjudged}
-        plain["trained_on_these"] = known
+        plain["of_training"] = known if judge.trained_on else None
         yield json.dumps({**plain, "left_out": examples.left_out, "figures": asdict(figures)}, indent=1)
     else:
         yield f"{judge.name} ({judge.digest[:8]}) on {counted(len(predictions), 'label')}"
         if known:
-            yield "these labels trained the judge, so the figures are too good; its card has those of cross-validation"
+            trained = f"{known:,} of {counted(len(predictions), 'label')} trained this judge: they measure it too well"
+            yield f"{trained}; its card has its figures on labels that did not train it"
+        elif not judge.trained_on:
+            yield "judge.json does not say which labels trained the judge, so these may have; train it again to know"
         yield from left_out_lines(examples)
         if unjudged:
             yield f"{counted(unjudged, 'label')} not judged: another language, or a label that did not train the judge"
@@ -73,7 +76,7 @@ class _Judge:
     Attributes:
         name: the name of the metric's judge.
         digest: the checksum of its judge.json.
-        training: the digest of the labels that trained it; "" if it is not compared.
+        trained_on: `digest_of_example` of each label that trained it; empty if an earlier version trained it.
         labels, values: its classes from the lowest value, and their values.
         metric: the metric's judge, whose labels it decides.
         decide: returns the probability to be above each class but the highest, for each example; None if it does not
@@ -82,7 +85,7 @@ class _Judge:
 
     name: str
     digest: str
-    training: str
+    trained_on: frozenset[str]
     labels: Sequence[str | float]
     values: Sequence[float]
     metric: Judge
@@ -99,7 +102,8 @@ def _head_of(folder: Path) -> _Judge:
         return [None if each.decision is None else each.decision.above for each in judged]
 
     metric = _metric(folder, judge.name, trained.metric_digest)
-    return _Judge(judge.name, judge.digest, trained.training.digest, trained.labels, trained.values, metric, decide)
+    known = frozenset(trained.training.examples)
+    return _Judge(judge.name, judge.digest, known, trained.labels, trained.values, metric, decide)
 
 
 def _llm_of(folder: Path) -> _Judge:
@@ -112,7 +116,7 @@ def _llm_of(folder: Path) -> _Judge:
     def decide(rows: Sequence[Example]) -> list[tuple[float, ...] | None]:
         return [judge.above(prompts(each.judged.sample)) for each in rows]
 
-    return _Judge(judge.name, judge.digest, "", judge.labels, judge.values, metric, decide)
+    return _Judge(judge.name, judge.digest, frozenset(judge.examples), judge.labels, judge.values, metric, decide)
 
 
 def _metric(folder: Path, name: str, digest: str) -> Judge:

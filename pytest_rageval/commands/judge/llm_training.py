@@ -77,7 +77,7 @@ def _written(
     training = LoraTraining(
         arguments.base, model_digest(base) if base.is_dir() else "", own.training.digest, own.training.labels,
         arguments.seed, ":".join(map(str, shares)), EPOCHS, lora.losses, lora.dev_loss, RANK, ALPHA, TARGETS,
-        lora.versions,
+        lora.versions, own.training.examples,
     )  # fmt: skip
     content = content_of_llm(judge.name, metric_digest(judge), own.labels, own.values, lora.files, training)
     with doing("judging the test part"):

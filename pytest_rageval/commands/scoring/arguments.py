@@ -42,7 +42,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge-model",
         metavar="MODEL",
-        help="the model whose recorded verdicts judged metrics read, as rag_judge_model",
+        help="judged metrics read the recorded verdicts of this model (as rag_judge_model)",
     )
     parser.add_argument(
         "--judge-param", action="append", default=[], metavar="LINE",

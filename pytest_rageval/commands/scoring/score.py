@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Generator
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.hooks.config.models import parameters
+from pytest_rageval.hooks.config.models import model_setting
 from pytest_rageval.report.sections.gates import gate_failure
 from pytest_rageval.scoring.score import Options, score_answers
 from pytest_rageval.scoring.summary import lines_of
@@ -37,7 +37,7 @@ def score(arguments: argparse.Namespace) -> Generator[str, None, int]:
         corpus=arguments.corpus,
         chunking=arguments.chunking,
         judge_model=arguments.judge_model,
-        judge_params=parameters(arguments.judge_param, "--judge-param", "max_tokens = 512"),
+        judge_params=model_setting(None, arguments.judge_param, "--judge-param", {}).params,
         cassettes=arguments.cassettes,
     )
     scores = score_answers(arguments.cases, arguments.answers, options, keep=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ __all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "para
 
 RECORD_MODES = ("none", "once", "new_episodes", "all")
 """The record modes of VCR."""
+
+_NAME = re.compile(r"[\w.-]*\s*=?")
 
 _TRIES = {"attempts": "attempts", "deadline": "deadline_s"}
 """Retry parameters among the model's: most requests per call, and seconds for all of them."""
@@ -77,7 +80,7 @@ def parameters(lines: Sequence[str], where: str, example: str) -> dict[str, Any]
         key, equals, text = (part.strip() for part in line.partition("="))
         if not key or not equals or not text:
             raise SettingError(
-                f"{where} has the line {short_repr(line)}; write 'name = value', for instance {example!r}"
+                f"{where} has the line {short_repr(_begin(line))}; write 'name = value', for instance {example!r}"
             )
         if key in params:
             raise SettingError(f"{where} gives {short_repr(key)} twice; give it once")
@@ -103,6 +106,13 @@ def by_language(lines: Sequence[str], where: str, example: str) -> dict[str, tup
             )
         texts[language] = (*texts.get(language, ()), text)
     return texts
+
+
+def _begin(line: str) -> str:
+    """Return a line up to its first word or equals sign: a key without its equals sign must not be shown."""
+    line = line.strip()
+    begin = _NAME.match(line)[0]  # type: ignore[index] # it also matches nothing
+    return begin if begin == line else f"{begin.rstrip()} ...".strip()
 
 
 def _is_number(value: object, valid: str) -> bool:

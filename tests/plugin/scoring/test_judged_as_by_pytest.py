@@ -32,7 +32,7 @@ TEST = f"""
 N = 12
 MODEL = "openai/judge"
 FILE = "judge-openai--judge.jsonl"
-JUDGE: Mapping[str, Any] = {"judge_model": MODEL, "judge_params": {"max_tokens": 64}}
+JUDGE: Mapping[str, Any] = {"judge_model": MODEL, "judge_params": {"max_tokens": 64, "api_key": object()}}
 
 
 def verdict(body: Mapping[str, Any]) -> str:
@@ -88,7 +88,13 @@ def test_a_verdict_that_is_not_recorded_is_unscored_and_counted(
     path.write_text("".join(kept), encoding="utf-8")
     assert main([*args, "--out", "after"]) == 0
     note = f"verdicts are not recorded, so scores are missing (judge_unavailable): 1 of {ACCURATE}"
-    assert note in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert note in said
+    assert f"no reply of judge '{MODEL}' to this request is recorded" in said
+    assert main([*args, "--judge-param", "seed = 1", "--out", "other"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("the nearest recording differs so:") == 1
+    assert "+seed: 1" in said
     texts = {name: (project.path / name / "summary.txt").read_text(encoding="utf-8") for name in ("before", "after")}
     assert ["judge_unavailable" in text for text in texts.values()] == [False, True]
     scores = rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=METRICS, jobs=1, **JUDGE)
@@ -114,3 +120,57 @@ def test_a_judge_without_recordings_is_refused(
     cases, answers = [{"id": "q", "question": "?", "answers": ["Paris"]}], [{"id": "q", "answer": "Paris"}]
     with pytest.raises(SettingError, match=re.escape(said)):
         rag.score(cases, answers, **arguments)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the arguments of a call that reads recordings, of which there are none yet."""
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path / "cases.jsonl", [{"id": "q", "question": "?", "answers": ["Paris"]}])
+    write_rows(tmp_path / "answers.jsonl", [{"id": "q", "answer": "Paris"}])
+    (tmp_path / "cassettes").mkdir()
+    return ["score", "jsonl:cases.jsonl", "answers.jsonl", "--metrics", RATE, "--judge-model", MODEL, "--jobs", "1",
+            "--out", "scores"]  # fmt: skip
+
+
+def refusal(capsys: pytest.CaptureFixture[str], args: list[str]) -> str:
+    """Return the one sentence with which the command refuses its arguments."""
+    assert main(args) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    return line
+
+
+def test_a_malformed_recording_is_refused_before_anything_is_scored(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("cassettes", FILE).write_text('{"key": 1}\n', encoding="utf-8")
+    said = refusal(capsys, asked)
+    assert f"{FILE}:1: " in said
+    assert "[RAG412]" in said
+    assert not Path("scores").exists()
+
+
+def test_a_folder_with_the_name_of_the_recordings_is_refused(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("cassettes", FILE).mkdir()
+    said = refusal(capsys, asked)
+    assert f"{FILE}: recordings cannot be read here" in said
+    assert "[RAG412]" in said
+
+
+def test_a_repeat_in_a_record_is_refused(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(Path("cases.jsonl"), [{"id": "q", "question": "?", "answers": ["Paris"], "repeat": "x"}])
+    Path("cassettes", FILE).write_text("", encoding="utf-8")
+    assert "the key 'repeat' is a name that the plugin keeps for itself; rename it" in refusal(capsys, asked)
+
+
+def test_a_parameter_of_the_judge_is_checked_as_by_pytest(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("cassettes", FILE).write_text("", encoding="utf-8")
+    said = refusal(capsys, [*asked, "--judge-param", "attempts = 0"])
+    assert "--judge-param has attempts = 0; write a whole number of 1 or more" in said
+    params = {"top": object()}
+    with pytest.raises(SettingError, match=r"the param 'top' is or holds <object .* which is no JSON value"):
+        rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=[RATE], judge_model=MODEL, judge_params=params)

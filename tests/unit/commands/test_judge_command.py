@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.cli import main
+from pytest_rageval.local_judges.judge_file import judge_text
 
 pytest.importorskip("sklearn", reason="the extra judge is not installed")
 
@@ -90,20 +91,24 @@ def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.Captur
     assert main(TRAIN) == 0
     with SHEET.open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
-    with (folder / "other.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([head, *rows[:20]])
+    answer = head.index("answer")
+    other = [[*row[:answer], f"Well: {row[answer]}", *row[answer + 1 :]] for row in rows[:20]]
+    for name, chosen in (("other.csv", other), ("mixed.csv", [*other, *rows[21:]])):
+        with (folder / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([head, *chosen])
     capsys.readouterr()
     assert main(["judge", "eval", "judges/accuracy", "other.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["metric"], found["labels"]) == ("accuracy_judged", 20)
+    assert (found["metric"], found["labels"], found["of_training"]) == ("accuracy_judged", 20, 0)
     kappa = found["figures"]["agreement"]["kappa"]["value"]
     assert 0 < kappa <= 1
     assert main(["judge", "eval", "judges/accuracy", "other.csv", "--min-kappa", f"{kappa}"]) == 0
     said = capsys.readouterr().out
     assert "## By system" in said
-    assert "trained the judge" not in said
-    assert main(["judge", "eval", "judges/accuracy", "sheet.csv"]) == 0
-    assert "these labels trained the judge, so the figures are too good" in capsys.readouterr().out
+    assert "trained" not in said
+    for name, overlap in (("sheet.csv", "50 of 50 labels"), ("mixed.csv", "29 of 49 labels")):
+        assert main(["judge", "eval", "judges/accuracy", name]) == 0
+        assert f"{overlap} trained this judge: they measure it too well" in capsys.readouterr().out
     (folder / "flipped.csv").write_text(
         (folder / "other.csv")
         .read_text()
@@ -112,6 +117,19 @@ def test_a_judge_is_measured_on_other_labels(folder: Path, capsys: pytest.Captur
         .replace(",_,", ",wrong,")
     )
     assert main(["judge", "eval", "judges/accuracy", "flipped.csv", "--min-kappa", "0"]) == 1
+
+
+def test_a_judge_of_an_earlier_version_does_not_know_its_labels(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(TRAIN) == 0
+    path = folder / "judges/accuracy/judge.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["checksum"], content["training"]["examples"]
+    path.write_text(judge_text(content), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["judge", "eval", "judges/accuracy", "sheet.csv"]) == 0
+    assert "judge.json does not say which labels trained the judge" in capsys.readouterr().out
 
 
 def test_a_folder_without_a_judge_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

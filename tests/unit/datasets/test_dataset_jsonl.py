@@ -104,6 +104,7 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({"correct_rate": 1.5}, "correct_rate: found 1.5, wanted a number in 0..1"),
     ({"noise_realised": 0.4}, "the key 'noise_realised' is a name that the plugin keeps for itself; rename it"),
     ({"min_n": 5}, "the key 'min_n' is a name that the plugin keeps for itself; rename it"),
+    ({"repeat": 2}, "the key 'repeat' is a name that the plugin keeps for itself; rename it"),
     ({"dataset": "x"}, "the key 'dataset' is a name that the plugin keeps for itself; rename it"),
     ({" ": "x"}, "found the key ' ', wanted a name that is not empty"),
     ({"to\x1bpic": []}, f"to\\x1bpic: found an array of 0, wanted {FACET}; known: {', '.join(jsonl.KEYS)}"),

@@ -39,7 +39,9 @@ def test_no_name_means_no_model() -> None:
     ("line", "sentence"),
     [
         ("max_tokens", "has the line 'max_tokens'; write 'name = value', for instance 'max_tokens = 512'"),
-        ("= 3", "has the line '= 3'; write 'name = value'"),
+        ("= 3", "has the line '= ...'; write 'name = value'"),
+        ("api_key sk-live-secret", "has the line 'api_key ...'; write 'name = value'"),
+        ("api_key: sk-live-secret", "has the line 'api_key ...'; write 'name = value'"),
         ("seed =", "has the line 'seed ='; write 'name = value'"),
         ("seed = 2", "gives 'seed' twice; give it once"),
         ("attempts = 0", "has attempts = 0; write a whole number of 1 or more"),

@@ -131,6 +131,7 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     assert main(["judge", "eval", "judge", "sheet.csv", *labels, "--json"]) == 0, capsys.readouterr().err
     found = json.loads(capsys.readouterr().out)
     assert (found["judge"], found["labels"], found["not_judged"]) == (content["checksum"], 80, 0)
+    assert found["of_training"] == 40
     shares = [judge.shares(ACCURACY_JUDGE.messages(Judged(row[2], ((row[3],),), row[4]).sample)) for row in rows()]
     right = sum((one[1] >= 0.5) == (row[5] == "right") for one, row in zip(shares, rows(), strict=True))
     assert found["figures"]["agreement"]["accuracy"]["value"] == pytest.approx(right / 80)
