@@ -19,8 +19,8 @@ __all__ = ["cases_to_make", "left_out_early", "report_left_out"]
 Made = Sequence[tuple[str, "Entry"]]
 """The cases of a test function, each with its parameter id."""
 
-_HARMLESS = {"_hypothesis_pytestplugin", "_pytest", "pytest_rageval", "xdist"}
-"""Packages whose hooks select no test and read no test that is deselected."""
+_HARMLESS = {"_hypothesis_pytestplugin", "_pytest", "anyio", "pytest_rageval", "xdist"}
+"""Packages whose hooks select no test and read no test that is deselected; anyio's gives coroutines a fixture."""
 
 _SEEING = (
     "pytest_collection_modifyitems", "pytest_collectreport", "pytest_deselected", "pytest_generate_tests",
