@@ -28,8 +28,8 @@ _SEEING = (
 )  # fmt: skip
 """Hooks that see test items before the plugin deselects cases."""
 
-_SELECTING = ("pytest_collection_modifyitems", "pytest_deselected")
-"""Those that see all items of the session at once."""
+_LATE = ("pytest_collection_modifyitems", "pytest_collectreport", "pytest_deselected")
+"""Those that still see the items of a case when all are collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class _EarlySelection:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> Generator[None, object, object]:
-        """Make the other items after all if a conftest that was loaded after the first case selects tests."""
-        if _has_foreign(config, _SELECTING):
+        """Make the other items after all if a conftest that was loaded after the first case sees them."""
+        if _has_foreign(config, _LATE):
             for function in self.functions:
                 self.whole = function.made
                 _make_all(function.definition, items)
