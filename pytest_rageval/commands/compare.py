@@ -92,7 +92,8 @@ def compare_runs(
         yield json.dumps(plain, ensure_ascii=False, indent=1)
         return
     width, colours = shutil.get_terminal_size().columns, terminal_colours()
-    lines = [*account_lines(account, width), *compare_lines(comparison, width, level, account)]
+    shown = account if comparison.overall else None  # a verdict beside nothing compared would look green
+    lines = [*account_lines(shown, width), *compare_lines(comparison, width, level, shown)]
     if drop is not None and plans:
         lines += plan_lines(plans, comparison, drop, width)
     yield from (paint(line, colours, None) for line in lines)

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from pytest_rageval.model.evidence import Evidence, LocatedEvidence
-from pytest_rageval.model.fixed_dict import FixedDict
 from pytest_rageval.model.stored import NEEDED, UNSTORED, stored
 
 __all__ = ["Case", "Gold", "Instance", "Passage", "Query", "Relevance", "Role", "Turn"]
@@ -22,8 +21,6 @@ Relevance = Literal["ids", "overlap", "answers"]
 """Why a retrieved passage is relevant: its id is in the qrels, it overlaps a gold passage, or it holds an answer."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-
-_UNJUDGED: Mapping[str, int] = FixedDict()
 
 _TEXT = stored(always=True, needed=True, private="removed")
 
@@ -90,7 +87,7 @@ class Instance:
     gold: Gold = field(default=(), metadata=_TEXT)
     passages: tuple[Passage, ...] | None = field(default=None, metadata=NEEDED)
     fake: Gold = field(default=(), metadata=stored(private="removed"))
-    qrels: Mapping[str, int] = field(default_factory=lambda: _UNJUDGED)
+    qrels: Mapping[str, int] = field(default_factory=dict)
     history: tuple[Turn, ...] = field(
         default=(), metadata=stored(always=True, needed=True, before="passages", private="removed")
     )

@@ -52,7 +52,7 @@ class SharedFacets:
 
     def __init__(self) -> None:
         self._known: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
-        self._labelled: dict[tuple[int, int], tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]] = {}
+        self._labelled: dict[tuple[int, tuple[tuple[str, str], ...]], tuple[Mapping[str, str], Mapping[str, str]]] = {}
 
     def of(self, facets: Mapping[str, str]) -> Mapping[str, str]:
         """Return the shared mapping that equals ``facets``; it is read-only."""
@@ -63,10 +63,10 @@ class SharedFacets:
 
     def with_labels(self, facets: Mapping[str, str], labels: Mapping[str, str]) -> Mapping[str, str]:
         """Return the shared mapping of a case's facets and the facets of its system; see `own_labels`."""
-        place = id(facets), id(labels)
-        if place not in self._labelled:  # the mappings are stored too, so their ids stay theirs
-            self._labelled[place] = facets, labels, self.of({**facets, **labels, **own_labels(facets)})
-        return self._labelled[place][2]
+        place = id(facets), tuple(labels.items())
+        if place not in self._labelled:  # the facets are stored too, so their id stays theirs
+            self._labelled[place] = facets, self.of({**facets, **labels, **own_labels(facets)})
+        return self._labelled[place][1]
 
 
 def facet_text(value: object) -> str:

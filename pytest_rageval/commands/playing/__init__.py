@@ -60,10 +60,25 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _check_dataset(dataset: str | None, root: Path) -> None:
     """Raise `SettingError` if the file of ``--dataset`` is missing; its format is checked with the project."""
-    text = "" if dataset is None else dataset.partition(":")[2]
-    if text and not (Path(text).exists() or (root / text).exists()):
-        problem = f"no such file or folder as {short_repr(text)}; a path is relative to the current folder"
-        raise SettingError(f"--dataset: {problem}", code="RAG105")
+    name, _, text = (dataset or "").partition(":")
+    if not text:
+        return
+    try:
+        if Path(text).exists() or (root / text).exists():
+            return
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise SettingError(f"--dataset: path {short_repr(text)} cannot be used: {why}", code="RAG105") from None
+    missing = f"no such file or folder as {short_repr(text)} in the current folder or the rootdir"
+    raise SettingError(f"--dataset: {missing}{_unknown_format(name)}", code="RAG105")
+
+
+def _unknown_format(name: str) -> str:
+    """Return what to say beside a missing file if the format is not built in; the project may register it."""
+    from pytest_rageval.datasets import BUILTIN
+
+    known = ", ".join(sorted(BUILTIN))
+    return "" if name in BUILTIN else f"; {short_repr(name)} is no built-in dataset format either ({known})"
 
 
 def _opens(arguments: argparse.Namespace) -> str:

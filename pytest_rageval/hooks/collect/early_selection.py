@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["cases_to_make", "left_out_early", "report_left_out"]
 
-Made = Sequence[tuple[str, "Entry"]]
+Cases = Sequence[tuple[str, "Entry"]]
 """The cases of a test function, each with its parameter id."""
 
-_HARMLESS = {"_hypothesis_pytestplugin", "_pytest", "pytest_rageval", "xdist"}
-"""Packages whose hooks select no test and read no test that is deselected."""
+_HARMLESS = {"_hypothesis_pytestplugin", "_pytest", "anyio", "pytest_rageval", "xdist"}
+"""Packages whose hooks select no test and read no test that is deselected; anyio's gives coroutines a fixture."""
 
 _SEEING = (
     "pytest_collection_modifyitems", "pytest_collectreport", "pytest_deselected", "pytest_generate_tests",
@@ -28,8 +28,8 @@ _SEEING = (
 )  # fmt: skip
 """Hooks that see test items before the plugin deselects cases."""
 
-_SELECTING = ("pytest_collection_modifyitems", "pytest_deselected")
-"""Those that see all items of the session at once."""
+_LATE = ("pytest_collection_modifyitems", "pytest_collectreport", "pytest_deselected")
+"""Those that still see the items of a case when all are collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class _Partly:
     """A test function whose items were made only in part: its definition, all its cases, and those without an item."""
 
     definition: pytest.Function
-    made: Made
+    cases: Cases
     left_out: Sequence[Entry]
 
 
@@ -51,16 +51,16 @@ class _EarlySelection:
 
     def __init__(self) -> None:
         self.functions: list[_Partly] = []
-        self.whole: Made | None = None
+        self.whole: Cases | None = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> Generator[None, object, object]:
-        """Make the other items after all if a conftest that was loaded after the first case selects tests."""
-        if _has_foreign(config, _SELECTING):
+        """Make the other items after all if a conftest that was loaded after the first case sees them."""
+        if _has_foreign(config, _LATE):
             for function in self.functions:
-                self.whole = function.made
+                self.whole = function.cases
                 _make_all(function.definition, items)
             self.functions, self.whole = [], None
         return (yield)
@@ -78,7 +78,7 @@ class _LeftOut(pytest.Item):
         raise NotImplementedError
 
 
-def cases_to_make(metafunc: pytest.Metafunc, make: Callable[[], Made]) -> Made:
+def cases_to_make(metafunc: pytest.Metafunc, make: Callable[[], Cases]) -> Cases:
     """Return the cases of a test function to make items for: those that the marker and the options select.
 
     An item costs several times more than the record of its case. If pytest or a plugin may select among the items too,
@@ -92,18 +92,18 @@ def cases_to_make(metafunc: pytest.Metafunc, make: Callable[[], Made]) -> Made:
     early = config.stash.get(_EARLY, None)
     if early is not None and early.whole is not None:
         return early.whole
-    made = make()
-    entries = [entry for _, entry in made]
+    cases = make()
+    entries = [entry for _, entry in cases]
     dropped = deselected(config.stash[COLLECTED].options, entries, {entry.ordinal for entry in entries})
-    kept = [(name, entry) for name, entry in made if entry.ordinal not in dropped]
-    if not dropped or _parts(kept) != _parts(made) or not _selects_alone(metafunc):
-        return made
+    selection = [(name, entry) for name, entry in cases if entry.ordinal not in dropped]
+    if not dropped or _parts(selection) != _parts(cases) or not _selects_alone(metafunc):
+        return cases
     if early is None:
         early = config.stash[_EARLY] = _EarlySelection()
         config.pluginmanager.register(early, "rageval-early-selection")
     left_out = [entry for entry in entries if entry.ordinal in dropped]
-    early.functions.append(_Partly(metafunc.definition, made, left_out))
-    return kept
+    early.functions.append(_Partly(metafunc.definition, cases, left_out))
+    return selection
 
 
 def left_out_early(config: pytest.Config) -> list[Entry]:
@@ -123,16 +123,16 @@ def report_left_out(session: pytest.Session) -> list[pytest.Item]:
     return [item] * count
 
 
-def _parts(made: Made) -> set[tuple[object, object]]:
+def _parts(cases: Cases) -> set[tuple[object, object]]:
     """Return the testbeds and systems of cases: a check before the run may need an item of each."""
-    return {(entry.testbed, entry.responder) for _, entry in made}
+    return {(entry.testbed, entry.responder) for _, entry in cases}
 
 
 def _selects_alone(metafunc: pytest.Metafunc) -> bool:
     """Return whether nothing but the plugin selects, reorders or reads the items of a function."""
     config, option = metafunc.config, metafunc.config.option
-    chosen = [option.keyword, option.markexpr, option.deselect, *("[" in argument for argument in config.args)]
-    if any(chosen) or any(getattr(option, name, False) for name in ("lf", "stepwise", "keepduplicates")):
+    selections = [option.keyword, option.markexpr, option.deselect, *("[" in argument for argument in config.args)]
+    if any(selections) or any(getattr(option, name, False) for name in ("lf", "stepwise", "keepduplicates")):
         return False
     return not (_has_more_parameters(metafunc) or _has_foreign(config, _SEEING))
 
@@ -163,7 +163,7 @@ def _make_all(definition: pytest.Function, items: list[pytest.Item]) -> None:
     ]
     if not places:
         return
-    made = definition.ihook.pytest_pycollect_makeitem(collector=parent, name=name, obj=definition.obj)
-    for item in made:
+    replacement = definition.ihook.pytest_pycollect_makeitem(collector=parent, name=name, obj=definition.obj)
+    for item in replacement:
         item.ihook.pytest_itemcollected(item=item)
-    items[places[0] : places[-1] + 1] = made
+    items[places[0] : places[-1] + 1] = replacement

@@ -12,7 +12,7 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.hooks.chain_parts import ChainProject, chain_project
 from pytest_rageval.hooks.chain_runs import ChainResult, previews_of, run_actions
 from pytest_rageval.hooks.collect.session import Collected
-from pytest_rageval.hooks.run.stoppable import wait_for
+from pytest_rageval.hooks.run.cancellation import wait_for
 from pytest_rageval.model.case import Case
 from pytest_rageval.systems.chains.chain import Chain
 from pytest_rageval.systems.chains.chain_edits import ChainEdit, edited_chain

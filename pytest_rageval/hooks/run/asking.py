@@ -23,9 +23,9 @@ from pytest_rageval.errors import CaseError, SettingError, coded, short_repr
 from pytest_rageval.hooks.collect.keys import ASKS
 from pytest_rageval.hooks.config.fixture_overrides import request_of, running_test
 from pytest_rageval.hooks.config.shared_folder import shared_folder
+from pytest_rageval.hooks.run.cancellation import ask_until
 from pytest_rageval.hooks.run.failures import BUDGET, asked_or_error, desk_or_error, fail_test
 from pytest_rageval.hooks.run.result import RagResult
-from pytest_rageval.hooks.run.stoppable import ask_until
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Turn

@@ -15,8 +15,8 @@ from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.runner import Runner
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError
+from pytest_rageval.hooks.run.cancellation import ask_until
 from pytest_rageval.hooks.run.failures import desk_or_error
-from pytest_rageval.hooks.run.stoppable import ask_until
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.systems.parts import no_passages
 from pytest_rageval.systems.searching import AsyncSearch

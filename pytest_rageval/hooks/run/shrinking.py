@@ -21,8 +21,8 @@ from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import set_up_for
 from pytest_rageval.hooks.run.answering import answering_of
 from pytest_rageval.hooks.run.asking import AskedResult
+from pytest_rageval.hooks.run.cancellation import CANCELLED
 from pytest_rageval.hooks.run.failures import BUDGET
-from pytest_rageval.hooks.run.stoppable import CANCELLED
 from pytest_rageval.metrics.answers.stable import BY_RULE
 from pytest_rageval.metrics.shared.detection import rejects
 from pytest_rageval.model.case import Case, Passage, Turn

@@ -203,6 +203,7 @@ COUNTS = """
     ("args", "more", "made"),
     [
         ((), "", 29),
+        (("-p", "anyio"), "", 29),
         (("-k", "q1"), "", 37),
         (("-m", "b"), "", 37),
         (("--lf",), "", 37),
@@ -223,8 +224,8 @@ def test_items_of_cases_left_out_are_made_only_for_another_selection(
 
 def test_a_conftest_that_is_loaded_late_selects_among_all_cases(project: Project) -> None:
     prepare(project)
-    project.file("later/test_other.py", "def test_other(): ...")
-    project.file("later/conftest.py", """
+    project.file("z_later/test_other.py", "def test_other(): ...")
+    project.file("z_later/conftest.py", """
         def pytest_collection_modifyitems(config, items):
             dropped = [item for item in items if "q1]" in item.nodeid or "q3]" in item.nodeid]
             items[:] = [item for item in items if item not in dropped]
@@ -232,6 +233,21 @@ def test_a_conftest_that_is_loaded_late_selects_among_all_cases(project: Project
     """)  # fmt: skip
     run = project.run("--rag-limit", "3")
     assert ran(run) == ["q2", "q4", "q5"]
+    run.result.assert_outcomes(passed=4, deselected=9)
+
+
+def test_a_conftest_that_is_loaded_late_reads_the_reports_of_collection(project: Project) -> None:
+    prepare(project)
+    project.file("z_later/test_other.py", "def test_other(): ...")
+    project.file("z_later/conftest.py", """
+        import pytest
+
+        def pytest_collectreport(report):
+            for item in report.result:
+                assert not isinstance(item, pytest.Item) or item.fixturenames is not None
+    """)  # fmt: skip
+    run = project.run("--rag-limit", "3")
+    assert ran(run) == ["q1", "q2", "q3"]
     run.result.assert_outcomes(passed=4, deselected=9)
 
 

@@ -65,6 +65,15 @@ def test_without_a_baseline_the_newest_run_is_compared_with_the_run_before(compa
     assert f"no baseline and no run before {first}; name two runs" in refused(compared, first)
 
 
+def test_runs_without_a_common_case_are_one_sentence_without_a_verdict(compared: Project) -> None:
+    compared.says([case(f"q{at}", str(at)) for at in range(8, 16)], conftest="")
+    run(compared, 0)
+    command = compared.command("compare")
+    old, new, why, *_ = command.stdout.splitlines()
+    assert (command.returncode, old[:4], new[:4]) == (0, "old:", "new:")
+    assert why.startswith("nothing to compare: no case has a score in both runs")
+
+
 def test_with_a_baseline_in_the_ini_it_is_compared_with_that(compared: Project) -> None:
     compared.file("pytest.ini", INI)
     first, second = names(compared)

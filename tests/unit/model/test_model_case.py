@@ -94,6 +94,12 @@ def test_a_query_separates_no_passages_from_retrieval() -> None:
     assert Case("q", instance, (), {}).query.passages == ()
 
 
+def test_a_loader_may_fill_the_qrels_of_an_instance_that_it_made() -> None:
+    filled, other = Instance("a", "?"), Instance("b", "?")
+    filled.qrels["d"] = 1  # type: ignore[index]
+    assert (filled.qrels, other.qrels) == ({"d": 1}, {})
+
+
 def test_qrels_come_from_the_record_or_from_the_pages_of_its_gold_passages() -> None:
     pool = (replace(P0, page="x"), replace(P1, page="y"), replace(N0, page="z"), PLAIN)
     instance = Instance("q", "?", passages=pool)

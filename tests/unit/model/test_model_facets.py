@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -65,6 +66,19 @@ def test_shared_facets_are_a_dict_for_json_and_copies() -> None:
     assert copy.deepcopy(facets) == pickle.loads(pickle.dumps(facets)) == {"topic": "Funds"}  # noqa: S301 - our own
     case = Case("q1", Instance("q1", "?"), (), facets)
     assert dict(facets) | {"x": "1"} == case.with_facets(x="1").facets
+
+
+def test_equal_labels_share_a_mapping_and_are_not_kept() -> None:
+    class Labels(dict[str, str]): ...
+
+    shared, facets = SharedFacets(), {"topic": "Funds"}
+    labels = Labels(system="desk")
+    kept = weakref.ref(labels)
+    labelled = shared.with_labels(facets, labels)
+    del labels
+    assert kept() is None
+    assert shared.with_labels(facets, Labels(system="desk")) is labelled
+    assert labelled == {"topic": "Funds", "system": "desk"}
 
 
 def test_own_labels_of_a_case_are_found() -> None:

@@ -17,6 +17,7 @@ from support.projects.play_project import PlayPage, play_project
 from support.servers.openai_server import OpenAIServer
 from support.servers.page_process import PLAY, start_page
 
+from pytest_rageval.cli import main
 from pytest_rageval.web.play.code_changes import CodeChanges
 
 MUSEUM = "tests/town.rag.toml::town[museum]"
@@ -147,11 +148,25 @@ def test_a_chain_that_does_not_parse_is_shown_with_its_line(tmp_path: Path) -> N
         assert (answer.status_code, "bad.toml:3" in answer.json()["error"]) == (400, True)
 
 
-def test_a_dataset_that_is_missing_is_refused_before_the_server_starts(tmp_path: Path) -> None:
-    process = start_page(play_project(tmp_path), "--dataset", "jsonl:none.jsonl", program=PLAY)
-    out, err = process.communicate(timeout=60)
-    said = "--dataset: no such file or folder as 'none.jsonl'; a path is relative to the current folder"
-    assert (process.returncode, out, said in err) == (2, "", True)
+MISSING = "--dataset: no such file or folder as 'none.jsonl' in the current folder or the rootdir"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [
+        ("jsonl:none.jsonl", MISSING),
+        ("nosuch:none.jsonl", f"{MISSING}; 'nosuch' is no built-in dataset format either (beir, "),
+        (f"jsonl:{'x' * 5000}", "cannot be used: File name too long"),
+    ],
+    ids=["no file", "no format", "too long"],
+)
+def test_a_dataset_that_is_missing_is_refused_before_the_server_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dataset: str, said: str
+) -> None:
+    monkeypatch.chdir(play_project(tmp_path))
+    assert main(["play", "--dataset", dataset]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines()), said in err) == ("", 1, True), err
 
 
 def test_records_of_a_dataset_are_asked_with_the_fixtures_of_the_tests(tmp_path: Path) -> None:
