@@ -54,7 +54,8 @@ def build(needed_by: str) -> Sandbox:
     packages = {f"{HOUSE}/packages{number}": folder for number, folder in enumerate(_packages())}
     binds = [each for place, folder in packages.items() for each in ("--ro-bind", folder, place)]
     start = [python, "-s", "-B", "-c", _START, *packages]
-    command = [*walls, *base, *binds, *_ours(), *_closing(), *start]
+    house = ["--perms", "0755", "--dir", HOUSE]  # else bwrap may make it for root alone
+    command = [*walls, *house, *base, *binds, *_ours(), *_closing(), *start]
     return ProcessSandbox("bubblewrap", command, lasts=False, variables=())
 
 
