@@ -99,7 +99,7 @@ def test_a_resumed_run_asks_only_what_was_on_its_way(
     told = resumed.results["run"]["resumed"]
     taken, answers = told["cases"], told["answers"]
     assert taken + answers == len(done)
-    assert answers >= 2
+    assert answers >= 1
     were = f"{slow} calls were on their way, their cost is unknown"
     resumed.said(
         f"{taken} of 20 cases taken over from the run *, and {answers} answers that no test had taken; "
