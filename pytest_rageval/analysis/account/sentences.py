@@ -38,11 +38,18 @@ def miss_sentence(where: str, gate: Gate, value: float, counts: str = "", sympto
 
 
 def case_sentence(outcome: Outcome, primary: str, gates: Sequence[Gate]) -> str:
-    """Return why a case missed: ``accuracy 0.00 < 0.90``, or the metric and its value without a bound."""
-    if outcome.facets.get(RELATION) in BY_RULE:
-        return f"{STABLE.name} {outcome.scores[STABLE.name].value or 0.0:.2f} < 1.00"
-    value, gate = outcome.scores[primary].value or 0.0, bound_of(primary, gates)
-    return f"{primary} {value:.2f}" if gate is None else miss_sentence("", gate, value)
+    """Return why a case missed: ``accuracy 0.00 < 0.90``, or the metric and its value if no gate bounds it.
+
+    A case without a value, which never misses, only has the metric's name.
+    """
+    by_rule = outcome.facets.get(RELATION) in BY_RULE
+    metric = STABLE.name if by_rule else primary
+    value, gate = outcome.scores[metric].value, None if by_rule else bound_of(primary, gates)
+    if value is None:
+        return metric
+    if gate is not None:
+        return miss_sentence("", gate, value)
+    return f"{metric} {value:.2f}{' < 1.00' if by_rule else ''}"
 
 
 def broken_text(broken: Collection[str], dropped: Collection[str] | None) -> str:
