@@ -126,13 +126,21 @@ class Crashes:
         for ended in [scope for scope, unit in units.items() if all(unit.values())]:
             del units[ended]  # otherwise LoadScope assigns it again, and waits for tests that no worker runs
         culprit: str | None = remove(node)
-        if any(crash.node is node for crash in self._crashes):
+        crash = next((crash for crash in self._crashes if crash.node is node), None)
+        if crash is not None:
+            self._give_back(scheduler, culprit, crash)
             return None
         recorder, folder = self._config.stash.get(RECORDER, None), common_folder(self._config)
         if recorder is None or recorder.folder is None or folder is None or culprit not in recorder.run.plan.cases:
             return culprit
         self._note(_Crash(node, exit_of(node), (culprit,), ""), folder)  # it died between two tests
         return None
+
+    def _give_back(self, scheduler: Any, nodeid: str | None, crash: _Crash) -> None:
+        """Assign a dead worker's next test again: it had not begun, but xdist takes it for the one that ran."""
+        has_begun = nodeid in (None, *crash.suspects, crash.scored) or nodeid in self._reported
+        if not has_begun and not hasattr(scheduler, "assigned_work"):  # LoadScope has assigned it already
+            scheduler.mark_test_pending(nodeid)
 
     def _note(self, crash: _Crash, folder: Path) -> None:
         """Store a crash, and pass its suspects to the other workers."""
@@ -195,9 +203,15 @@ class Crashes:
 
 
 def _reschedule(scheduler: Any, reschedule: Any, node: Any) -> None:
-    """Assign tests to a worker only after it has collected: if two die at once, LoadScope assigns them too early."""
+    """Assign tests to a worker after it has collected, and two at least: a worker begins one when it has the next.
+
+    Without this, LoadScope assigns tests too early if two workers die at once, and waits without end for a new worker
+    that has only one.
+    """
     if node in scheduler.registered_collections:
         reschedule(node)
+        if scheduler.workqueue and scheduler._pending_of(scheduler.assigned_work[node]) == 1:
+            reschedule(node)
 
 
 def _list_few(nodeids: Collection[str]) -> str:

@@ -84,6 +84,47 @@ def test_only_the_culprits_of_those_in_flight_are_errors(project: Project, dist:
     assert len(suite.findall("testcase")) == 26
 
 
+BETWEEN_TWO_TESTS = """
+    import threading
+    import time
+
+    between = threading.Event()
+
+    async def exits_between(query):
+        if query.question == "exit":
+            await asyncio.to_thread(between.wait, 1.0)  # alone, no other test ends before it
+            os._exit(3)
+        return "Paris"
+
+    @pytest.fixture(scope="session")
+    def rag_system():
+        return exits_between
+
+    def pytest_sessionstart(session):
+        for plugin in session.config.pluginmanager.get_plugins():
+            if hasattr(plugin, "sendevent"):
+                send = plugin.sendevent
+
+                def held(name, **arguments):
+                    send(name, **arguments)
+                    if name == "runtest_protocol_complete":
+                        time.sleep(0.2)  # the next test has its answer, and has not begun
+                        between.set()
+                        time.sleep(0.2)
+
+                plugin.sendevent = held
+"""
+
+
+@pytest.mark.parametrize("dist", ["load", "worksteal", "loadfile", "loadgroup"])
+def test_a_test_answered_ahead_is_not_lost_when_its_worker_dies_before_it_begins(project: Project, dist: str) -> None:
+    questions = ["question", "question", "exit", "question"]
+    project.says(cases(*questions), "gates=['n >= 3']", conftest=ANSWERS + BETWEEN_TWO_TESTS)
+    run = project.run("-n1", "--dist", dist, "--rag-concurrency=4")
+    assert run.statuses == {"q1": "scored", "q2": "scored", "q3": "error", "q4": "scored"}, run.text
+    assert run.gates["n >= 3"]["status"] == "passed"
+
+
 @pytest.mark.parametrize("at", [0, 4])
 def test_the_case_of_a_dead_worker_is_an_error(project: Project, at: int) -> None:
     questions = [RIGHT] * 6
