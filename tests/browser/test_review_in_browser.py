@@ -24,10 +24,10 @@ def review(chromium: Browser, generated: ReviewProject) -> Iterator[Opener]:
     faults: list[str] = []
     asked: list[str] = []
 
-    def open_page(reviewer: str, *, width: int = 1280) -> Page:
+    def open_page(reviewer: str, *, width: int = 1280, scripts: bool = True) -> Page:
         server = PageProcess(generated.folder / "cases", "--reviewer", reviewer, program=REVIEW)
         servers.append(server)
-        context = chromium.new_context(viewport={"width": width, "height": 800})
+        context = chromium.new_context(viewport={"width": width, "height": 800}, java_script_enabled=scripts)
         context.set_default_timeout(10_000)
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
@@ -50,6 +50,15 @@ def question(page: Page) -> str:
     return page.locator("h1").inner_text()
 
 
+def test_without_scripts_enter_on_a_tick_grades_nothing(generated: ReviewProject, review: Opener) -> None:
+    page = review("Ann", scripts=False)
+    page.get_by_label("fits the task").focus()
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert question(page) == generated.session().folder.sample[0].question
+    assert generated.session().decisions.standing == {}
+
+
 def test_by_keys_alone_accept_mend_drop_undo_and_a_second_person(generated: ReviewProject, review: Opener) -> None:
     sample = generated.session().folder.sample
     questions = [draft.question for draft in sample]
@@ -58,7 +67,9 @@ def test_by_keys_alone_accept_mend_drop_undo_and_a_second_person(generated: Revi
     assert page.locator("mark.gold").all_inner_texts() == [sample[0].evidence[0]]
     page.get_by_label("fits the task").focus()
     page.keyboard.press("Space")
-    page.keyboard.press("Enter")  # must grade nothing
+    page.keyboard.press("Enter")  # grades nothing, and keeps the tick
+    page.wait_for_timeout(200)
+    assert page.get_by_label("fits the task").is_checked()
     page.keyboard.press("4")
     page.wait_for_url(f"**/case?id={sample[1].id}")
     page.keyboard.press("1")

@@ -45,6 +45,7 @@ function keys() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || writing(event.target)) return;
     if (document.querySelector("dialog[open]")) return;
+    if (event.key === "Enter" && event.target.matches("[type=checkbox]")) event.preventDefault(); // it would submit the form
     const pressed = [...document.querySelectorAll("[data-key]")].find(
       (each) => each.dataset.key.toLowerCase() === event.key.toLowerCase() && each.checkVisibility() && !each.disabled,
     );
