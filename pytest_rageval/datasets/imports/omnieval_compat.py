@@ -102,7 +102,8 @@ def _repair(reply: str) -> object:
     at = start.start()
     while at >= 0:
         try:
-            value, end = _DECODER.raw_decode(reply, at)
+            value, length = _DECODER.raw_decode(reply[at:])  # of the rest: an error counts the lines before it
+            end = at + length
         except (RecursionError, ValueError):
             end = reply.find("}", at) + 1 or len(reply)
             value = {key: _literal(text) for key, text in _PAIR.findall(reply[at:end])}
