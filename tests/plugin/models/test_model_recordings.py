@@ -180,7 +180,7 @@ def test_a_kill_leaves_readable_recordings_that_the_next_session_goes_on_with(
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(10)
-    kept = len(recordings(project))
+    kept = path.read_bytes().count(b"\n")  # the kill may have cut the line after these
     assert 5 <= kept < 40
     openai_server.requests.clear()
     openai_server.delay_s = 0
