@@ -5,16 +5,28 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-__all__ = ["Cost", "alternate", "environment", "pytest_command", "run", "table"]
+__all__ = ["Cost", "alternate", "bare_project", "environment", "pace", "pytest_command", "run", "table"]
 
 ROOT = Path(__file__).parents[2]
 _KIB = 1024 if sys.platform == "darwin" else 1  # what ru_maxrss counts in, in KiB
+
+BARE = """
+import pytest
+
+
+@pytest.mark.parametrize("number", range({n}))
+def test_bare(number):
+    pass
+"""
+BARE_CPU_S = 0.47
+"""CPU seconds of 1,000 bare tests on the machine of the targets: two idle cores, Python 3.11."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,22 @@ class Cost:
 def pytest_command(*args: str) -> list[str]:
     """Return a pytest command that loads no plugin but those named in ``args``."""
     return [sys.executable, "-m", "pytest", "-q", *args]
+
+
+def bare_project(folder: Path, n: int) -> list[str]:
+    """Write ``n`` bare tests and return the command that runs them."""
+    folder.mkdir()
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "test_bare.py").write_text(BARE.format(n=n))
+    return pytest_command()
+
+
+def pace(rounds: int = 3) -> float:
+    """Return how many times the CPU seconds of the targets' machine this one takes now, by 1,000 bare tests."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "bare")
+        [costs] = alternate(rounds, (bare_project(folder, 1_000), folder, False))
+    return Cost.median(costs).cpu / BARE_CPU_S
 
 
 def environment(folder: Path, *, autoload: bool = False) -> dict[str, str]:
