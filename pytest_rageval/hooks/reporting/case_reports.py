@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import pytest
 
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.process import is_worker, runs_tests
-from pytest_rageval.hooks.run.keys import RESULT
+from pytest_rageval.hooks.run.keys import RESULTS
 
 __all__ = [
     "PLAN",
@@ -18,6 +18,9 @@ __all__ = [
     "pytest_report_teststatus",
     "pytest_runtest_makereport",
 ]
+
+KEYWORDS = pytest.StashKey[Mapping[str, Any]]()
+"""On the config: keywords of the last report. The reports of a case share them, because pytest keeps all reports."""
 
 PLAN = pytest.StashKey[str]()
 """On a worker's config: the plan, until it is sent."""
@@ -29,11 +32,17 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach the outcome to the report that ends a case."""
     report = yield
+    if ENTRY not in item.stash:
+        return report
+    stash = item.config.stash
+    if stash.get(KEYWORDS, None) != report.keywords:
+        stash[KEYWORDS] = report.keywords
+    report.keywords = stash[KEYWORDS]
     if call.when == "teardown":
-        if RESULT in item.stash:
-            item.stash[RESULT].end()
-            del item.stash[RESULT]
-    elif (call.when == "call" or not report.passed) and ENTRY in item.stash:
+        result = stash.get(RESULTS, {}).pop(item, None)
+        if result is not None:
+            result.end()
+    elif call.when == "call" or not report.passed:
         from pytest_rageval.hooks.reporting.payload import payloads_of
 
         report.rag = payloads_of(item.config).of(item, report)  # type: ignore[attr-defined]

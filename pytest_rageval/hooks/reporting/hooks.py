@@ -55,7 +55,9 @@ class Reporting:
         if payload is not None:
             self._crashed.pop(report.nodeid, None)  # it ran again
             recorder.take_outcome(payload)
-            report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
+            del report.rag
+            if payload["missed"]:
+                report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
         recorder.take_report(report)
 
     @pytest.hookimpl(tryfirst=True)

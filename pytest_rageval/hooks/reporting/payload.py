@@ -12,7 +12,7 @@ from pytest_rageval.analysis.missed import missed
 from pytest_rageval.datasets.source import place_below
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.process import is_watched_worker, is_worker
-from pytest_rageval.hooks.run.keys import RESULT
+from pytest_rageval.hooks.run.keys import RESULTS
 from pytest_rageval.llm.secrets import redacted_json, redacted_with_json
 from pytest_rageval.model.codec import encode_instance, encode_outcome
 
@@ -38,6 +38,7 @@ class Payloads:
         self._folders = config.rootpath, config.invocation_params.dir
         self._travels = is_worker(config)
         self._is_watched = is_watched_worker(config)
+        self._results = config.stash.setdefault(RESULTS, {})
         self._sent: set[str] = set()
         self._facts: dict[int, dict[str, Any]] = {}
         self._events: EvaluationEvents | None = None
@@ -50,7 +51,7 @@ class Payloads:
         JSON, with the first outcome of its case.
         """
         entry = item.stash[ENTRY]
-        result = item.stash.get(RESULT, None)
+        result = self._results.get(item)
         outcome = self._ended_early(item, entry, report) if result is None else result.outcome
         if result is not None:
             result.is_reported = True

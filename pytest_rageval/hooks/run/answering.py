@@ -25,7 +25,7 @@ from pytest_rageval.hooks.run.asking import Asking
 from pytest_rageval.hooks.run.captured_output import AheadOutput, Routing, let_through
 from pytest_rageval.hooks.run.failures import BUDGET, BUILD, CONTRACT, asked_or_error, desk_or_error, fail_test
 from pytest_rageval.hooks.run.journal import journal_of
-from pytest_rageval.hooks.run.keys import NO_CALL, RESULT
+from pytest_rageval.hooks.run.keys import NO_CALL, RESULTS
 from pytest_rageval.hooks.run.live_asking import LiveAsking
 from pytest_rageval.hooks.run.result import RagResult
 from pytest_rageval.hooks.run.system_setup import Desks, Origin
@@ -253,7 +253,7 @@ class Answering:
     ) -> RagResult:
         texts = self._collected.options.texts
         result = RagResult(task, outcome, self._collected.catalog.metrics, self._runner, asked, desk, texts=texts)
-        request.node.stash[RESULT] = self._last = result
+        request.config.stash.setdefault(RESULTS, {})[request.node] = self._last = result
         return result
 
 

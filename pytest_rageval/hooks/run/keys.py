@@ -9,10 +9,10 @@ import pytest
 if TYPE_CHECKING:
     from pytest_rageval.hooks.run.result import RagResult
 
-__all__ = ["NO_CALL", "RESULT"]
+__all__ = ["NO_CALL", "RESULTS"]
 
-RESULT: pytest.StashKey[RagResult] = pytest.StashKey()
-"""On an answered test item: its result."""
+RESULTS: pytest.StashKey[dict[pytest.Item, RagResult]] = pytest.StashKey()
+"""On the config: results of tests before their teardown. An item's own stash would stay larger after it."""
 
 NO_CALL = "no call can succeed"
 """Start of the message that stops a session if its model refuses every call."""
