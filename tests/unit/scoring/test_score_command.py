@@ -243,6 +243,7 @@ def test_settings_that_cannot_hold_are_refused(folder: Path, score: Command, arg
 
 def test_files_that_cannot_be_read_are_refused(folder: Path, score: Command) -> None:
     assert "no such file" in refused(score, files=("jsonl:cases.jsonl", "missing.jsonl"))
+    assert not (folder / "scores").exists()
     assert "cases.jsonl:1: " in refused(score, files=("rgb:cases.jsonl", "answers.jsonl"))
     assert "unknown dataset format" in refused(score, files=("csvv:cases.jsonl", "answers.jsonl"))
     assert "format:path" in refused(score, files=("cases.jsonl", "answers.jsonl"))
