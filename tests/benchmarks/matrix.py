@@ -15,8 +15,7 @@ import random
 import tempfile
 from pathlib import Path
 
-from measuring import Cost, alternate, pytest_command, table
-from scale import bare_project
+from measuring import Cost, alternate, bare_project, pytest_command, table
 
 TOPICS, TASKS = 16, 5
 LENGTH = 100  # characters of an answer, about
