@@ -55,9 +55,7 @@ class Reporting:
         if payload is not None:
             self._crashed.pop(report.nodeid, None)  # it ran again
             recorder.take_outcome(payload)
-            del report.rag
-            if payload["missed"]:
-                report.rag = {"missed": payload["missed"]}  # type: ignore[attr-defined]
+            report.rag = {"missed": payload["missed"]} if payload["missed"] else None  # type: ignore[attr-defined]
         recorder.take_report(report)
 
     @pytest.hookimpl(tryfirst=True)
