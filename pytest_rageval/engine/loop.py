@@ -57,13 +57,15 @@ class Running(Generic[T]):
         ``interrupted`` before.
         """
         try:
-            future = self.launch()
-            if self._meanwhile is not None:
-                from concurrent.futures import wait
+            from concurrent.futures import TimeoutError as NotYetError
 
-                while not wait((future,), MEANWHILE_S).done:
+            future = self.launch()
+            while True:  # a signal that another thread has taken is handled only when this one wakes
+                with suppress(NotYetError):
+                    result, error = future.result(MEANWHILE_S)
+                    break
+                if self._meanwhile is not None:
                     self._meanwhile()
-            result, error = future.result()
         except BaseException as end:  # at any point, also before there is a future to cancel
             if interrupted is not None and isinstance(end, KeyboardInterrupt):
                 interrupted()

@@ -183,10 +183,11 @@ def test_ctrl_c_ends_a_program(town: Project) -> None:
     town.file("replies.toml", LOOP)
     town.file("desk.py", TOOL)
     town.file("pytest.ini", "[pytest]\nrag_environments =\n    desk: desk:begin\n")
-    town.started("--version").wait(30)  # starts what forks sessions
+    anew = os.environ | {"PYTHONIOENCODING": "utf-8"}  # pytest looks through all modules as it shows an interrupt
     before = set(process_table.descendants())
-    with process_table.adopting_orphans():
-        session = town.started("--rag-system=pal@script:replies.toml")
+    with process_table.adopting_orphans(), (town.path / "output.txt").open("wb") as output:
+        streams = (output.fileno(),) * 3
+        session = town.process(("--rag-system=pal@script:replies.toml",), streams, anew)
         wait_for(town.path / "begun")
         started = process_table.descendants().keys() - before
         assert len(started) >= 3  # pytest, the sandbox's process and its interpreter
