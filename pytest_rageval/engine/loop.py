@@ -17,7 +17,7 @@ __all__ = ["LoopThread", "NoLoop", "Running"]
 T = TypeVar("T")
 
 MEANWHILE_S = 0.5
-"""Seconds between two calls of ``meanwhile`` in a waiting thread."""
+"""Seconds after which a waiting thread wakes, handles signals and calls ``meanwhile``."""
 
 PATIENCE_S = 5.0
 """Seconds to wait for cancelled coroutines to end, and then for the last one."""

@@ -125,13 +125,15 @@ def test_an_exception_is_raised_in_the_waiting_thread(loop: LoopThread, error: B
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a thread cannot be sent a signal")
-def test_an_interrupt_of_the_waiting_thread_cancels_the_coroutine(loop: LoopThread) -> None:
+@pytest.mark.parametrize("taken_by", ["the waiting thread", "the loop's thread"])  # the system may choose any
+def test_an_interrupt_of_the_waiting_thread_cancels_the_coroutine(loop: LoopThread, taken_by: str) -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("only the main thread is interrupted")
     cancelled = threading.Event()
 
     async def wait() -> None:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        taker = threading.main_thread() if taken_by == "the waiting thread" else threading.current_thread()
+        signal.pthread_kill(taker.ident or 0, signal.SIGINT)
         try:
             await asyncio.sleep(WAIT)
         except asyncio.CancelledError:
