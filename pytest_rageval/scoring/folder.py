@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,13 @@ class ScoreFolder:
             shutil.rmtree(self.chunks, ignore_errors=True)
             for folder in (self.chunks, self.results):
                 folder.mkdir(parents=True, exist_ok=True)
+
+    def discard_chunks(self) -> None:
+        """Remove the chunks, and the folders that hold nothing else; results of earlier calls stay."""
+        shutil.rmtree(self.chunks, ignore_errors=True)
+        with suppress(OSError):  # the folder holds something
+            for folder in (self.results, self.results.parent, self.path):
+                folder.rmdir()
 
     def check(self, data: str) -> None:
         """Refuse finished scores of other data; results of unfinished ones are only used for equal chunks.

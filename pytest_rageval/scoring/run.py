@@ -13,7 +13,7 @@ from pytest_rageval.analysis.baseline.measured import Snapshot
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, check_gate, parse_gate
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.usage import CALLS
-from pytest_rageval.errors import DataError, SettingError, UnknownNameError, did_you_mean, short_repr
+from pytest_rageval.errors import SettingError, UnknownNameError, did_you_mean, short_repr
 from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.model.facets import FACETS, in_slice
 from pytest_rageval.model.outcome import Outcome
@@ -77,7 +77,6 @@ def score_files(order: Order) -> Scores:
     """
     clock = _Clock()
     _check_gates(order)
-    _check_files(order)
     folder = ScoreFolder(order.out)
     folder.prepare()
     found = _split(order, folder)
@@ -124,18 +123,15 @@ class _Clock:
         self._last = now
 
 
-def _check_files(order: Order) -> None:
-    """Refuse missing files before the folder is created."""
-    for path, name in (*order.cases, *order.answers):
-        if not path.exists():
-            raise DataError(name, "no such file; correct the path", code="RAG105")
-
-
 def _split(order: Order, folder: ScoreFolder) -> Split:
     cases = [File(path, name, *_dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
     answers = [File(path, name) for path, name in order.answers]
-    with written(order.out):
-        return split(cases, answers, folder.chunks, evidence=order.corpus is not None)
+    try:
+        with written(order.out):
+            return split(cases, answers, folder.chunks, evidence=order.corpus is not None)
+    except BaseException:
+        folder.discard_chunks()
+        raise
 
 
 def _dataset(order: Order, file: int) -> tuple[str, str]:

@@ -243,12 +243,13 @@ def test_settings_that_cannot_hold_are_refused(folder: Path, score: Command, arg
 
 def test_files_that_cannot_be_read_are_refused(folder: Path, score: Command) -> None:
     assert "no such file" in refused(score, files=("jsonl:cases.jsonl", "missing.jsonl"))
-    assert not (folder / "scores").exists()
+    assert "is a directory" in refused(score, files=("jsonl:cases.jsonl", "."))
     assert "cases.jsonl:1: " in refused(score, files=("rgb:cases.jsonl", "answers.jsonl"))
     assert "unknown dataset format" in refused(score, files=("csvv:cases.jsonl", "answers.jsonl"))
     assert "format:path" in refused(score, files=("cases.jsonl", "answers.jsonl"))
     (folder / "empty.jsonl").write_text("\n")
     assert refused(score, files=("jsonl:cases.jsonl", "empty.jsonl")).startswith("empty.jsonl:1: the file holds no")
+    assert not (folder / "scores").exists()
 
 
 def test_a_folder_of_other_data_or_files_is_refused(folder: Path, score: Command) -> None:
