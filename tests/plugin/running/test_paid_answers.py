@@ -44,6 +44,7 @@ CUT = """
             return len(file.readlines())
 
     def cut():
+        open("cutting.txt", "w").close()
         before, until = -1, time.monotonic() + 20
         while time.monotonic() < until:  # until this process has some answers, and nothing is answered any more
             now = os.path.getsize("done.txt")
@@ -58,6 +59,7 @@ CUT = """
 
 TEST = """
     import os
+    import time
     from cutting import cut
     from pytest_rageval import rag_case
 
@@ -65,7 +67,10 @@ TEST = """
     def test_it(rag):
         if rag.case.id == "q2" and not os.path.exists("go.txt"):
             cut()
+        while rag.case.id != "q1" and not os.path.exists("go.txt") and not os.path.exists("cutting.txt"):
+            time.sleep(0.01)
 """
+"""With two workers, that of q2 has as many tests as the other one when it is cut."""
 
 QUESTIONS = [f"say Paris {at}{' slow' * (at > 16)}" for at in range(1, 21)]
 
