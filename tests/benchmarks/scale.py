@@ -7,7 +7,7 @@ Wished without ``--cases``: 1,000 cases in at most 1.5 times the time of as many
 that of 1,000. Times are of whole processes, medians of alternating runs; memory is the process's peak.
 
 With ``--cases`` each command runs once, and bare tests beside it. With ``-n 2``, CPU is the sum of all processes and
-memory that of the largest one. Wished seconds are those of the machine that set them times this one's pace (see `pace`).
+memory that of the largest one. Wished seconds are of the machine that set them times this one's pace (see `pace`).
 ``--assert`` leaves ``-n 2`` out: the CPU wished is 1.15 times that of one process, and bare tests alone take more.
 """
 
