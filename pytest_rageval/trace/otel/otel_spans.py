@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["OtelSpans", "read_span"]
 
 SPAN = "rageval.case"
+RECEIVERS = "_rageval_receivers"
+"""Attribute of a provider: who gets its spans. A processor can't be removed, so sessions of a process share one."""
+
 NANO = 1e9
 
 
@@ -38,10 +41,11 @@ class OtelSpans:
         self._cases: dict[int, CaseSpans] = {}
         self._closed: set[int] = set()
         self._tracer: Any = None
+        self._receivers: list[OtelSpans] = []
 
     @classmethod
     def start(cls, current: ContextVar[CaseSpans | None], notes: Notes, asks: Callable[[], bool]) -> OtelSpans | None:
-        """Add a processor to the global provider; set a provider if the user has none."""
+        """Receive the spans of the global provider; set a provider if the user has none."""
         from opentelemetry import trace
         from opentelemetry.sdk.trace import TracerProvider
 
@@ -56,7 +60,14 @@ class OtelSpans:
             return None
         spans = cls(current, notes, asks)
         spans._tracer = provider.get_tracer("pytest_rageval")
-        add(_processor_of(spans))
+        receivers: list[OtelSpans] | None = getattr(provider, RECEIVERS, None)
+        if receivers is None:
+            receivers = []
+            add(_processor_of(receivers))
+            with suppress(AttributeError):  # the next session adds another one
+                setattr(provider, RECEIVERS, receivers)
+        spans._receivers = receivers
+        receivers.append(spans)
         return spans
 
     @contextmanager
@@ -115,18 +126,22 @@ class OtelSpans:
         """Collect nothing any more; the provider is the user's, so the processor stays in it."""
         self._tracer = None
         self._cases.clear()
+        with suppress(ValueError):  # closed before
+            self._receivers.remove(self)
 
 
-def _processor_of(spans: OtelSpans) -> SpanProcessor:
+def _processor_of(receivers: list[OtelSpans]) -> SpanProcessor:
     """Return a processor of the SDK that passes each span on."""
     from opentelemetry.sdk.trace import SpanProcessor
 
     class Processor(SpanProcessor):
         def on_start(self, span: Any, parent_context: Any = None) -> None:
-            spans.begin(span)
+            for spans in tuple(receivers):
+                spans.begin(span)
 
         def on_end(self, span: ReadableSpan) -> None:
-            spans.end(span)
+            for spans in tuple(receivers):
+                spans.end(span)
 
     return Processor()
 

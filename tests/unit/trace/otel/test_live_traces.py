@@ -56,6 +56,22 @@ def test_a_case_gets_its_spans_with_the_library_that_wrote_them(provider: Tracer
     assert close_traces(traces) == []
 
 
+def test_sessions_of_one_process_share_a_processor(provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook calls `pytest.main` again and again, and a provider keeps every processor that it was given."""
+    added, add = [], provider.add_span_processor
+    monkeypatch.setattr(provider, "add_span_processor", lambda processor: (added.append(processor), add(processor)))
+    for _ in range(3):
+        traces, collector = open_traces("auto"), Collector()
+        with (
+            case_span("q1", "mine", collector),
+            provider.get_tracer("app").start_as_current_span("chat", attributes=CHAT),
+        ):
+            pass
+        assert len(collector.steps()) == 1, "the session gets its spans, and gets them once"
+        close_traces(traces)
+    assert len(added) == 1
+
+
 def test_an_exception_of_the_system_keeps_the_steps_before_it(provider: TracerProvider, traces: LiveTraces) -> None:
     tracer, collector = provider.get_tracer("app"), Collector()
     attributes = {"gen_ai.operation.name": "execute_tool"}
