@@ -23,6 +23,7 @@ from typing import Any
 import bm25s  # noqa: F401 - pytester forgets what a run imports; numpy and asyncio do not bear to be imported twice
 import filelock  # noqa: F401 - and its locks ask for it when the process ends
 import pytest
+import rjieba  # noqa: F401 - and it reads its dictionary
 import tabulate  # noqa: F401 - and these are what every run would import anew
 import wcwidth  # noqa: F401
 from _pytest.pytester import SysModulesSnapshot, SysPathsSnapshot
