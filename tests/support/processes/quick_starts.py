@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.metadata
+import linecache
 import sys
+import warnings
 from collections.abc import Callable
+from functools import cache
+from types import CodeType
 
+import _pytest._code.code
 import _pytest.pytester
 import _pytest.unraisableexception
 import pluggy._manager
+from _pytest._code.source import Source, findsource, getstatementrange_ast
 from _pytest.config import PytestPluginManager
 from _pytest.fixtures import FixtureManager
 
@@ -21,6 +28,32 @@ __all__ = ["QUICK_ENDS", "QUICK_STARTS"]
 
 def collect_no_garbage(iterations: int) -> None:
     """Replace `gc_collect_harder`: `pytester` skips it for its runs, but not for the configurations that it makes."""
+
+
+def source_of_code(code: object) -> tuple[Source | None, int]:
+    """Replace `findsource`: `inspect` asks each loaded module whether the code is its own, and thousands are loaded."""
+    if isinstance(code, CodeType):
+        linecache.checkcache(code.co_filename)
+        if lines := linecache.getlines(code.co_filename):
+            source = Source()
+            source.lines, source.raw_lines = [line.rstrip() for line in lines], lines
+            return source, code.co_firstlineno - 1
+    return findsource(code)
+
+
+def statement_range(
+    lineno: int, source: Source, assertion: bool = False, astnode: ast.AST | None = None
+) -> tuple[ast.AST, int, int]:
+    """Replace `getstatementrange_ast`: parse a module once for all the tracebacks that lead through it."""
+    return getstatementrange_ast(lineno, source, assertion, astnode or parsed(str(source)))
+
+
+@cache
+def parsed(source: str) -> ast.AST:
+    """Return the syntax tree of a module."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
 
 
 class LoadedModules:
@@ -38,6 +71,8 @@ class LoadedModules:
 
 
 QUICK_STARTS: tuple[tuple[object, str, object], ...] = (
+    (_pytest._code.code, "findsource", source_of_code),
+    (_pytest._code.code, "getstatementrange_ast", statement_range),
     (importlib.metadata, "distributions", installed_packages),
     (importlib.metadata.Distribution, "from_name", installed_package),
     (PytestPluginManager, "load_setuptools_entrypoints", load_entry_points),
