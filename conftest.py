@@ -43,11 +43,19 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+@pytest.fixture(scope="session")
+def _modules_frozen() -> list[int]:
+    """Return how many modules were loaded at each freeze of the heap."""
+    return [0]
+
+
 @pytest.fixture(scope="module", autouse=True)
-def _frozen_heap() -> None:
+def _frozen_heap(_modules_frozen: list[int]) -> None:
     """Keep what is imported by now out of later collections of garbage: model libraries are millions of objects."""
-    gc.collect()
-    gc.freeze()
+    if len(sys.modules) > _modules_frozen[-1] + 50:
+        gc.collect()
+        gc.freeze()
+        _modules_frozen.append(len(sys.modules))
 
 
 @pytest.fixture(scope="session", autouse=True)
