@@ -108,7 +108,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
+        from pytest_rageval.versions import installed_version
 
-        sys.stdout.write(f"rageval {version('pytest-rageval')}\n")
+        sys.stdout.write(f"rageval {installed_version('pytest-rageval')}\n")
         parser.exit()

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -17,6 +16,7 @@ from pytest_rageval.local_judges.lora_judge import ADAPTER, CONFIG
 from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet
 from pytest_rageval.model.chat import Message
 from pytest_rageval.testbeds.ids import digest
+from pytest_rageval.versions import installed_version
 
 __all__ = ["ALPHA", "BATCH", "EPOCHS", "RANK", "TARGETS", "Conversation", "Lora", "stable_config", "train_lora"]
 
@@ -87,7 +87,7 @@ def train_lora(base: str, trains: Sequence[Conversation], dev: Sequence[Conversa
             each_batch.append(float(loss.detach()))
         losses.append(round(fmean(each_batch), 4))
     dev_loss = _loss(lora, [lora.tokens_of(*each) for each in dev])
-    versions = {name: version(name) for name in ("pytest-rageval", "peft", "transformers", "torch")}
+    versions = {name: installed_version(name) for name in ("pytest-rageval", "peft", "transformers", "torch")}
     return Lora(lora, _files_of(lora.model), tuple(losses), dev_loss, versions)
 
 

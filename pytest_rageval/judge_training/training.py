@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
@@ -26,6 +25,7 @@ from pytest_rageval.local_judges.judge_model import TrainedJudge, Training, Used
 from pytest_rageval.local_judges.local_judge import BATCH, Embedder, values_of
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.export.judge_training_data import split
+from pytest_rageval.versions import installed_version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,7 +123,7 @@ def train(
         furthest=furthest,
         certainty=figures.certainty,
         training=_training(known[0], seed, shares, penalty),
-        versions={name: version(name) for name in ("pytest-rageval", "scikit-learn")},
+        versions={name: installed_version(name) for name in ("pytest-rageval", "scikit-learn")},
         calibration=tuple((each.n, each.predicted or 0.0, each.share or 0.0) for each in figures.calibration),
     )
     return Trained(trained, vectors, examples, figures, len(tested), others, seconds)

@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 from pytest_rageval.engine.catalog import Catalog
@@ -21,6 +20,7 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.scoring.corpus import decoded_evidence
 from pytest_rageval.scoring.recorded_judge import RecordedJudge, VerdictReader
 from pytest_rageval.testbeds.settings import Settings
+from pytest_rageval.versions import installed_version
 
 __all__ = ["Job", "ScoredTestbed", "metrics_named"]
 
@@ -114,7 +114,8 @@ class Job:
             (each.nodeid, each.metrics, each.dataset, each.file, sorted(_plain(each.settings).items()))
             for each in self.testbeds
         ]
-        parts = [version("pytest-rageval"), testbeds, sorted(self.systems.items()), sorted(self.facets), self.located]
+        version, systems = installed_version("pytest-rageval"), sorted(self.systems.items())
+        parts = [version, testbeds, systems, sorted(self.facets), self.located]
         if self.judge is not None:
             parts += [self.judge.model, sorted(self.judge.params.items()), self.judge.digest]
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -19,7 +19,6 @@ from pytest_rageval.model.facets import FACETS, in_slice
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.report.run.versions import versions
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.scoring.chunk import Leftovers, chunk_scorer, leftovers_of, rows_of
 from pytest_rageval.scoring.corpus import CorpusLines, located_evidence
@@ -33,6 +32,7 @@ from pytest_rageval.scoring.scores import Scores
 from pytest_rageval.scoring.split import File, Split, ignored_keys, split
 from pytest_rageval.scoring.summary import summary_of, text_of
 from pytest_rageval.testbeds.expand import expand
+from pytest_rageval.versions import versions
 
 __all__ = ["Order", "score_files"]
 

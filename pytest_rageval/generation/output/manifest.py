@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.split import Sets, split_settings
+from pytest_rageval.versions import installed_version
 
 __all__ = ["SCHEMA", "manifest_of"]
 
@@ -21,7 +21,7 @@ def manifest_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> dict
     plan, settings = material.plan, split_settings(material.plan)
     return {
         "schema": SCHEMA,
-        "version": version("pytest-rageval"),
+        "version": installed_version("pytest-rageval"),
         "plan": plan.digest,
         "seed": plan.seed,
         "split": {**settings.shares, "human_per_cell": settings.human_per_cell},

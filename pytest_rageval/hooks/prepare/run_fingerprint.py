@@ -21,8 +21,8 @@ from pytest_rageval.hooks.config.fixture_overrides import EMBEDDER, ENVIRONMENTS
 from pytest_rageval.hooks.config.model_scripts import is_script
 from pytest_rageval.hooks.config.models import ModelSetting
 from pytest_rageval.report.run.plan import DIGEST
-from pytest_rageval.report.run.versions import versions
 from pytest_rageval.systems import FAMILIES
+from pytest_rageval.versions import versions
 
 if TYPE_CHECKING:
     from pytest_rageval.hooks.collect.session import Collected

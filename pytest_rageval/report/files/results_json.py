@@ -20,8 +20,8 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.stored_texts import list_of, mapping_of
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.totals import Total, totals_of
-from pytest_rageval.report.run.versions import versions
 from pytest_rageval.report.sections.section import encode_sections
+from pytest_rageval.versions import versions
 
 __all__ = ["SCHEMA", "encode_run", "encode_usage", "results_of", "schema", "versions_of"]
 
