@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
+from pytest_rageval.llm.parameters import checked_parameters
 from pytest_rageval.model.chat import CHAT_DEFAULTS
 
 __all__ = ["RECORD_MODES", "ModelSetting", "by_language", "model_setting", "parameters", "record_mode"]
@@ -18,22 +18,6 @@ RECORD_MODES = ("none", "once", "new_episodes", "all")
 """The record modes of VCR."""
 
 _NAME = re.compile(r"[\w.-]*\s*=?")
-
-_TRIES = {"attempts": "attempts", "deadline": "deadline_s"}
-"""Retry parameters among the model's: most requests per call, and seconds for all of them."""
-
-_WHOLE, _ABOVE_0, _AMOUNT = "a whole number of 1 or more", "a number above 0", "a number of 0 or more"
-_NUMBERS = {
-    "attempts": _WHOLE,
-    "deadline": _ABOVE_0,
-    "input_cost_per_token": _AMOUNT,
-    "max_completion_tokens": _WHOLE,
-    "max_reply_bytes": _WHOLE,
-    "max_tokens": _WHOLE,
-    "output_cost_per_token": _AMOUNT,
-    "timeout": _ABOVE_0,
-}
-"""Parameters that the plugin reads -> the valid values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +45,7 @@ def model_setting(
     Raises:
         SettingError: a line has no equals sign, repeats a parameter, or has an invalid number.
     """
-    params = parameters(lines, where, "max_tokens = 512")
-    for key, valid in _NUMBERS.items():
-        if key in params and not _is_number(params[key], valid):
-            raise SettingError(f"{where} has {key} = {short_repr(params[key])}; write {valid}")
-    retry = {ours: params.pop(key) for key, ours in _TRIES.items() if key in params}
+    params, retry = checked_parameters(parameters(lines, where, "max_tokens = 512"), where)
     return ModelSetting(name or None, {**defaults, **params}, retry)
 
 
@@ -113,12 +93,6 @@ def _begin(line: str) -> str:
     line = line.strip()
     begin = _NAME.match(line)[0]  # type: ignore[index] # it also matches nothing
     return begin if begin == line else f"{begin.rstrip()} ...".strip()
-
-
-def _is_number(value: object, valid: str) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int if valid is _WHOLE else (int, float)):
-        return False
-    return math.isfinite(value) and (value > 0 or (value == 0 and valid is _AMOUNT))
 
 
 def _value(text: str) -> Any:

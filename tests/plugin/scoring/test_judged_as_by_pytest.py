@@ -32,7 +32,10 @@ TEST = f"""
 N = 12
 MODEL = "openai/judge"
 FILE = "judge-openai--judge.jsonl"
-JUDGE: Mapping[str, Any] = {"judge_model": MODEL, "judge_params": {"max_tokens": 64, "api_key": object()}}
+JUDGE: Mapping[str, Any] = {
+    "judge_model": MODEL,
+    "judge_params": {"max_tokens": 64, "api_key": object()},
+}
 
 
 def verdict(body: Mapping[str, Any]) -> str:
@@ -171,6 +174,10 @@ def test_a_parameter_of_the_judge_is_checked_as_by_pytest(asked: list[str], caps
     Path("cassettes", FILE).write_text("", encoding="utf-8")
     said = refusal(capsys, [*asked, "--judge-param", "attempts = 0"])
     assert "--judge-param has attempts = 0; write a whole number of 1 or more" in said
-    params = {"top": object()}
-    with pytest.raises(SettingError, match=r"the param 'top' is or holds <object .* which is no JSON value"):
-        rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=[RATE], judge_model=MODEL, judge_params=params)
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"attempts": 0}, "judge_params has attempts = 0; write a whole number of 1 or more"),
+        ({"top": object()}, r"the param 'top' is or holds <object .* which is no JSON value"),
+    ]
+    for params, message in refused:
+        with pytest.raises(SettingError, match=message):
+            rag.score("jsonl:cases.jsonl", "answers.jsonl", metrics=[RATE], judge_model=MODEL, judge_params=params)
