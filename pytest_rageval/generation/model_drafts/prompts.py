@@ -98,10 +98,10 @@ class Prompts:
         return self._messages(language, "reword", {"question": quoted(question), "values": quoted("\n".join(values))})
 
     def again(self, language: str, messages: Sequence[Message], reply: str, problem: str) -> tuple[Message, ...]:
-        """Return a request anew, after a reply that cannot be read."""
+        """Return the request again, followed by the reply that cannot be read and its problem."""
         text = fill(self._texts(language)["again"], {"problem": quoted(problem)}).strip()
-        said: tuple[Message, ...] = ({"role": "assistant", "content": reply},) if reply.strip() else ()
-        return (*messages, *said, {"role": "user", "content": text})
+        reply_messages: tuple[Message, ...] = ({"role": "assistant", "content": reply},) if reply.strip() else ()
+        return (*messages, *reply_messages, {"role": "user", "content": text})
 
     @property
     def digests(self) -> dict[str, str]:
@@ -163,7 +163,7 @@ def _document(template: str, number: int, source: Passage) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text of the data on one line, so it cannot look like a part of the prompt."""
+    """Return a text of the data on one line, because several lines could look like a part of the prompt."""
     return " ".join(text.split())
 
 
