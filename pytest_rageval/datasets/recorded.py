@@ -1,4 +1,4 @@
-"""Load recorded answers: a system gave them elsewhere, and they are scored here."""
+"""Load recorded answers, which a system gave outside this session, to score them."""
 
 from __future__ import annotations
 
@@ -64,19 +64,18 @@ def read_recorded(record: Fields) -> Recorded:
         trace=trace_in(record),
         usage=_usage(record),
     )
-    return Recorded(
-        record.identifier("id"), record.string("system", ""), with_spans(record, answer), _narrowing(record)
-    )
+    return Recorded(record.identifier("id"), record.string("system", ""), with_spans(record, answer), _facets(record))
 
 
-def _narrowing(record: Fields) -> dict[str, str]:
-    texts = {}
+def _facets(record: Fields) -> dict[str, str]:
+    """Return the keys that restrict a row to cases with these facets."""
+    facets = {}
     for name, value in record.values.items():
         if name not in KEYS:
             if not isinstance(value, (str, int, float)):
                 raise record.wrong(name, value, "a string, number or boolean: the value of a facet of the case")
-            texts[name] = facet_text(value)
-    return texts
+            facets[name] = facet_text(value)
+    return facets
 
 
 def ranking_in(record: Fields) -> Ranking | None:
