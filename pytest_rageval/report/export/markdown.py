@@ -24,7 +24,7 @@ from pytest_rageval.report.sections.comparison import NO_PAIR, cases_text, cause
 from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls, unscored_kinds
-from pytest_rageval.report.sections.repeats import NAMED, repeat_labels
+from pytest_rageval.report.sections.repeats import MAX_CASES, repeat_labels
 from pytest_rageval.report.sections.section import declared
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 
@@ -94,9 +94,9 @@ def _repeats(run: Run) -> Iterator[Part]:
             plain(label),
             code(each.metric),
             f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats",
-            plain(few_of(each.flips, NAMED)),
+            plain(few_of(each.flips, MAX_CASES)),
             f"{len(each.always_missed)} never pass",
-            plain(few_of(each.always_missed, NAMED)),
+            plain(few_of(each.always_missed, MAX_CASES)),
         ]
         for label, each in zip(labels, repeats, strict=True)
     ]

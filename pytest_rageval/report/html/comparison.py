@@ -1,4 +1,4 @@
-"""The comparison with the baseline, as tables of the page."""
+"""The comparison with the baseline, for the tables of the HTML page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise", "is_pri
 
 
 def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> dict[str, Any] | None:
-    """Return the comparison as text, None without a baseline; ``statuses`` counts the outcomes."""
+    """Return the texts of the comparison; None without a baseline. ``statuses`` counts the outcomes."""
     comparison = results.get("comparison")
     if comparison is None:
         return None
@@ -48,7 +48,7 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
 
 
 def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the run of the comparison; results of another version may name it only in their baseline."""
+    """Return the run that is compared with; results of another version may name it only in their baseline."""
     baseline = results.get("baseline", {})
     run = baseline.get("run", {})
     known = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
@@ -84,7 +84,7 @@ def is_primary(each: Mapping[str, Any], results: Mapping[str, Any]) -> bool:
 
 
 def _is_whole(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
-    """Return `Comparison.whole` for results.json; a run that may lack testbeds is not whole."""
+    """Return `Comparison.whole` for results.json: whether all cases ran; False if the run may lack testbeds."""
     plan = results["plan"]
     left_out = plan.get("part") or plan.get("narrowed") or plan["unfinished"] or statuses.get("skipped")
     has_all_testbeds = results["baseline"]["testbeds"].keys() <= results["testbeds"].keys()

@@ -61,8 +61,8 @@ def write_html(
     Args:
         path: the file to write; missing folders are created.
         results: the content of results.json; outcomes and instances may be JSON text.
-        runs: the folder of earlier runs, whose values of gates the page shows, and the answers of the baseline's run.
-        cases: whose texts the page holds, see `kept_cases`.
+        runs: the folder of earlier runs. The page shows their gate values, and the answers of the baseline's run.
+        cases: the cases whose texts the page contains; see `kept_cases`.
 
     Raises:
         MissingDependencyError: jinja2 is not installed.
@@ -79,9 +79,10 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
     paired = paired_of(results)
     earlier = read_earlier(runs, results, paired) if runs and paired else None
     columns, answers = columns_of(results, paired)
-    kept = kept_cases(results, texts_of)
-    if kept.left_out:
-        answers = ["" if from_json(each) is None else text for each, text in zip(kept.outcomes, answers, strict=True)]
+    page_cases = kept_cases(results, texts_of)
+    if page_cases.left_out:
+        pairs = zip(page_cases.outcomes, answers, strict=True)
+        answers = ["" if from_json(outcome) is None else answer for outcome, answer in pairs]
     statuses = Counter(columns["status"]["values"][code] for code in columns["status"]["codes"])
     questions = [from_json(each).get("question", "") for each in results["instances"].values()]
     cases = Cases(columns)
@@ -100,23 +101,24 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
         comparison=comparison_of(results, statuses),
         overviews=overviews_of(results),
         cases=cases,
-        notes=[*headline.notes_of(results), *_left_out(kept, texts_of)],
+        notes=[*headline.notes_of(results), *_left_out(page_cases, texts_of)],
         script=script,
         style=style,
         policy=_policy(script, style),
         columns=pack(to_json({**_page_data(results, earlier, paired), "columns": columns, "questions": questions})),
         answers=pack(to_json(answers)),
-        parcels=parcels_of(kept, earlier),
+        parcels=parcels_of(page_cases, earlier),
     )
 
 
-def _left_out(kept: KeptCases, texts_of: HtmlCases | None) -> Iterator[str]:
-    if kept.left_out:
-        texts = f"the texts of {counted(kept.left_out, 'case')} that did not change are not in this page"
+def _left_out(page_cases: KeptCases, texts_of: HtmlCases | None) -> Iterator[str]:
+    """Yield a note if the page lacks the texts of some cases."""
+    if page_cases.left_out:
+        texts = f"the texts of {counted(page_cases.left_out, 'case')} that did not change are not in this page"
         why = "it was written with --rag-html-cases changed"
         if texts_of is None:
-            why = f"of more than {LARGEST:,} cases it holds them only with --rag-html-cases all"
-        yield f"{texts}: {why}; every figure counts them"
+            why = f"a page with more than {LARGEST:,} cases has them only with --rag-html-cases all"
+        yield f"{texts}: {why}; all figures include these cases"
 
 
 def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:

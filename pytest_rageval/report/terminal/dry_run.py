@@ -20,23 +20,23 @@ def dry_run_lines(estimates: Sequence[Estimate], names: Mapping[str, str], own: 
     Args:
         estimates: the estimates, in display order.
         names: node id of a testbed -> its short name.
-        own: the user's systems whose model calls cannot be counted, as configured.
+        own: names of the user's systems whose model calls cannot be counted.
     """
     rows = [_row(names[estimate.testbed], estimate) for estimate in estimates]
     yield from table_lines([_HEAD, *rows, _total(estimates)], left=4)
     yield ""
     if own:
-        which = "a dry run counts those of the built-in systems"
-        yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {which}."
-    most = sum(each.calls or 0 for each in estimates if not each.counted)
-    if most:
-        yield f"Of these calls, at most {most:,} depend on what is answered."
-    yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
+        scope = "a dry run counts those of the built-in systems"
+        yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {scope}."
+    uncertain = sum(each.calls or 0 for each in estimates if not each.counted)
+    if uncertain:
+        yield f"At most {uncertain:,} of these calls depend on the answers."
+    yield "~ is an estimate; without ~, reply tokens and USD are upper bounds; ? is unknown before the run."
     yield "Nothing was asked."
 
 
 def request_lines(asking: Sequence[Requests]) -> Iterator[str]:
-    """Yield a line for each test that asks with ``rag_ask``, and each of its systems."""
+    """Yield a line for each test with ``rag_ask`` and each of its systems."""
     for each in asking:
         model = f" with {each.model}" if each.model else ""
         head = f"rag_ask: {each.nodeid} asks {each.system}{model}"
@@ -47,7 +47,7 @@ def request_lines(asking: Sequence[Requests]) -> Iterator[str]:
             how = f" ({each.examples} examples, {counted(each.each, 'request')} each)" if each.examples > 1 else ""
             yield f"{head} at most {counted(each.examples * each.each, 'time')}{how}"
     if any(each.examples > 1 for each in asking):
-        yield "A property that fails asks more, to find a smaller example; the same request is asked once."
+        yield "A failing property asks more, to find a smaller example; equal requests are asked once."
 
 
 def _row(name: str, estimate: Estimate) -> tuple[str, ...]:

@@ -224,7 +224,7 @@ def test_a_dry_run_says_how_often_a_test_asks_at_most(project: Project) -> None:
     run.said(
         "rag_ask: test_property.py::test_property asks rag_system at most 20 times (20 examples, 1 request each)",
         "rag_ask: test_loop.py::test_loop asks rag_system as often as its code says",
-        "A property that fails asks more, to find a smaller example; the same request is asked once.",
+        "A failing property asks more, to find a smaller example; equal requests are asked once.",
     )
 
 
