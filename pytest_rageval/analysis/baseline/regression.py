@@ -1,4 +1,4 @@
-"""Gates against a baseline: a drop fails if it is beyond the tolerance and significant."""
+"""Decide gates with a baseline: a drop fails if it is beyond the tolerance and significant."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BaselineComparison:
 
     Attributes:
         gate: the gate.
-        pairs: its cases in both runs, if both have a value of its metric.
+        pairs: the cases of the gate that have a value of its metric in both runs.
         compared: the pairs that are tested: ``pairs``, or for a corrected mean those that the judge scored.
         of: what its metric measures, as `MetricInfo.of`.
     """
@@ -103,9 +103,9 @@ class Against:
     def comparison(self, gate: Gate, outcomes: Iterable[Outcome]) -> BaselineComparison:
         """Return the comparison of a baseline gate over the outcomes of one of its cells."""
         info = self.metrics.get(gate.metric)
-        mine = self.of(outcomes)
-        pairs, of = tuple(both_scored(mine, gate.metric)), "answer" if info is None else info.of
-        return BaselineComparison(gate, pairs, of, tuple(measured_pairs(mine, gate.metric)))
+        pairs = self.of(outcomes)
+        scored, of = tuple(both_scored(pairs, gate.metric)), "answer" if info is None else info.of
+        return BaselineComparison(gate, scored, of, tuple(measured_pairs(pairs, gate.metric)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Regression:
     """The result of a baseline comparison.
 
     Attributes:
-        found: the paired test. Its smallest detectable drop is that of the level after adjustment.
+        found: the result of the paired test, with the smallest detectable drop at the adjusted level.
         p_value: the one-sided p of a drop, adjusted for its family; None without pairs.
         verdict: "worse" if the drop is beyond the tolerance and significant, "inconclusive" if it is beyond the
             tolerance and not significant, "not_comparable" if the baseline holds too little to compare with.

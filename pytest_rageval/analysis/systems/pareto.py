@@ -11,7 +11,7 @@ _ALIKE = 1e-9  # values closer than this differ only by rounding
 
 
 class Point(NamedTuple):
-    """What a system reaches, and what for; None is unknown."""
+    """The quality of a system, and its seconds and cost; None is unknown."""
 
     quality: float | None
     seconds: float | None
@@ -21,8 +21,9 @@ class Point(NamedTuple):
 def fronts(points: Mapping[str, Point], *, higher_is_better: bool = True) -> dict[str, tuple[str, ...]]:
     """Return the systems that dominate each system; empty for a system on the front.
 
-    A system dominates another if it is nowhere worse and somewhere better, over quality, seconds and cost. What is
-    unknown of one of the two is left out. A system without a quality dominates none and is dominated by none.
+    A system dominates another if it is better in at least one of quality, seconds and cost, and worse in none. A
+    dimension that is unknown for either system is ignored. A system without a quality dominates none and is dominated
+    by none.
     """
     known = {name: point for name, point in points.items() if point.quality is not None}
     return {
