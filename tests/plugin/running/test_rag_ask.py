@@ -165,7 +165,7 @@ def test_a_test_has_to_name_the_fixture(project: Project) -> None:
     project.file("test_own.py", "def test_own(request):\n    request.getfixturevalue('rag_ask')")
     run = project.run()
     assert run.status == 1
-    run.said("*rag_ask is not an argument of this test or of its fixtures; name it there*")
+    run.said("*rag_ask is not an argument of this test or of its fixtures; add it as an argument*")
 
 
 def test_recorded_answers_answer_nothing_else(project: Project) -> None:
