@@ -116,7 +116,7 @@ def test_a_record_missing_in_the_qrels_file_has_no_judgement(tmp_path: Path) -> 
         (
             "Q1 0 d 1",
             SettingError,
-            "here: qrels 'a.qrels' judges no record of 'two:data.txt'; its ids are as 'Q1', the dataset's as 'q1'",
+            "here: qrels 'a.qrels' judges no record of 'two:data.txt'; its ids are like 'Q1', the dataset's like 'q1'",
         ),
         (None, DataError, "here: qrels 'a.qrels' is not there: no "),
     ],
