@@ -16,7 +16,7 @@ from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.facets import ANY, KNEW, SYSTEM, in_slice
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["MIN_COMPARED", "Held", "HeldCase", "held_cases", "share_of"]
+__all__ = ["MIN_COMPARED", "CaseFate", "CaseFates", "case_fates", "share_of"]
 
 MIN_COMPARED = 0.5
 """Default minimum share of the baseline's cases that a gate must be compared with."""
@@ -27,7 +27,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class HeldCase:
+class CaseFate:
     """A case that the baseline contains, and its fate in this run.
 
     Attributes:
@@ -61,8 +61,8 @@ class HeldCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The cases of a baseline that the gates of one run are compared with.
+class CaseFates:
+    """The baseline's cases that the gates of one run are compared with, each with its fate.
 
     Attributes:
         cases: testbed's node id -> its cases in the baseline.
@@ -70,7 +70,7 @@ class Held:
         least: minimum share of its cases in the baseline that a gate must be compared with.
     """
 
-    cases: Mapping[str, Sequence[HeldCase]] = field(default_factory=dict)
+    cases: Mapping[str, Sequence[CaseFate]] = field(default_factory=dict)
     testbeds: Mapping[str, str] = field(default_factory=dict)
     least: float = MIN_COMPARED
 
@@ -115,7 +115,7 @@ class Held:
         testbeds = [nodeid for nodeid in dict.fromkeys(outcome.testbed for outcome in scope) if nodeid in self.testbeds]
         return [*testbeds, *(nodeid for nodeid in self.cases if session and testbeds and nodeid not in self.testbeds)]
 
-    def _cases_of(self, gate: Gate, testbeds: Sequence[str], systems: Collection[str]) -> tuple[list[HeldCase], str]:
+    def _cases_of(self, gate: Gate, testbeds: Sequence[str], systems: Collection[str]) -> tuple[list[CaseFate], str]:
         """Return the baseline's cases with a value of the gate's metric; if there are none, also the reason."""
         names = ", ".join([self.testbeds[nodeid] for nodeid in testbeds if nodeid in self.testbeds][:3])
         cases = [case for nodeid in testbeds for case in self.cases.get(nodeid, ())]
@@ -131,7 +131,7 @@ class Held:
         return cases, "" if cases else f"the baseline holds no {metric} of {names}"
 
 
-def _too_few(cases: Sequence[HeldCase], metric: str, least: float) -> str:
+def _too_few(cases: Sequence[CaseFate], metric: str, least: float) -> str:
     """Return a message with the counts if too few of the cases are compared, else "".
 
     If only a part of the cases is selected, such as with ``-k``, it is unknown how many removed cases belong to that
@@ -153,14 +153,14 @@ def _too_few(cases: Sequence[HeldCase], metric: str, least: float) -> str:
     return f"not comparable, {n_compared} of {all_cases} compared: {lost} (rag_min_compared = {least:g})"
 
 
-def held_cases(
+def case_fates(
     before: Sequence[Measured],
     pairing: Pairing,
     after: Sequence[Measured],
     deselected: Collection[int],
     skipped: Iterable[Outcome] = (),
-) -> dict[str, list[HeldCase]]:
-    """Return the cases of a baseline by their testbed in the run; removed ones by the testbed that they belonged to.
+) -> dict[str, list[CaseFate]]:
+    """Return the fates of a baseline's cases by testbed of the run; a removed case is under its old testbed.
 
     Args:
         before: the cases of the baseline.
@@ -177,14 +177,14 @@ def held_cases(
     system_now = next(iter(systems)) if one_each else ""
     labels = {case.system: case.labels for case in after}
     not_run = {(outcome.testbed, outcome.case_id) for outcome in skipped}
-    by_testbed: dict[str, list[HeldCase]] = {}
+    by_testbed: dict[str, list[CaseFate]] = {}
     for case in _cases_of_pairs(pairing):
         by_testbed.setdefault(case.testbed, []).append(case)
     for old in pairing.gone:
         testbed = moved.get(old.testbed, old.testbed)
         fate: Fate = "skipped" if (testbed, old.case) in not_run else "removed"
         system = system_now or old.system
-        case = HeldCase(old, testbed, system, fate, {**old.facets, **labels.get(system, {}), SYSTEM: system})
+        case = CaseFate(old, testbed, system, fate, {**old.facets, **labels.get(system, {}), SYSTEM: system})
         by_testbed.setdefault(testbed, []).append(case)
     return {
         testbed: [replace(case, deselected=True) if id(case.before) in deselected_ids else case for case in cases]
@@ -207,7 +207,7 @@ def share_of(text: str, where: str) -> float:
     return share
 
 
-def _cases_of_pairs(pairing: Pairing) -> Iterator[HeldCase]:
+def _cases_of_pairs(pairing: Pairing) -> Iterator[CaseFate]:
     """Yield the baseline's cases that the run has, too."""
     fates: dict[Fate, tuple[Pair, ...]] = {
         "compared": pairing.pairs,
@@ -218,4 +218,4 @@ def _cases_of_pairs(pairing: Pairing) -> Iterator[HeldCase]:
         for pair in pairs:
             system = pair.after.system
             facets = {**pair.before.facets, **pair.after.labels, SYSTEM: system}
-            yield HeldCase(pair.before, pair.after.testbed, system, fate, facets, pair.after)
+            yield CaseFate(pair.before, pair.after.testbed, system, fate, facets, pair.after)

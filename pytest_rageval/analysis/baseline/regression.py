@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from pytest_rageval.analysis.baseline.comparable import Held
+from pytest_rageval.analysis.baseline.comparable import CaseFates
 from pytest_rageval.analysis.baseline.comparison import both_scored, broken_of, difference, measured_pairs
 from pytest_rageval.analysis.baseline.corrected_pairs import too_few_labels
 from pytest_rageval.analysis.baseline.family import Adjusted, adjusted
@@ -72,7 +72,7 @@ class Against:
         alpha: the accepted chance of a false alarm.
         inconclusive: policy for a drop that is beyond the tolerance and not significant.
         per: scope of alpha.
-        held: the cases of the baseline, to check whether a gate is comparable; None skips that check.
+        fates: the fates of the baseline's cases, to check whether a gate is comparable; None skips that check.
         updates: whether the run becomes the baseline; it then only reports gates that are not comparable.
         metrics: metric -> its metadata.
     """
@@ -81,7 +81,7 @@ class Against:
     alpha: float = 0.05
     inconclusive: Policy = "warn"
     per: AlphaPer = "session"
-    held: Held | None = None
+    fates: CaseFates | None = None
     updates: bool = False
     metrics: Mapping[str, MetricInfo] = field(default_factory=dict)
 
@@ -95,7 +95,7 @@ class Against:
     ) -> str:
         """Return why a gate, or one cell of the gate ``of``, cannot be compared with the baseline, or ""."""
         several = any(value == ANY and name != "system" for name, value in of.slice.items())
-        why = "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several, session=session)
+        why = "" if self.fates is None else self.fates.why_not(cell, scope, covered, cell=several, session=session)
         if not why and corrects(cell.metric) and (few := too_few_labels(self.of(covered), cell.metric)):
             why = f"not comparable, {few}"
         return why

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pytest_rageval.generation.draft import Draft, case_id
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row
-from pytest_rageval.generation.templates.answers import Answered, answers_of, links_of, told_apart
-from pytest_rageval.generation.templates.expression import Found
+from pytest_rageval.generation.templates.answers import RowAnswer, alternatives_of, answers_of, links_of
+from pytest_rageval.generation.templates.expression import PlaceholderValue
 from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.prepared import Prepared, Text
 from pytest_rageval.metrics.shared.matching import contains, fold
@@ -55,14 +55,14 @@ def row_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Cou
         yield from (turn.dropped(reason, detail) if reason else turn for turn in turns)
 
 
-def _problem(prepared: Prepared, row: Row, question: str, answers: Sequence[Answered]) -> tuple[str, str]:
+def _problem(prepared: Prepared, row: Row, question: str, answers: Sequence[RowAnswer]) -> tuple[str, str]:
     """Return the reason and the detail if a question has no single answer; two empty texts if it has one."""
     template = prepared.template
     if template.unique:
         shared = prepared.table.matching({column: row.values.get(column) for column in template.unique})
         if len(shared) > 1:
             return NOT_UNIQUE, f"{len(shared)} rows share {', '.join(template.unique)}"
-    alternatives = told_apart(answers)
+    alternatives = alternatives_of(answers)
     if alternatives and not template.collect:
         return AMBIGUOUS, alternatives
     for link in links_of(prepared, row):
@@ -72,17 +72,22 @@ def _problem(prepared: Prepared, row: Row, question: str, answers: Sequence[Answ
 
 
 def _draft(
-    prepared: Prepared, plan: Plan, row: Row, question: str, values: Sequence[Found], answers: Sequence[Answered]
+    prepared: Prepared,
+    plan: Plan,
+    row: Row,
+    question: str,
+    values: Sequence[PlaceholderValue],
+    answers: Sequence[RowAnswer],
 ) -> Draft:
     """Return the draft of a question; several answers become slots."""
     slots = {tuple(map(fold, slot)): slot for answer in answers for slot in answer.gold}
     rows = dict.fromkeys(each for answer in answers for each in answer.rows)
     gold, links = tuple(slots.values()), links_of(prepared, row)
-    return make_draft(prepared, plan, question, gold, list(rows), links=links, found=values)
+    return make_draft(prepared, plan, question, gold, list(rows), links=links, values=values)
 
 
 def _conversation(
-    prepared: Prepared, plan: Plan, row: Row, wording: Text, questions: Sequence[str], answered: Answered
+    prepared: Prepared, plan: Plan, row: Row, wording: Text, questions: Sequence[str], answered: RowAnswer
 ) -> list[Draft]:
     """Return the turns of a conversation about a row, each with the turns before it as history."""
     dialogue = case_id(row.topic, prepared.template.task, "\n".join(questions), [row.id])

@@ -11,7 +11,7 @@ from pytest_rageval.model.facets import matches
 from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.shards import Unit, deal, unit_of
 
-__all__ = ["declared", "deselected", "left_out", "of_other_shards"]
+__all__ = ["deselected", "left_out", "marker_ordinals", "of_other_shards"]
 
 
 def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]) -> set[int]:
@@ -38,7 +38,7 @@ def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]
     return set(left) - selected
 
 
-def declared(entries: Sequence[Entry]) -> list[int]:
+def marker_ordinals(entries: Sequence[Entry]) -> list[int]:
     """Return the ordinals of the cases that the markers of their testbeds select, in data order."""
     by_testbed = _by_testbed(entries).items()
     return sorted(entry.ordinal for testbed, cases in by_testbed for entry in _marker_selection(testbed, cases))

@@ -73,7 +73,7 @@ def _changes(comparison: Comparison, alpha: float) -> Iterator[Part]:
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
     against = code(comparison.before.path or comparison.before.run)
     counts = f"{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} fixed"
-    significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
+    significant = [each for each in comparison.compared if each.is_significant(alpha)]
     rows = [[f"{counts} of {counted(len(comparison.pairing.pairs), 'case')} against {against}"]]
     rows += [[plain(_change(each, comparison))] for each in significant]
     title = f"Compared with the baseline ({counted(len(significant), 'significant change')})"
