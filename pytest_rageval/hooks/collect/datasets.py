@@ -114,7 +114,7 @@ class Sources:
         if matches:
             return matches[0]
         tried = " nor ".join(ascii_safe(str(path)) for path in places)
-        raise DataError(where, f"{what} {short_repr(text)} is not there: no {tried}; correct the path", code="RAG105")
+        raise DataError(where, f"{what} {short_repr(text)} is missing: no {tried}; correct the path", code="RAG105")
 
     def _shown(self, path: Path) -> str:
         resolved = path.resolve()

@@ -136,7 +136,7 @@ def test_two_testbeds_may_be_judged_by_different_files(project: Project) -> None
             "it.qrels:2: the document 'a' has the grade 0 for the query 'q1', and 1 in a line before*",
         ),
         ("q1 0 a high", "it.qrels:1: grade: found 'high', wanted an integer"),
-        (None, "test_it.py:3: qrels 'it.qrels' is not there: no *"),
+        (None, "test_it.py:3: qrels 'it.qrels' is missing: no *"),
     ],
 )
 def test_bad_judgements_are_refused(project: Project, text: str | None, sentence: str) -> None:

@@ -264,7 +264,7 @@ def test_a_property_over_variants_shows_the_smallest_change(project: Project) ->
     ("test", "sentence"),
     [
         ("import sys\nsys.modules['hypothesis'] = None", "pytest_rageval.strategies needs an optional dependency: pip"),
-        ("", "rag.variants: dataset 'none.jsonl' is not there"),
+        ("", "rag.variants: dataset 'none.jsonl' is missing"),
     ],
 )
 def test_strategies_that_cannot_be_made_refuse_the_session(project: Project, test: str, sentence: str) -> None:
