@@ -109,11 +109,11 @@ def relation_results(
 
 
 def _stable(variant: Outcome, original: Outcome | None, metric: str) -> Score:
-    own = variant.scores[STABLE]
+    score_by_rule = variant.scores[STABLE]
     if original is not None and original.status == "error":
         return Score(reason="original_error: its original ended in an error")
     if variant.facets[RELATION] in BY_RULE:
-        return own
+        return score_by_rule
     if original is None or original.status == "skipped":
         return Score(reason="original_not_run: its original did not run")
     before, after = value_of(metric, original), value_of(metric, variant)

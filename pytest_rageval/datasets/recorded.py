@@ -97,10 +97,10 @@ def ranking_in(record: Fields) -> Ranking | None:
 def _usage(record: Fields) -> Usage | None:
     if "usage" not in record:
         return None
-    known = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
-    fields = record.inner("usage", record.values["usage"], f"an object with {', '.join(known)}").without_nulls()
+    keys = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
+    fields = record.inner("usage", record.values["usage"], f"an object with {', '.join(keys)}").without_nulls()
     total = fields.count("total_tokens")
-    replace(fields, values={key: value for key, value in fields.values.items() if key != "total_tokens"}).only(known)
+    replace(fields, values={key: value for key, value in fields.values.items() if key != "total_tokens"}).only(keys)
     return Usage(
         fields.count("prompt_tokens"),
         fields.count("completion_tokens"),

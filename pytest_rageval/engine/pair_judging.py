@@ -139,8 +139,8 @@ def decided_value(votes: Sequence[PairVote], panel: Panel) -> float | None:
         return None
     if panel.rule == "mean":
         return fmean(values)
-    value, most = Counter(values).most_common(1)[0]
-    return value if 2 * most > len(values) else 0.5
+    value, count = Counter(values).most_common(1)[0]
+    return value if 2 * count > len(values) else 0.5
 
 
 async def _ask_panel(

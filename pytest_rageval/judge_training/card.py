@@ -143,9 +143,9 @@ def _counts(trained: Trained) -> Iterator[str]:
     rows = trained.examples.rows
     systems = {each.system for each in rows}
     labels = Counter(str(each.label) for each in rows)
-    shown = ", ".join(f"{label} {labels[str(label)]}" for label in trained.judge.labels)
+    counts = ", ".join(f"{label} {labels[str(label)]}" for label in trained.judge.labels)
     questions = _questions(rows)
-    yield f"{counted(len(rows), 'label')} ({shown}) of {questions}, {counted(len(systems), 'system')}"
+    yield f"{counted(len(rows), 'label')} ({counts}) of {questions}, {counted(len(systems), 'system')}"
 
 
 def _questions(rows: Sequence[Example]) -> str:

@@ -121,8 +121,8 @@ def clauses(text: str) -> list[str]:
     keep it if the next clause concludes that there is no answer. Also omit what a person is reported to say.
     Traditional characters become simplified.
     """
-    joined = _JOINED.sub(r"\1", text.translate(_TRADITIONAL))
-    parts = [part for raw in _STOP.split(joined) if (part := re.sub(r"[^\S\n]+", "", raw))]
+    normalized = _JOINED.sub(r"\1", text.translate(_TRADITIONAL))
+    parts = [part for raw in _STOP.split(normalized) if (part := re.sub(r"[^\S\n]+", "", raw))]
     return [
         _REPORTED.sub(r"\1", part)
         for part, following in zip_longest(parts, parts[1:], fillvalue="")

@@ -67,8 +67,8 @@ def _in_thread(threads: Threads, endpoint: Callable[[Request], Response]) -> End
 
 def _asset(package: str, name: str) -> Response:
     """Return a shared asset, or an asset of the site's package."""
-    own = ((package, f"assets/{name}"),) if package and re.fullmatch(r"\w+\.(?:css|js)", name) else ()
-    text = _text(SHARED_ASSETS.get(name, own))
+    own_asset = ((package, f"assets/{name}"),) if package and re.fullmatch(r"\w+\.(?:css|js)", name) else ()
+    text = _text(SHARED_ASSETS.get(name, own_asset))
     if not text:
         raise HTTPException(404)
     return Response(text, media_type=MEDIA[name.rpartition(".")[2]])

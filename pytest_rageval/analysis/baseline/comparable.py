@@ -148,9 +148,9 @@ def _too_few(cases: Sequence[CaseFate], metric: str, least: float) -> str:
     total, n_compared = sum(fates.values()), fates.pop("compared", 0)
     if n_compared + _TOLERANCE >= least * total:
         return ""
-    lost = ", ".join(f"{n} {fate}" for fate, n in fates.most_common() if n)
+    details = ", ".join(f"{n} {fate}" for fate, n in fates.most_common() if n)
     all_cases = f"{total} case{'' if total == 1 else 's'}"
-    return f"not comparable, {n_compared} of {all_cases} compared: {lost} (rag_min_compared = {least:g})"
+    return f"not comparable, {n_compared} of {all_cases} compared: {details} (rag_min_compared = {least:g})"
 
 
 def case_fates(

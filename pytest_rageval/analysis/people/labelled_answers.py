@@ -110,7 +110,7 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
         for key in keys:
             by_answer.setdefault((label.id, *key), (answers[key], []))[1].append(label)
     return Matched(
-        tuple(Labelled(tuple(group), tuple(mine)) for group, mine in by_answer.values()),
+        tuple(Labelled(tuple(group), tuple(labels_of_answer)) for group, labels_of_answer in by_answer.values()),
         tuple(blank),
         {why: tuple(each) for why, each in unmatched.items()},
     )
@@ -140,18 +140,18 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
 
 
 def own_and_earlier(
-    answers: Iterable[Labelled], apart: Collection[str]
+    answers: Iterable[Labelled], labelled_testbeds: Collection[str]
 ) -> tuple[tuple[Labelled, ...], tuple[Labelled, ...]]:
     """Split labelled answers: those of the run's systems, and earlier ones that only testbeds of labelled answers have.
 
     Args:
         answers: the labelled answers.
-        apart: the testbeds of labelled answers.
+        labelled_testbeds: the testbeds of labelled answers.
     """
     own: list[Labelled] = []
     earlier: list[Labelled] = []
     for answer in answers:
-        outcomes = tuple(outcome for outcome in answer.outcomes if outcome.testbed not in apart)
+        outcomes = tuple(outcome for outcome in answer.outcomes if outcome.testbed not in labelled_testbeds)
         if outcomes:
             own.append(replace(answer, outcomes=outcomes))
         else:

@@ -162,9 +162,9 @@ def _ids(fields: Fields, name: str) -> tuple[str, ...]:
     return tuple(map(Fields(fields.where, items).identifier, items))
 
 
-def _check(where: str, field: str, ids: Iterable[str], known: Mapping[str, object], path: Path) -> None:
+def _check(where: str, field: str, ids: Iterable[str], records: Mapping[str, object], path: Path) -> None:
     """Raise `DataError` for an id without a record."""
     for each in ids:
-        if each not in known:
+        if each not in records:
             problem = f"{field}: {shown_path(path)} has no record with the id {short_repr(each)}"
             raise DataError(where, f"{problem}; correct the id, or add the record")

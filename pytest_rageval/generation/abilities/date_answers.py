@@ -111,7 +111,7 @@ class DateAnswer:
         return any(date is not None and other._is_stated_by(date) for _, _, date in _dates_in(text))
 
     def _is_stated_by(self, date: Date) -> bool:
-        return all(ours in (0, theirs) for ours, theirs in zip(self.date, date, strict=True))
+        return all(gold_part in (0, part) for gold_part, part in zip(self.date, date, strict=True))
 
     def _may_be(self, date: Date | None, text: str) -> bool:
         """Return whether a text may mean the gold date: a date without a year, or numbers in an ambiguous order."""

@@ -63,8 +63,8 @@ def known_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> It
     yield from ("## Answered without passages", "")
     rows = []
     for (topic, task), cell in cells_of(drafts, ()).items():
-        known = sum(draft.facets[KNEW] == "true" for draft in cell)
-        rows.append((topic or "-", task, str(len(cell)), str(known), f"{100 * known / len(cell):.1f} %"))
+        n_known = sum(draft.facets[KNEW] == "true" for draft in cell)
+        rows.append((topic or "-", task, str(len(cell)), str(n_known), f"{100 * n_known / len(cell):.1f} %"))
     yield from markdown_table(("topic", "task", "asked", "known", "share"), rows)
 
 

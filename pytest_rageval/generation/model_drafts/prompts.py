@@ -116,8 +116,8 @@ class Prompts:
 
     def _values(self, language: str, kind: str, topic: str, sources: Sequence[Passage]) -> dict[str, str]:
         texts = self._texts(language)
-        shown = "\n\n".join(_document(texts["document"], number, each) for number, each in enumerate(sources, 1))
-        return {"topic": _line(topic), "task": texts[f"{_TASK}.{kind}"].strip(), "documents": shown}
+        documents = "\n\n".join(_document(texts["document"], number, each) for number, each in enumerate(sources, 1))
+        return {"topic": _line(topic), "task": texts[f"{_TASK}.{kind}"].strip(), "documents": documents}
 
     def _messages(self, language: str, what: str, values: Mapping[str, str]) -> tuple[Message, ...]:
         texts = self._texts(language)
@@ -138,17 +138,17 @@ def load_prompts(overrides: Mapping[str, Path]) -> Prompts:
     return Prompts(texts)
 
 
-def _read(path: Path, known: Sequence[str]) -> Texts:
-    """Return the texts of a file; ``known`` are the valid keys, empty for a built-in file."""
-    shown = shown_path(path)
-    lines, values = read_toml(path, shown)
+def _read(path: Path, valid_keys: Sequence[str]) -> Texts:
+    """Return the texts of a file; ``valid_keys`` is empty for a built-in file, which is not checked."""
+    file_name = shown_path(path)
+    lines, values = read_toml(path, file_name)
     tasks = values.pop(_TASK, {})
     texts = {**values, **{f"{_TASK}.{name}": text for name, text in (tasks.items() if isinstance(tasks, dict) else ())}}
-    for key, text in texts.items() if known else ():
+    for key, text in texts.items() if valid_keys else ():
         name = key.removeprefix(f"{_TASK}.")
-        where = f"{shown}:{line_of(lines, name, 0, _TASK)}"
-        if key not in known:
-            raise UnknownNameError("key", key, known, where)
+        where = f"{file_name}:{line_of(lines, name, 0, _TASK)}"
+        if key not in valid_keys:
+            raise UnknownNameError("key", key, valid_keys, where)
         if not isinstance(text, str):
             raise DataError(where, f"{name}: found {short_repr(text)}, wanted a string")
         missing = [each for each in _REQUIRED.get(key, ()) if each not in placeholders(text)]

@@ -26,7 +26,7 @@ QuestionKey = frozenset[tuple[str, str]]
 
 def row_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Counter[str]) -> Iterator[Draft]:
     """Yield a draft, or the turns of a conversation, for each row that has all values."""
-    known: set[QuestionKey] = set()
+    earlier_keys: set[QuestionKey] = set()
     for row in rows:
         wording = prepared.wording(row, plan.seed)
         first = wording.fill(row)
@@ -49,9 +49,9 @@ def row_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Cou
         reason, detail = _problem(prepared, row, question, all_answers)
         placeholders = zip(wording.expressions, values, strict=True)
         key = frozenset((expression.text, fold(", ".join(value.texts))) for expression, value in placeholders)
-        if not reason and key in known:
+        if not reason and key in earlier_keys:
             reason, detail = REPEATED, "an earlier row has the same question and answer"
-        known.add(key)
+        earlier_keys.add(key)
         yield from (turn.dropped(reason, detail) if reason else turn for turn in turns)
 
 

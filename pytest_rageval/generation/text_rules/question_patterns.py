@@ -94,13 +94,13 @@ _NO_PRICE = frozenset({"s", "months", "%", "pp", "people", "m", "g", "times"})
 
 def question_of(statement: Statement, value: Value) -> tuple[str, str] | None:
     """Return the question for a value and the name of its pattern; None if no pattern fits."""
-    marked = statement.text[: value.start] + _MARK + statement.text[value.end :]
+    sentence = statement.text[: value.start] + _MARK + statement.text[value.end :]
     for pattern in PATTERNS[statement.language]:
         if value.kind not in pattern.kinds or (
             pattern.name in ("costs", "票价") and (value.group[1] in _NO_PRICE or value.group[-1])
         ):
             continue
-        match = pattern.sentence.match(marked)
+        match = pattern.sentence.match(sentence)
         if match is not None:
             groups = {name: text or "" for name, text in match.groupdict().items()}
             return pattern.question.format(**groups | {"x": _inside(groups["x"])}), pattern.name

@@ -28,12 +28,12 @@ def checked_terms(expression: str, entries: Sequence[Entry]) -> list[str]:
         UnknownNameError: a term names a facet that no case can have.
     """
     cases = [entry.case.facets for entry in entries if entry.testbed.reached]
-    known = {*FACETS, *(name for entry in entries for name in entry.case.facets)}
+    facet_names = {*FACETS, *(name for entry in entries for name in entry.case.facets)}
     notes = []
     for text, conditions in terms_of(expression):
         for name in conditions:
-            if name not in known:
-                raise UnknownNameError("facet", name, known, f"-m {text}")
+            if name not in facet_names:
+                raise UnknownNameError("facet", name, facet_names, f"-m {text}")
         if cases and not any(_matches(facets, conditions) for facets in cases):
             notes.append(f"-m {text} selects nothing: {_reason(cases, conditions)}")
     return list(dict.fromkeys(notes))

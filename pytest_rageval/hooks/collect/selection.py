@@ -14,8 +14,8 @@ from pytest_rageval.testbeds.shards import Unit, deal, unit_of
 __all__ = ["deselected", "left_out", "marker_ordinals", "of_other_shards"]
 
 
-def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]) -> set[int]:
-    """Return the ordinals among ``left`` that the marker, the limit or the sample deselect.
+def deselected(options: Options, entries: Sequence[Entry], candidates: Collection[int]) -> set[int]:
+    """Return the ordinals among ``candidates`` that the marker, the limit or the sample deselect.
 
     The marker's selection defines the testbed and ignores all other options. The limit and sample of the command line
     apply to the cases that pytest's own options selected. Both follow the order of the data. A case that runs several
@@ -24,7 +24,7 @@ def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]
     Args:
         options: the command line's limit and sample.
         entries: all cases of the session.
-        left: the ordinals of the cases that pytest's own options selected.
+        candidates: the ordinals of the cases that pytest's own options selected.
     """
     selected: set[int] = set()
     for testbed, of_testbed in _by_testbed(entries).items():
@@ -32,10 +32,10 @@ def deselected(options: Options, entries: Sequence[Entry], left: Collection[int]
             selected.update(entry.ordinal for entry in _marker_selection(testbed, of_testbed))
             continue
         groups = _marker_groups(testbed, of_testbed)
-        available = [group for group in groups if any(entry.ordinal in left for entry in group)]
+        available = [group for group in groups if any(entry.ordinal in candidates for entry in group)]
         selection = _select(available, options.limit, options.sample, testbed.seed)
         selected.update(entry.ordinal for group in selection for entry in group)
-    return set(left) - selected
+    return set(candidates) - selected
 
 
 def marker_ordinals(entries: Sequence[Entry]) -> list[int]:
@@ -80,23 +80,23 @@ def _marker_groups(testbed: Testbed, entries: Sequence[Entry]) -> list[list[Entr
     return _select(list(groups.values()), testbed.settings.limit, testbed.settings.sample, testbed.seed)
 
 
-def of_other_shards(shard: tuple[int, int], entries: Sequence[Entry], chosen: Collection[int]) -> set[int]:
-    """Return the ordinals among ``chosen`` that other shards run.
+def of_other_shards(shard: tuple[int, int], entries: Sequence[Entry], selected: Collection[int]) -> set[int]:
+    """Return the ordinals among ``selected`` that other shards run.
 
     One shard runs all settings, systems and repeats of a case, in all testbeds, and all turns of a conversation.
 
     Args:
         shard: this shard's number, and the number of shards.
         entries: every case of the session.
-        chosen: the ordinals of the selected cases, on all machines.
+        selected: the ordinals of the selected cases, on all machines.
     """
     units: dict[Unit, Counter[str]] = {}
-    for ordinal in chosen:
+    for ordinal in selected:
         entry = entries[ordinal]
         units.setdefault(_unit(entry), Counter())[entry.testbed.nodeid] += 1
     number, n_shards = shard
     shares = deal(units, n_shards)
-    return {ordinal for ordinal in chosen if shares[_unit(entries[ordinal])] != number}
+    return {ordinal for ordinal in selected if shares[_unit(entries[ordinal])] != number}
 
 
 def _unit(entry: Entry) -> Unit:

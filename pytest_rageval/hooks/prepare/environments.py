@@ -104,10 +104,10 @@ def check_tools(needs: Needs | None, environment: Environment) -> None:
     if needs is None or not needs.tools or environment.service is not None:  # a service starts with the first case
         return
     with environment.open() as opened:
-        known = [tool.name for tool in opened.tools]
+        tool_names = [tool.name for tool in opened.tools]
     for where, name in needs.tools:
-        if name not in known:
-            raise UnknownNameError(f"tool of environment {environment.name!r}", name, known, where)
+        if name not in tool_names:
+            raise UnknownNameError(f"tool of environment {environment.name!r}", name, tool_names, where)
 
 
 def _session_environments(collected: Collected) -> Environments:

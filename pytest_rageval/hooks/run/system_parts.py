@@ -104,7 +104,7 @@ class PartsOfTests:
 
     def _report(self, retriever: Retriever | None) -> Retriever | None:
         """Add a retriever to those whose facts the session reports, and return it."""
-        if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
+        if retriever is not None and all(retriever is not each for each in self._collected.retrievers):
             self._collected.retrievers.append(retriever)
         return retriever
 

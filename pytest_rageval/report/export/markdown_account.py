@@ -49,9 +49,11 @@ def cause_lines(run: Run) -> Iterator[str]:
 def finding_parts(run: Run) -> Iterator[Part]:
     """Yield a table of the account's sentences that the list at the top leaves out."""
     account = account_of(run)
-    shown = account.causes[:CAUSES]
+    top_causes = account.causes[:CAUSES]
     sentences = [
-        sentence for each in account.findings for sentence in (*(() if each in shown else (each.sentence,)), *each.also)
+        sentence
+        for each in account.findings
+        for sentence in (*(() if each in top_causes else (each.sentence,)), *each.also)
     ]
     if sentences:
         rows = [[plain(sentence, SENTENCE)] for sentence in sentences]

@@ -29,8 +29,8 @@ def encode_gate(gate: NamedGate, *, texts: bool) -> dict[str, Any]:
 
 
 def _encode_cell(cell: GateResult) -> dict[str, Any]:
-    shown = cell if cell.status == "skipped" or cell.not_comparable else replace(cell, reason=None)
-    return _encode(GateCell, shown, {} if cell.regression is None else encode_regression(cell.regression))
+    result = cell if cell.status == "skipped" or cell.not_comparable else replace(cell, reason=None)
+    return _encode(GateCell, result, {} if cell.regression is None else encode_regression(cell.regression))
 
 
 def _encode(shape: Any, result: GateResult, computed: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return the run that is compared with; results of another version may name it only in their baseline."""
     baseline = results.get("baseline", {})
     run = baseline.get("run", {})
-    known = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
-    return {**known, **results["comparison"]["baseline"]}
+    defaults = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
+    return {**defaults, **results["comparison"]["baseline"]}
 
 
 def alpha_of(results: Mapping[str, Any]) -> float:

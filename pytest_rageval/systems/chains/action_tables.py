@@ -44,32 +44,32 @@ class TableReader:
     """Parses one table of a chain's file.
 
     Args:
-        shown: the name of the file in messages.
+        file_name: the name of the file in messages.
         lines: the lines of the file.
         start: index of the table's first line.
         end: index of the line after its last one.
     """
 
-    def __init__(self, shown: str, lines: list[str], start: int, end: int) -> None:
-        self._shown = shown
+    def __init__(self, file_name: str, lines: list[str], start: int, end: int) -> None:
+        self._file_name = file_name
         self._lines = lines
         self._start = start
-        self.place = Place(shown, lines, start, end)
+        self.place = Place(file_name, lines, start, end)
 
     def where(self, key: str, table: str = "action") -> str:
         """Return ``file:line`` of a key."""
-        return f"{self._shown}:{line_of(self._lines, key, self._start, table)}"
+        return f"{self._file_name}:{line_of(self._lines, key, self._start, table)}"
 
     def action(self, table: Mapping[str, Any]) -> Action:
         """Return the action of a table; its references to other actions are not checked yet."""
-        where = f"{self._shown}:{self._start + 1}"
+        where = f"{self._file_name}:{self._start + 1}"
         for key in ("name", "do"):
             if key not in table:
                 raise DataError(where, f"the action has no {key}; add it")
         name, do = self.text(table, "name"), self.text(table, "do")
         if not _NAME.fullmatch(name):
-            wanted = "a lower-case letter, then lower-case letters, digits and _"
-            raise DataError(self.where("name"), f"name: found {short_repr(name)}, wanted {wanted}")
+            expected = "a lower-case letter, then lower-case letters, digits and _"
+            raise DataError(self.where("name"), f"name: found {short_repr(name)}, wanted {expected}")
         if do not in KINDS:
             raise UnknownNameError("kind of action", do, KINDS, self.where("do"))
         self.check_keys(table, ("name", "do", *KINDS[do]))
@@ -205,12 +205,12 @@ class TableReader:
             raise self.wrong(key, value, "a text that is not empty")
         return value
 
-    def check_keys(self, table: Mapping[str, Any], known: Collection[str], name: str = "action") -> None:
+    def check_keys(self, table: Mapping[str, Any], valid_keys: Collection[str], name: str = "action") -> None:
         """Raise `UnknownNameError` for an unknown key of the table ``name``."""
         for key in table:
-            if key not in known:
-                raise UnknownNameError("key", key, known, self.where(key, name))
+            if key not in valid_keys:
+                raise UnknownNameError("key", key, valid_keys, self.where(key, name))
 
-    def wrong(self, key: str, value: object, wanted: str) -> DataError:
+    def wrong(self, key: str, value: object, expected: str) -> DataError:
         """Return the error for a value of the wrong type or form."""
-        return DataError(self.where(key), f"{key}: found {short_repr(value)}, wanted {wanted}")
+        return DataError(self.where(key), f"{key}: found {short_repr(value)}, wanted {expected}")

@@ -86,12 +86,12 @@ class StoredCases:
         return page_answer_in_run(_case(stored, outcome), outcome)
 
     def _cases(self, stored: StoredRun) -> Sequence[RunCase]:
-        missed = {each["nodeid"] for each in stored.results["outcomes"] if each.get("missed")}
+        missed_nodes = {each["nodeid"] for each in stored.results["outcomes"] if each.get("missed")}
         return [
             RunCase(
                 each.nodeid,
                 each.question or str(_instance(stored, each).get("question", "")),
-                "missed" if each.nodeid in missed else each.status,
+                "missed" if each.nodeid in missed_nodes else each.status,
             )
             for each in stored.run.outcomes.values()
         ]
