@@ -1,4 +1,4 @@
-"""Compute gates, matrices and means over the rows of all chunks, with the functions of a session."""
+"""Compute gates, matrices and means over the rows of all chunks, as a session does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protect a local page: check host, origin, token and size of requests; add security headers."""
+"""Protect a local page: check host, origin, token and size of requests; add headers."""
 
 from __future__ import annotations
 

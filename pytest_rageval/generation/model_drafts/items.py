@@ -1,4 +1,4 @@
-"""Convert the items that a model writes to drafts, and drafts to items for a model to inspect."""
+"""Convert items that a model writes to drafts, and drafts to items that a model inspects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placeholders of templates: ``{city}``, ``{other.city}``, ``{publications|max(num_citation).title}``."""
+"""Parse and evaluate placeholders of templates: ``{city}``, ``{works|max(year).title}``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A template with its tables: parsed placeholders, condition and joins, and the rows that share a question."""
+"""A template with its tables: parsed placeholders, joins, and rows with the same question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check marker expressions such as ``-m "rag(topic='Funds')"`` against the facets of the cases."""
+"""Check ``-m`` expressions such as ``rag(topic='Funds')`` against the facets of the cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Testbeds with their cases and systems: the model that collection builds from test functions."""
+"""Testbeds with their cases and systems, which collection builds from test functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How pytest was called: the folder, the ini, the models, and whether for a part of the project."""
+"""How pytest was called: folder, ini, models, and whether for a part of the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of an xdist worker: send the plan, skip tests of dead workers, end on a lost connection."""
+"""Hooks of an xdist worker: send the plan, skip tests of dead workers, end if cut off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the parts of a system (retriever, generator, models) from a test's fixtures and options."""
+"""Build the parts of a system (retriever, generator, models) from fixtures and options."""
 
 from __future__ import annotations
 

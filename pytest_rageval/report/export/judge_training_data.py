@@ -1,4 +1,4 @@
-"""Convert people's labels to fine-tuning conversations: a judge's prompt, and the label as reply."""
+"""Convert people's labels to fine-tuning conversations: a judge's prompt, a label as reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encode gates for results.json: a key of `StoredGate` is a field of `GateResult` or computed here."""
+"""Encode gates for results.json, from the fields of `GateResult` and computed values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The head of the summary: counts of cases, kinds of errors and unscored values, model calls."""
+"""The head of the summary: counts of cases, errors and unscored values, and model calls."""
 
 from __future__ import annotations
 

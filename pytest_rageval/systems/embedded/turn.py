@@ -1,4 +1,4 @@
-"""The request to the model ``embedded`` as values; a real model reads the same in the messages."""
+"""The request to the model ``embedded`` as values; a real model reads it as messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the spans of Traceloop's instrumentations: ``gen_ai.*`` and ``traceloop.*`` attributes."""
+"""Read spans of Traceloop's instrumentations: ``gen_ai.*`` and ``traceloop.*`` attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qrels that name documents missing in ``rag_corpus`` are refused or reported, and score no silent zero."""
+"""Qrels that name documents missing in ``rag_corpus`` are refused or reported."""
 
 from __future__ import annotations
 

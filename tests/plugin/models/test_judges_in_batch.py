@@ -1,4 +1,4 @@
-"""Judging many cases with a server: verdicts overlap with answers, and each is requested once."""
+"""Judging many cases with a server: verdicts overlap with answers, and none is repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budget, dry run and cost gates report model calls of the user's system that they cannot see."""
+"""Budget, dry run and cost gates report calls of the user's system that they cannot see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cause of broken cases of a ranking metric is retrieval, even if all evidence is retrieved."""
+"""Broken cases of a ranking metric have the cause retrieval, even with all evidence."""
 
 from __future__ import annotations
 

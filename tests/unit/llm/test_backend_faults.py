@@ -1,4 +1,4 @@
-"""Faults of providers on a real connection, for our own HTTP client and both transports of litellm."""
+"""Faults of providers on a real connection, for our HTTP client and litellm's transports."""
 
 from __future__ import annotations
 

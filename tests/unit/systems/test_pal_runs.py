@@ -1,4 +1,4 @@
-"""The agent ``pal`` with a scripted model and the real sandbox: from the reply to the answer."""
+"""The agent ``pal`` from reply to answer, with a scripted model and the real sandbox."""
 
 from __future__ import annotations
 
