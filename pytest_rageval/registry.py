@@ -1,4 +1,4 @@
-"""The registry: names to values, imported on first use.
+"""Map names to values, such as metrics and systems; builtins are imported on first use.
 
 A builtin is registered as ``"package.module:attribute"``; listing its name imports nothing. Names that differ only in
 an argument, such as ``P@5`` and ``P@10`` or ``kilt:token_f1``, are a family: one function makes their values on first
@@ -28,10 +28,9 @@ class Registry(Generic[T]):
     Args:
         kind: the kind of value, in the singular, for error messages ("metric", "dataset format").
         builtin: name -> ``"module:attribute"``, imported on first use; or the ``"module:attribute"`` of such a mapping.
-        families: head -> ``"module:attribute"`` of the function ``(name, head, get) -> value``; ``get`` is the method
-        of
-            this registry. The head is the part of a name before ``@`` or ``:``, or the whole name. May also be the
-            ``"module:attribute"`` of such a mapping.
+        families: head -> ``"module:attribute"`` of the function ``(name, head, get) -> value``, or the
+            ``"module:attribute"`` of such a mapping. ``get`` is the method of this registry. The head is the part of a
+            name before ``@`` or ``:``, or the whole name.
         check: returns the problem of a value in a few words, or None.
     """
 

@@ -32,8 +32,8 @@ class RelationResult:
         relation: the relation.
         metric: the testbed's primary metric.
         n: number of variants.
-        n_cases: number of cases that they are made of; repeats of a case count once.
-        before: mean of the primary metric over these originals.
+        n_cases: number of original cases of the variants; repeats of a case count once.
+        before: mean of the primary metric over the originals.
         after: mean of the primary metric over the variants.
         stable: mean of ``stable``.
         ci95: the 95 % interval of ``stable``, over independent units.
@@ -56,7 +56,7 @@ class RelationResult:
 
 
 def originals(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes that are no variants."""
+    """Return the outcomes that are not variants."""
     return [outcome for outcome in outcomes if not is_variant(outcome.facets)]
 
 
@@ -109,11 +109,11 @@ def relation_results(
 
 
 def _stable(variant: Outcome, original: Outcome | None, metric: str) -> Score:
-    own = variant.scores[STABLE]
+    score_by_rule = variant.scores[STABLE]
     if original is not None and original.status == "error":
         return Score(reason="original_error: its original ended in an error")
     if variant.facets[RELATION] in BY_RULE:
-        return own
+        return score_by_rule
     if original is None or original.status == "skipped":
         return Score(reason="original_not_run: its original did not run")
     before, after = value_of(metric, original), value_of(metric, variant)
@@ -124,7 +124,7 @@ def _stable(variant: Outcome, original: Outcome | None, metric: str) -> Score:
 
 
 def _case(variant: Outcome) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return what the variants of a case share under one testbed and system, also over repeats."""
+    """Return a key that all variants and repeats of a case share, within one testbed and system."""
     facets = variant.facets.items()
     return variant.case_id, frozenset(each for each in facets if each[0] not in (RELATION, VARIANT, REPEAT, KNEW))
 
@@ -137,7 +137,7 @@ def _unstable(variants: Iterable[Outcome]) -> tuple[str, ...]:
 
 
 def _key(outcome: Outcome) -> _Key:
-    """Return what a variant and its original share: the node id, which names everything else, and the system."""
+    """Return the key that a variant shares with its original: the node id without the variant, and the system."""
     if not is_variant(outcome.facets):
         return outcome.nodeid, outcome.system
     ending = f"-{RELATION}={outcome.facets[RELATION]}-{VARIANT}={outcome.facets[VARIANT]}"

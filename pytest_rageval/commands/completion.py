@@ -1,4 +1,4 @@
-"""``rageval completion``: complete commands, options, runs and formats in a shell, by argcomplete."""
+"""``rageval completion``: shell completion of commands, options, runs and formats."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def complete(parser: argparse.ArgumentParser) -> None:
-    """Print the completions of the line that the shell passes in the environment, and end the process."""
+    """Print the completions of the command line in the shell's environment variables, and end the process."""
     try:
         from argcomplete import autocomplete
-    except ImportError:  # the script is of an earlier installation
+    except ImportError:  # the shell still runs the script of an earlier installation
         os._exit(1)
     for action in _actions(parser):
         if action.metavar in OF_RUNS:
@@ -59,7 +59,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def _run_names(**_: object) -> Iterable[str]:
-    """Return the names of the project's runs; without a match the shell completes paths."""
+    """Return the names of the project's runs; the shell completes paths if no name matches."""
     from pytest_rageval.commands.runs import rootdir, runs_of
     from pytest_rageval.report.files.run_names import LATEST, stored_runs
 

@@ -1,4 +1,4 @@
-"""Load recorded answers: a system gave them elsewhere, and they are scored here."""
+"""Load recorded answers, which a system gave outside this session, to score them."""
 
 from __future__ import annotations
 
@@ -64,19 +64,18 @@ def read_recorded(record: Fields) -> Recorded:
         trace=trace_in(record),
         usage=_usage(record),
     )
-    return Recorded(
-        record.identifier("id"), record.string("system", ""), with_spans(record, answer), _narrowing(record)
-    )
+    return Recorded(record.identifier("id"), record.string("system", ""), with_spans(record, answer), _facets(record))
 
 
-def _narrowing(record: Fields) -> dict[str, str]:
-    texts = {}
+def _facets(record: Fields) -> dict[str, str]:
+    """Return the keys that restrict a row to cases with these facets."""
+    facets = {}
     for name, value in record.values.items():
         if name not in KEYS:
             if not isinstance(value, (str, int, float)):
                 raise record.wrong(name, value, "a string, number or boolean: the value of a facet of the case")
-            texts[name] = facet_text(value)
-    return texts
+            facets[name] = facet_text(value)
+    return facets
 
 
 def ranking_in(record: Fields) -> Ranking | None:
@@ -98,10 +97,10 @@ def ranking_in(record: Fields) -> Ranking | None:
 def _usage(record: Fields) -> Usage | None:
     if "usage" not in record:
         return None
-    known = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
-    fields = record.inner("usage", record.values["usage"], f"an object with {', '.join(known)}").without_nulls()
+    keys = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s")
+    fields = record.inner("usage", record.values["usage"], f"an object with {', '.join(keys)}").without_nulls()
     total = fields.count("total_tokens")
-    replace(fields, values={key: value for key, value in fields.values.items() if key != "total_tokens"}).only(known)
+    replace(fields, values={key: value for key, value in fields.values.items() if key != "total_tokens"}).only(keys)
     return Usage(
         fields.count("prompt_tokens"),
         fields.count("completion_tokens"),

@@ -19,11 +19,11 @@ from pytest_rageval.model.sample import Sample
 
 __all__ = ["NOT_ASKED", "JudgedPair", "PairOfAnswers", "PairVote", "decided_value", "judged_pairs"]
 
-ENDING = ("auth", "not_found", "budget")
-"""Kinds of errors after which no further pair is asked: each would fail alike."""
+FATAL = ("auth", "not_found", "budget")
+"""Kinds of errors after which no further pair is asked, because each would fail in the same way."""
 
 NOT_ASKED = "not_asked"
-"""Kind of the problem of a pair that came after such an error."""
+"""Kind of the problem of a pair that was not asked because of such an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class PairOfAnswers:
 
     @property
     def same(self) -> bool:
-        """Whether both answers are one text, ignoring white space; such a pair is a tie that nobody is asked about."""
+        """Whether both answers are equal, ignoring white space. Such a pair is a tie, and no model is asked."""
         one, other = (" ".join(sample.answer.text.split()) for sample in self.samples)
         return one == other
 
@@ -69,7 +69,7 @@ class JudgedPair:
         value: 1 if the first system's answer is better, 0 if the second one's, 0.5 for a tie; a mean of votes may lie
             between. None with a problem.
         votes: the votes; empty for equal answers.
-        problem: why there is no value: a kind and, after a colon, its message.
+        problem: why there is no value, as ``kind: message``; None with a value.
     """
 
     pair: PairOfAnswers
@@ -101,58 +101,58 @@ async def judged_pairs(
         models: name of a panel's model -> the model.
         at_once: number of pairs in progress.
         meter: charged with the calls.
-        journal: receives each reply as it comes; its earlier calls are taken over.
+        journal: stores each reply when it arrives; calls that it already contains are reused.
         done: called after each pair.
     """
     import asyncio
 
     slots = asyncio.Semaphore(at_once)
-    ended: list[str] = []
+    fatal_errors: list[str] = []
 
-    async def judged(pair: PairOfAnswers) -> JudgedPair:
+    async def judge_pair(pair: PairOfAnswers) -> JudgedPair:
         async with slots:
             if pair.same:
-                found = JudgedPair(pair, 0.5)
-            elif ended:
-                found = JudgedPair(pair, None, problem=f"{NOT_ASKED}: {ended[0]}")
+                result = JudgedPair(pair, 0.5)
+            elif fatal_errors:
+                result = JudgedPair(pair, None, problem=f"{NOT_ASKED}: {fatal_errors[0]}")
             else:
                 SCOPE.set(Scope(meter, journal=CaseJournal(journal, pair.name)))
                 try:
-                    found = await _judged(pair, judge, panel, models)
+                    result = await _ask_panel(pair, judge, panel, models)
                 except CaseError as error:
-                    found = JudgedPair(pair, None, problem=f"{error.kind}: {error}")
-                    if error.kind in ENDING:
-                        ended.append(str(error))
+                    result = JudgedPair(pair, None, problem=f"{error.kind}: {error}")
+                    if error.kind in FATAL:
+                        fatal_errors.append(str(error))
             done()
-            return found
+            return result
 
-    return list(await asyncio.gather(*map(judged, pairs)))
+    return list(await asyncio.gather(*map(judge_pair, pairs)))
 
 
 def decided_value(votes: Sequence[PairVote], panel: Panel) -> float | None:
-    """Return the value of votes; None unless more than half of them have one.
+    """Return the value of votes; None unless more than half of the votes are readable.
 
-    "majority" returns the value of more than half of the readable votes, else a tie; "mean" returns their mean.
+    "majority" returns the value of more than half of the readable votes, else a tie. "mean" returns their mean.
     """
     values = [value for vote in votes if (value := vote.orders.value) is not None]
     if 2 * len(values) <= len(votes):
         return None
     if panel.rule == "mean":
         return fmean(values)
-    value, most = Counter(values).most_common(1)[0]
-    return value if 2 * most > len(values) else 0.5
+    value, count = Counter(values).most_common(1)[0]
+    return value if 2 * count > len(values) else 0.5
 
 
-async def _judged(
+async def _ask_panel(
     pair: PairOfAnswers, judge: PromptedJudge, panel: Panel, models: Mapping[str, ChatModel]
 ) -> JudgedPair:
     scope = SCOPE.get()
     votes = []
     for name, repeat, _ in panel.ballots():
         if scope is not None:
-            SCOPE.set(replace(scope, repeat=repeat))  # each repeat has recordings of its own
-        about = f"judge {judge.name!r} failed on {pair.name}"
-        orders = await or_case_error(in_both_orders(judge, *pair.samples, models[name]), "judge_error", about)
+            SCOPE.set(replace(scope, repeat=repeat))  # each repeat has its own recordings
+        problem = f"judge {judge.name!r} failed on {pair.name}"
+        orders = await or_case_error(in_both_orders(judge, *pair.samples, models[name]), "judge_error", problem)
         votes.append(PairVote(name, repeat, orders))
     value = decided_value(votes, panel)
     problems = [vote.orders.problem for vote in votes if vote.orders.problem is not None]

@@ -1,4 +1,4 @@
-"""Draft cases from a plan and decide which are kept: generators, then stages, in the order of their tables."""
+"""Draft cases from a plan: all generators first, then all stages, which keep or drop drafts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pytest_rageval.registry import Registry
 __all__ = ["GENERATORS", "STAGES", "Generator", "Stage", "drafted", "rule_drafts"]
 
 Generator = Callable[[Material], Iterable[Draft]]
-"""Yields drafts in an order that depends on nothing but the plan and its data: the earlier of two duplicates stays."""
+"""Yields drafts. Their order depends only on the plan and its data, because the earlier of two duplicates is kept."""
 
 Stage = Callable[[Material, Sequence[Draft]], Iterable[Draft]]
-"""Returns every draft it receives, in the same order, with the states that it decides; its own drafts follow."""
+"""Returns all drafts that it receives, in the same order, with the states that it decides; new drafts come last."""
 
 GENERATORS: dict[str, str] = {
     "template": "pytest_rageval.generation.templates.generator:drafts",
     "text-rule": "pytest_rageval.generation.text_rules.generator:drafts",
 }
-"""Name of a generator -> ``"module:function"``. One without a part in the plan yields nothing."""
+"""Name of a generator -> ``"module:function"``. A generator that the plan does not use yields nothing."""
 
 STAGES: dict[str, str] = {
     "checks": "pytest_rageval.generation.checks.stage:check_all",
@@ -31,12 +31,12 @@ STAGES: dict[str, str] = {
     "paraphrase": "pytest_rageval.generation.model_drafts.rewording:reword",
     "knew": "pytest_rageval.generation.leakage.closed_book:mark_known",
 }
-"""Name of a stage -> ``"module:function"``, in order: what costs nothing comes before what costs. ``wanted`` keeps what
-still waits."""
+"""Name of a stage -> ``"module:function"``, in order: stages without model calls come before those that cost money.
+``wanted`` keeps the drafts that are still waiting."""
 
 
 def drafted(material: Material) -> list[Draft]:
-    """Return every draft of a plan in the order of the generators, each kept, dropped or waiting."""
+    """Return all drafts of a plan, in the order of the generators; each is kept, dropped or waiting."""
     stages: Registry[Stage] = Registry("stage", STAGES)
     drafts = rule_drafts(material)
     for name in STAGES:

@@ -105,5 +105,5 @@ def _records(dataset: str, beside: Path, user: str) -> tuple[Instance, ...]:
     path = next((each for each in tried if each.exists()), None)
     if path is None:
         shown = " nor ".join(ascii_safe(str(each)) for each in dict.fromkeys(tried))
-        raise DataError(user, f"dataset {short_repr(text)} is not there: no {shown}; correct the path", code="RAG105")
+        raise DataError(user, f"dataset {short_repr(text)} is missing: no {shown}; correct the path", code="RAG105")
     return tuple(loader(path))

@@ -19,7 +19,7 @@ from pytest_rageval.report.text.lines import counted
 __all__ = ["CARD", "card", "figure_lines", "headline", "left_out_lines"]
 
 CARD = "card.md"
-LARGEST = 5
+LARGEST = 5  # weights that the card lists
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
@@ -60,8 +60,8 @@ def figure_lines(figures: Figures) -> Iterator[str]:
     yield from _table(
         ("system", "n", "kappa", "judge's mean", "people's mean", "bias [95 %]"), map(_system_row, figures.systems)
     )
-    yield "Bias is the judge's mean - people's mean. An interval without 0 is a bias: let people's labels compare such"
-    yield "systems."
+    yield "Bias is the judge's mean - people's mean. If its interval excludes 0, the judge is biased: compare such"
+    yield "systems by people's labels."
     yield from ("", "## Confusion", "")
     names = [str(each.label) for each in figures.classes]
     table = zip(names, agreement.confusion, strict=False)
@@ -91,7 +91,7 @@ def figure_lines(figures: Figures) -> Iterator[str]:
 
 
 def left_out_lines(examples: Examples) -> Iterator[str]:
-    """Yield which labels are not used."""
+    """Yield the number of unused labels for each reason."""
     for why, n in sorted(examples.left_out.items()):
         yield f"{counted(n, 'label')} not used: {why}"
 
@@ -117,8 +117,8 @@ def _card(trained: Trained, digest: str) -> Iterator[str]:
         yield f"- labels by {heading}: {', '.join(f'{name} {n}' for name, n in sorted(counts.items()))}"
     yield from figure_lines(trained.figures)
     if trained.others:
-        yield from ("", "## A system that trained nothing", "")
-        yield "Each system judged by a judge trained on the answers of the others:"
+        yield from ("", "## Held-out systems", "")
+        yield "Each system is judged by a judge that was trained on the answers of the other systems:"
         yield ""
         yield from _table(
             ("system", "n", "kappa", "judge's mean", "people's mean", "bias [95 %]"),
@@ -128,7 +128,7 @@ def _card(trained: Trained, digest: str) -> Iterator[str]:
         missing = sorted({each.system for each in trained.examples.rows} - measured)
         if missing:
             yield f"Not measured, because the others answered fewer than {FOLDS} questions: {', '.join(missing)}."
-    yield from ("", "## What decides", "")
+    yield from ("", "## Largest weights", "")
     yield from _weights(trained)
     yield from ("", "## Digests", "")
     yield f"- training data {judge.training.digest}"
@@ -143,9 +143,9 @@ def _counts(trained: Trained) -> Iterator[str]:
     rows = trained.examples.rows
     systems = {each.system for each in rows}
     labels = Counter(str(each.label) for each in rows)
-    shown = ", ".join(f"{label} {labels[str(label)]}" for label in trained.judge.labels)
+    counts = ", ".join(f"{label} {labels[str(label)]}" for label in trained.judge.labels)
     questions = _questions(rows)
-    yield f"{counted(len(rows), 'label')} ({shown}) of {questions}, {counted(len(systems), 'system')}"
+    yield f"{counted(len(rows), 'label')} ({counts}) of {questions}, {counted(len(systems), 'system')}"
 
 
 def _questions(rows: Sequence[Example]) -> str:
@@ -187,7 +187,7 @@ def _system_row(each: SystemFigures) -> tuple[object, ...]:
 
 
 def _warning(each: SystemFigures) -> str:
-    """Return a mark if the interval of the bias leaves out 0."""
+    """Return " biased" if the interval of the bias excludes 0, else ""."""
     return "" if each.ci95 is None or each.ci95[0] <= 0 <= each.ci95[1] else " biased"
 
 
@@ -210,7 +210,7 @@ def _number(value: float | None) -> str:
 
 
 def _step(seconds: float) -> int:
-    """Return the first of some round numbers above the seconds: a card should not change with the load."""
+    """Return the next round number above the seconds, so that the machine's load does not change the card."""
     return next((step for step in _STEPS if seconds < step), _STEPS[-1])
 
 

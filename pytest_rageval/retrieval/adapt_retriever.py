@@ -26,11 +26,11 @@ ACCEPTED = (
 
 
 class Calling:
-    """A retriever that calls a foreign one and converts its results to a `Ranking` (see `ranking_of`).
+    """A retriever that calls a retriever of another library and converts its results to a `Ranking`.
 
     Args:
         ask: takes the query and the number of passages; it may return more.
-        name: the name of the foreign retriever in messages.
+        name: the name of that retriever in messages.
     """
 
     def __init__(self, ask: Callable[[str, int], object], name: str) -> None:
@@ -55,20 +55,20 @@ class AsyncCalling:
 
 
 def adapted(value: object) -> Retriever:
-    """Return a user's retriever as a `Retriever`; an object with ``search(query, k)`` stays as it is.
+    """Return a user's retriever as a `Retriever`; an object with ``search(query, k)`` is returned unchanged.
 
-    Other objects are recognised by their methods: ``similarity_search(query, k=)`` is a LangChain vector store,
-    ``retrieve(query)`` a LlamaIndex retriever, ``invoke(query)`` a LangChain retriever or another runnable. Anything
-    else is called. A library's async method is used only if a subclass overrides it: the default only wraps the sync
-    method. A callable also receives the number of passages if its second parameter has no default or if a parameter has
-    a name from `COUNTS`.
+    Other objects are recognised by their methods: ``similarity_search(query, k=)`` means a LangChain vector store,
+    ``retrieve(query)`` a LlamaIndex retriever, ``invoke(query)`` a LangChain retriever or another runnable. Any other
+    callable is called. A library's async method is used only if a subclass overrides it, because the default only wraps
+    the sync method. A callable also receives the number of passages if its second parameter has no default, or if a
+    parameter has a name from `COUNTS`.
 
     Raises:
         SystemContractError: the value is none of these.
     """
     name = str(getattr(value, "__name__", type(value).__name__))
     if isinstance(value, type):
-        raise SystemContractError(f"rag_retriever gave the class {name}; give an instance, as {name}()")
+        raise SystemContractError(f"rag_retriever gave the class {name}; give an instance: {name}()")
     store = getattr(value, "similarity_search", None)
     if callable(store):  # a vector store also has a `search`, with other arguments
         return Calling(lambda query, k: store(query, k=k), name)

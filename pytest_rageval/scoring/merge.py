@@ -1,4 +1,4 @@
-"""Gates, matrices and means over the rows of all chunks, by the functions of a session."""
+"""Compute gates, matrices and means over the rows of all chunks, as a session does."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def outcomes_of(parts: Iterable[bytes], clusters: Mapping[str, str], *, details:
 
 
 def unrecorded(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome], miss: str) -> Iterator[str]:
-    """Yield a warning with the number of scores of each judged metric whose verdict is not recorded.
+    """Yield a warning that counts, for each judged metric, the scores that lack a recorded verdict.
 
-    ``miss`` is pytest's message about the first of them, which follows.
+    ``miss`` is the message about the first missing recording; the warning ends with it.
     """
     judged = {metric.name for testbed in testbeds for metric in testbed.computed if metric.judge is not None}
     if not judged:
@@ -119,19 +119,19 @@ def figures_of(
     Args:
         plan: the testbeds with their gates.
         outcomes: the outcomes; with a baseline, with their details.
-        baseline: what baseline gates compare with.
-        facets: the facets over whose values means are taken.
+        baseline: the baseline of the gates.
+        facets: the facets to compute means for, value by value.
         choice: the matrix; None for none.
     """
-    compared = None
+    comparison = None
     if baseline is not None:
         now = snapshot_of_outcomes(plan, outcomes, set(), "")
-        compared = against(baseline, now, plan, (), ())
+        comparison = against(baseline, now, plan, (), ())
     return Figures(
         plan=plan,
         counts=dict(sorted(Counter(outcome.status for outcome in outcomes).items())),
         errors=dict(sorted(Counter(o.error_type or "" for o in outcomes if o.status == "error").items())),
-        gates=evaluate(plan, outcomes, Counter(), compared, interrupted=False),
+        gates=evaluate(plan, outcomes, Counter(), comparison, interrupted=False),
         matrices=[] if choice is None else matrices(plan, outcomes, choice),
         means=list(means_of(plan, outcomes, facets)),
     )
@@ -141,9 +141,9 @@ def means_of(plan: Plan, outcomes: Sequence[Outcome], facets: Sequence[str]) -> 
     """Yield each metric over all cases of each testbed and system, and over each value of the facets."""
     by_testbed = groups(outcomes)
     for nodeid, testbed in plan.testbeds.items():
-        mine = by_testbed.get(nodeid, [])
-        for system in sorted({outcome.system for outcome in mine}):
-            cases = [outcome for outcome in mine if outcome.system == system]
+        outcomes_of_testbed = by_testbed.get(nodeid, [])
+        for system in sorted({outcome.system for outcome in outcomes_of_testbed}):
+            cases = [outcome for outcome in outcomes_of_testbed if outcome.system == system]
             for facet, value, group in _slices(cases, facets):
                 for metric in testbed.metrics:
                     cell = cell_of(metric, plan.metrics[metric].binary, group)

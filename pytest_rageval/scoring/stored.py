@@ -25,7 +25,7 @@ __all__ = ["run_of_scores", "snapshot_of_scores", "summary_text"]
 
 
 def run_of_scores(path: Path) -> Run:
-    """Return the run of a folder of scores, without texts; its gates with a baseline are only in the summary."""
+    """Return the run of a folder of scores, without texts. Baseline gates are left out: only the summary has them."""
     started, plan, outcomes = _read(path)
     left_out = [text for testbed in plan.testbeds.values() for text in testbed.gates if parse_gate(text).baseline]
     for nodeid, testbed in plan.testbeds.items():
@@ -42,7 +42,7 @@ def run_of_scores(path: Path) -> Run:
 
 
 def snapshot_of_scores(path: Path) -> Snapshot:
-    """Return the measures of a folder of scores."""
+    """Return the snapshot of a folder of scores, to compare it with a run."""
     started, plan, outcomes = _read(path)
     return replace(snapshot_of_outcomes(plan, outcomes, set(), started), run=path.name, path=str(path))
 
@@ -55,7 +55,7 @@ def summary_text(path: Path) -> Iterator[str]:
 
 
 def _read(path: Path) -> tuple[str, Plan, list[Outcome]]:
-    """Return when the scores were computed, the plan and the outcomes."""
+    """Return the start time, the plan and the outcomes."""
     folder = ScoreFolder(path)
     manifest = folder.manifest()
     try:

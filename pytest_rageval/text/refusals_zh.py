@@ -17,7 +17,7 @@ _TRADITIONAL = str.maketrans(
     "导闻员几档没无说该问题讯资数据内与关于给开为从来个时间确认这对虽尽于报导书条约们应并还网页单处实现际结论进检寻询备注读请咨后标总产业务营额净岁答复议尽启"
     "录体况载详细节据里够计断后获观点规则范围涉评系仅换较长当样别难绍谈讲参阅论证况张遗憾歉谢联络",
 )
-"""Traditional -> simplified characters of these patterns and of frequent words around them."""
+"""Traditional -> simplified characters, for those of the patterns and of frequent words around them."""
 
 _OTHER = r"(?:第[二三四五六七八九]|另外?一|其他|后一)[篇个份段条则]?(?:文档|资料|文章|段落|报道|材料|新闻|合同|条文)?"
 _JOINED = re.compile(rf"((?:根据|按照|依据){_OTHER}[^，。\n]{{0,6}})[，,]")
@@ -115,13 +115,14 @@ _VALUE = re.compile(
 
 
 def clauses(text: str) -> list[str]:
-    """Split a Chinese text at punctuation and turning words into clauses without white space.
+    """Split a Chinese text at punctuation and contrast words ("but") into clauses without white space.
 
-    Omit a clause that gives a reason ("because the information is missing" may answer why something failed), unless a
-    conclusion that there is no answer follows. Also omit what a person says. Traditional characters become simplified.
+    Omit a clause that gives a reason, because "because the information is missing" may answer why something failed;
+    keep it if the next clause concludes that there is no answer. Also omit what a person is reported to say.
+    Traditional characters become simplified.
     """
-    joined = _JOINED.sub(r"\1", text.translate(_TRADITIONAL))
-    parts = [part for raw in _STOP.split(joined) if (part := re.sub(r"[^\S\n]+", "", raw))]
+    normalized = _JOINED.sub(r"\1", text.translate(_TRADITIONAL))
+    parts = [part for raw in _STOP.split(normalized) if (part := re.sub(r"[^\S\n]+", "", raw))]
     return [
         _REPORTED.sub(r"\1", part)
         for part, following in zip_longest(parts, parts[1:], fillvalue="")

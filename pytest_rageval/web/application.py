@@ -1,4 +1,4 @@
-"""A site as an ASGI application: its routes, its assets, and errors as one sentence."""
+"""Build the ASGI application of a site: routes, assets, and one-sentence error responses."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 REPORT = "pytest_rageval.report.html"
 LAYOUT = "pytest_rageval.web"
-PARTS = {
+SHARED_ASSETS = {
     "page.css": ((REPORT, "page.css"),),
     "site.css": ((LAYOUT, "assets/site.css"),),
     "site.js": ((REPORT, "script/texts.js"), (LAYOUT, "assets/site.js")),
 }
-"""The assets of all sites: each is the text of these files, one after the other."""
-
+"""Name of an asset that all sites have -> its files, as (package, path); their texts are joined."""
 
 MEDIA = {"css": "text/css", "js": "text/javascript"}
 
@@ -44,12 +43,12 @@ def application(site: Site) -> Starlette:
     async def asset(request: Request) -> Response:
         return _asset(site.package, request.path_params["name"])
 
-    handlers = dict.fromkeys((RagEvalError, OSError, HTTPException, Exception), _failed)
+    handlers = dict.fromkeys((RagEvalError, OSError, HTTPException, Exception), _error_response)
     return Starlette(routes=[Route("/assets/{name}", asset), *_routes(site)], exception_handlers=handlers)
 
 
 def _routes(site: Site) -> Iterator[BaseRoute]:
-    """Yield the routes; a sync endpoint runs in a thread that does not hold up the end of the process."""
+    """Yield the routes; a sync endpoint runs in a thread that does not delay the end of the process."""
     threads = Threads()
     for route in site.routes:
         if isinstance(route, Route) and inspect.isroutine(endpoint := route.endpoint):
@@ -67,9 +66,9 @@ def _in_thread(threads: Threads, endpoint: Callable[[Request], Response]) -> End
 
 
 def _asset(package: str, name: str) -> Response:
-    """Return a file of the layout or of the page's package."""
-    own = ((package, f"assets/{name}"),) if package and re.fullmatch(r"\w+\.(?:css|js)", name) else ()
-    text = _text(PARTS.get(name, own))
+    """Return a shared asset, or an asset of the site's package."""
+    own_asset = ((package, f"assets/{name}"),) if package and re.fullmatch(r"\w+\.(?:css|js)", name) else ()
+    text = _text(SHARED_ASSETS.get(name, own_asset))
     if not text:
         raise HTTPException(404)
     return Response(text, media_type=MEDIA[name.rpartition(".")[2]])
@@ -77,13 +76,13 @@ def _asset(package: str, name: str) -> Response:
 
 @cache
 def _text(parts: tuple[tuple[str, str], ...]) -> str:
-    """Return the text of these files; empty if one is missing."""
-    places = [files(package).joinpath(path) for package, path in parts]
-    return "\n".join(each.read_text(encoding="utf-8") for each in places) if all(p.is_file() for p in places) else ""
+    """Return the joined text of files; empty if one is missing."""
+    paths = [files(package).joinpath(path) for package, path in parts]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths) if all(p.is_file() for p in paths) else ""
 
 
-def _failed(request: Request, error: Exception) -> Response:
-    """Return the sentence of an error, as JSON or as a page."""
+def _error_response(request: Request, error: Exception) -> Response:
+    """Return the sentence of an error, as JSON for the API and as a page otherwise."""
     sentence, status = _sentence(request, error)
     if request.url.path.startswith("/api/"):
         problem, _, hint = sentence.partition("; ")

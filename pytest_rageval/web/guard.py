@@ -1,4 +1,4 @@
-"""Who may ask a local page, what a request may carry, and which headers an answer has."""
+"""Protect a local page: check host, origin, token and size of requests; add headers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-"""Headers of every answer: the page loads nothing from elsewhere, and nobody frames, reads or stores it."""
+"""Headers of every response: the page loads nothing from other sites, and no site frames, reads or stores it."""
 
 SAFE = ("GET", "HEAD")
 LOCAL = ("127.0.0.1", "localhost")
@@ -39,17 +39,17 @@ _PAGES = Pages("pytest_rageval.web")
 
 @dataclass(frozen=True)
 class Key:
-    """The secret of one server: a token in the address that it prints, a cookie from then on."""
+    """The secret of one server: a token in the printed address; the first request moves it to a cookie."""
 
     token: str
 
     @property
     def cookie(self) -> str:
-        """Return the cookie's name: servers on other ports of this machine have names of their own."""
+        """Return the cookie's name; it differs between the servers of this machine, because they share cookies."""
         return f"rageval-{sha256(self.token.encode()).hexdigest()[:12]}"
 
     def opens(self, token: str) -> bool:
-        """Return whether this is the token, in a time that does not depend on the text."""
+        """Return whether a text is the token, in constant time."""
         return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
 
     def held_by(self, headers: Headers) -> bool:
@@ -64,13 +64,13 @@ class Key:
 
 @dataclass(frozen=True)
 class Guard:
-    """ASGI middleware: answers 403 or 413 itself, and passes on what the person's own page asks.
+    """ASGI middleware: passes on the requests of the user's own page, and refuses others with 403 or 413.
 
     Attributes:
-        app: the application behind it.
+        app: the application that gets the requests.
         key: the secret of the server.
         max_body: the largest body of a request, in bytes.
-        hosts: other names than 127.0.0.1 and localhost that the server may be called by; then any IP address, too.
+        hosts: valid host names in addition to 127.0.0.1 and localhost. If there are any, IP addresses are valid, too.
     """
 
     app: ASGIApp
@@ -81,67 +81,72 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        answer = _with_headers(send)
+        send = _with_headers(send)
         headers = Headers(scope=scope)
-        refusal = self._refusal(scope, headers) or self._entry(scope, headers)
-        if refusal is None and not self.key.held_by(headers):
-            refusal = _refused("open the address that the command printed; it ends with a token")
-        if refusal is not None:
-            await refusal(scope, receive, answer)
+        response = self._refusal(scope, headers) or self._login(scope, headers)
+        if response is None and not self.key.held_by(headers):
+            response = _refuse("open the address that the command printed; it ends with a token")
+        if response is not None:
+            await response(scope, receive, send)
         elif scope["method"] in SAFE:
-            await self.app(scope, _again(b"", receive), answer)
+            await self.app(scope, _replay(b"", receive), send)
         else:
-            await self._act(scope, receive, answer)
+            await self._pass_with_body(scope, receive, send)
 
-    async def _act(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request that may change something, once its whole body is here."""
+    async def _pass_with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request that may change something, after its whole body arrived."""
         try:
             body = await _body_of(Headers(scope=scope), receive, self.max_body)
-        except ClientDisconnect:  # half of a text must not pass for a whole one
+        except ClientDisconnect:  # an incomplete text must not be stored
             return
         if body is None:
-            await _refused(f"the request is larger than {self.max_body:,} bytes", 413)(scope, receive, send)
+            await _refuse(f"the request is larger than {self.max_body:,} bytes", 413)(scope, receive, send)
         else:
-            await self.app(scope, _again(body, receive), send)
+            await self.app(scope, _replay(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the refusal of a request with a wrong host or origin, or None."""
         host = headers.get("host", "")
-        if not self._is_known(host):
-            return _refused("the request names another host than this machine")
+        if not self._is_valid_host(host):
+            return _refuse("the request names another host than this machine")
         if scope["method"] in SAFE:
-            leads_here = headers.get("sec-fetch-mode") == "navigate"
-            return _refused("another page asks for this") if _comes_from_elsewhere(headers) and not leads_here else None
-        if headers.get("origin") != f"{scope['scheme']}://{host}" or _comes_from_elsewhere(headers):
-            return _refused("the request does not come from this page")
+            is_navigation = headers.get("sec-fetch-mode") == "navigate"
+            return (
+                _refuse("the request comes from another page")
+                if _is_cross_site(headers) and not is_navigation
+                else None
+            )
+        if headers.get("origin") != f"{scope['scheme']}://{host}" or _is_cross_site(headers):
+            return _refuse("the request does not come from this page")
         return None
 
-    def _is_known(self, host: str) -> bool:
+    def _is_valid_host(self, host: str) -> bool:
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
             return False
         return name in LOCAL or name in self.hosts or (bool(self.hosts) and _is_address(name))
 
-    def _entry(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return the redirect that turns the token of the address into a cookie; None if it has no right token."""
+    def _login(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the redirect that moves the token from the address to a cookie; None without a valid token."""
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] not in SAFE or not any(name == TOKEN and self.key.opens(value) for name, value in pairs):
             return None
         rest = urlencode([(name, value) for name, value in pairs if name != TOKEN])
         target = quote("/" + scope["path"].lstrip("/\\")) + (f"?{rest}" if rest else "")
         response: Response = RedirectResponse(target, 303)
-        if _comes_from_elsewhere(headers):  # browsers would follow the redirect without the cookie
+        if _is_cross_site(headers):  # browsers would follow the redirect without the cookie
             response = _PAGES.page("enter.html", target=target)
         response.set_cookie(self.key.cookie, self.key.token, path="/", httponly=True, samesite="strict")
         return response
 
 
-def _refused(sentence: str, status: int = 403) -> Response:
+def _refuse(sentence: str, status: int = 403) -> Response:
     return PlainTextResponse(f"{sentence}\n", status)
 
 
-def _comes_from_elsewhere(headers: Headers) -> bool:
-    """Return whether the browser says that another page made the request; a typed address is from nowhere."""
+def _is_cross_site(headers: Headers) -> bool:
+    """Return whether the browser reports that a page of another site made the request; not for a typed address."""
     return headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
 
 
@@ -176,14 +181,14 @@ async def _body_of(headers: Headers, receive: Receive, limit: int) -> bytes | No
     return b"".join(parts)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a receiver that gives the body, which has been read, once more."""
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a receiver that starts with a body that was already read."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def receive_again() -> Message:
-        return waiting.pop() if waiting else await receive()
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
 
-    return receive_again
+    return replay
 
 
 def _with_headers(send: Send) -> Send:

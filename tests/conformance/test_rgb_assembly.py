@@ -1,4 +1,4 @@
-"""Compare the assembly with RGB's reference vectors and with every row of its published files."""
+"""The assembly of passages equals RGB's, for its reference vectors and all published rows."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_realised_compositions(published: dict[str, tuple[Instance, ...]]) -
 
 
 def reference(row: dict[str, Any], passages: int, noise: float, correct: float) -> list[str]:
-    """Say again, from its description alone, which passages RGB supplies, with the generator of the module."""
+    """Return the passages that RGB supplies, reimplemented from its description, with Python's global generator."""
     random.seed(2333)
     if passages == 0:
         return []
@@ -136,7 +136,7 @@ def negatives(row: dict[str, Any], number: int) -> list[str]:
 
 
 def integration_rows() -> Iterator[dict[str, Any]]:
-    """Yield records in the schema of the integration files, with groups long and short and pools of all sizes."""
+    """Yield records in the schema of the integration files, with groups and pools of many sizes."""
     for number in range(200):
         sizes = [1 + (number * 7 + g * 5) % 11 for g in range(2 + number % 6)]
         yield {

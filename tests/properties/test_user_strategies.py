@@ -164,7 +164,7 @@ def test_a_dataset_is_found_next_to_the_calling_file(tmp_path: Path) -> None:
     ("make", "kind", "sentence"),
     [
         (lambda: rag.cases("cases.jsonl"), SettingError, "rag.cases: dataset 'cases.jsonl' is not format:path"),
-        (lambda: rag.cases("jsonl:none.jsonl"), DataError, "rag.cases: dataset 'none.jsonl' is not there: no "),
+        (lambda: rag.cases("jsonl:none.jsonl"), DataError, "rag.cases: dataset 'none.jsonl' is missing: no "),
         (
             lambda: rag.cases("jsnl:a"),
             UnknownNameError,

@@ -1,4 +1,4 @@
-"""Check that a gate is compared with enough of the baseline's cases to be decided."""
+"""Check that a gate is compared with enough cases of the baseline."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.facets import ANY, KNEW, SYSTEM, in_slice
 from pytest_rageval.model.outcome import Outcome
 
-__all__ = ["MIN_COMPARED", "Held", "HeldCase", "held_cases", "share_of"]
+__all__ = ["MIN_COMPARED", "CaseFate", "CaseFates", "case_fates", "share_of"]
 
 MIN_COMPARED = 0.5
-"""Default of the smallest share of the baseline's cases that a gate must be compared with."""
+"""Default minimum share of the baseline's cases that a gate must be compared with."""
 
 Fate = Literal["compared", "changed", "in error", "skipped", "removed"]
 
@@ -27,12 +27,12 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class HeldCase:
-    """A case of the baseline, and its fate in this run.
+class CaseFate:
+    """A case that the baseline contains, and its fate in this run.
 
     Attributes:
         before: the case in the baseline.
-        testbed: node id of its testbed in this run; for a removed case, of the testbed that would have it.
+        testbed: node id of its testbed in this run; for a removed case, the testbed that it belonged to.
         system: the system that answers it in this run.
         fate: whether it can be compared and, if not, why.
         facets: its facets in the baseline, with those of its system in this run.
@@ -50,7 +50,7 @@ class HeldCase:
 
     @property
     def counts(self) -> bool:
-        """Whether this session should have compared it."""
+        """Whether the session was expected to compare it."""
         return self.fate == "compared" or not self.deselected
 
     def is_in(self, where: Mapping[str, str], nodes: Collection[str]) -> bool:
@@ -61,16 +61,16 @@ class HeldCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """The cases of a baseline that the gates of one run compare with.
+class CaseFates:
+    """The baseline's cases that the gates of one run are compared with, each with its fate.
 
     Attributes:
         cases: testbed's node id -> its cases in the baseline.
-        testbeds: node id -> name, for each testbed of the run that a baseline can hold.
-        least: smallest share of its cases in the baseline that a gate must be compared with.
+        testbeds: node id -> name, for each testbed of the run that a baseline can contain.
+        least: minimum share of its cases in the baseline that a gate must be compared with.
     """
 
-    cases: Mapping[str, Sequence[HeldCase]] = field(default_factory=dict)
+    cases: Mapping[str, Sequence[CaseFate]] = field(default_factory=dict)
     testbeds: Mapping[str, str] = field(default_factory=dict)
     least: float = MIN_COMPARED
 
@@ -79,8 +79,8 @@ class Held:
     ) -> str:
         """Return why a gate, or one cell of it, cannot be compared with the baseline, or "".
 
-        A case of the baseline counts if it has a value of the gate's metric and the session did not deselect it. A cell
-        with new cases only stays comparable: new cases do not make a gate less comparable.
+        A case of the baseline counts if it has a value of the gate's metric and the session did not deselect it. New
+        cases do not count, so a cell with only new cases stays comparable.
 
         Args:
             gate: the gate, with the slice of the cell.
@@ -89,77 +89,78 @@ class Held:
             cell: whether it is one cell of a ``facet=*`` gate.
             session: whether the gate is over the session; it then also counts testbeds that only the baseline has.
         """
-        testbeds = self._of_run(scope, session=session)
+        testbeds = self._testbeds_of(scope, session=session)
         if not testbeds:
             return ""
-        mine, missing = self._held(gate, testbeds, {outcome.system for outcome in scope})
+        cases, missing = self._cases_of(gate, testbeds, {outcome.system for outcome in scope})
         if not missing:
             nodes = {outcome.nodeid for outcome in covered}
-            mine = [case for case in mine if case.is_in(gate.slice, nodes)]
-            missing = "" if mine or cell or KNEW in gate.slice else "the baseline holds no case of this slice"
+            cases = [case for case in cases if case.is_in(gate.slice, nodes)]
+            missing = "" if cases or cell or KNEW in gate.slice else "the baseline holds no case of this slice"
         if missing:
             return f"not comparable, {missing}: add it with --rag-update-baseline"
-        return _too_few(mine, corrects(gate.metric) or gate.metric, self.least)
+        return _too_few(cases, corrects(gate.metric) or gate.metric, self.least)
 
     def lost_cells(self, gate: Gate, scope: Sequence[Outcome], *, session: bool = False) -> list[Mapping[str, str]]:
-        """Return the facets of cases in a gate's slice that the run should have but lacks."""
+        """Return the facets of the cases in a gate's slice that the run lacks, although it did not deselect them."""
         if self.least == 0:
             return []
-        mine, _ = self._held(gate, self._of_run(scope, session=session), {outcome.system for outcome in scope})
-        lost = [case for case in mine if case.after is None and case.counts]
+        testbeds = self._testbeds_of(scope, session=session)
+        cases, _ = self._cases_of(gate, testbeds, {outcome.system for outcome in scope})
+        lost = [case for case in cases if case.after is None and case.counts]
         return [case.facets for case in lost if case.is_in(gate.slice, ())]
 
-    def _of_run(self, scope: Iterable[Outcome], *, session: bool) -> list[str]:
-        """Return the testbeds of a gate; for a session gate also those that only the baseline holds."""
-        mine = [nodeid for nodeid in dict.fromkeys(outcome.testbed for outcome in scope) if nodeid in self.testbeds]
-        return [*mine, *(nodeid for nodeid in self.cases if session and mine and nodeid not in self.testbeds)]
+    def _testbeds_of(self, scope: Iterable[Outcome], *, session: bool) -> list[str]:
+        """Return the testbeds of a gate; for a session gate also those that only the baseline has."""
+        testbeds = [nodeid for nodeid in dict.fromkeys(outcome.testbed for outcome in scope) if nodeid in self.testbeds]
+        return [*testbeds, *(nodeid for nodeid in self.cases if session and testbeds and nodeid not in self.testbeds)]
 
-    def _held(self, gate: Gate, testbeds: Sequence[str], systems: Collection[str]) -> tuple[list[HeldCase], str]:
-        """Return the cases with a value of a gate's metric; if there are none, also what the baseline lacks."""
+    def _cases_of(self, gate: Gate, testbeds: Sequence[str], systems: Collection[str]) -> tuple[list[CaseFate], str]:
+        """Return the baseline's cases with a value of the gate's metric; if there are none, also the reason."""
         names = ", ".join([self.testbeds[nodeid] for nodeid in testbeds if nodeid in self.testbeds][:3])
-        mine = [case for nodeid in testbeds for case in self.cases.get(nodeid, ())]
-        if not mine:
+        cases = [case for nodeid in testbeds for case in self.cases.get(nodeid, ())]
+        if not cases:
             return [], f"the baseline does not hold {names}"
         system = gate.slice.get("system", ANY)
         gate_systems = [system] if system != ANY else sorted(systems)
-        mine = [case for case in mine if case.system in gate_systems]
-        if not mine:
+        cases = [case for case in cases if case.system in gate_systems]
+        if not cases:
             return [], f"the baseline does not hold the system {', '.join(gate_systems[:3])} of {names}"
         metric = corrects(gate.metric) or gate.metric
-        mine = [case for case in mine if metric in case.before.scores]
-        return mine, "" if mine else f"the baseline holds no {metric} of {names}"
+        cases = [case for case in cases if metric in case.before.scores]
+        return cases, "" if cases else f"the baseline holds no {metric} of {names}"
 
 
-def _too_few(cases: Sequence[HeldCase], metric: str, least: float) -> str:
+def _too_few(cases: Sequence[CaseFate], metric: str, least: float) -> str:
     """Return a message with the counts if too few of the cases are compared, else "".
 
-    If only a part of the cases is selected, as with ``-k``, it is unknown how many of the removed cases belong to that
-    part. They count in proportion to the part.
+    If only a part of the cases is selected, such as with ``-k``, it is unknown how many removed cases belong to that
+    part. So removed cases count in proportion to the part.
     """
     fates = Counter(
         "unscored" if case.fate == "compared" and case.after and metric not in case.after.scores else case.fate
         for case in cases
         if case.counts
     )
-    left = sum(not case.counts for case in cases)
+    n_deselected = sum(not case.counts for case in cases)
     present = sum(fates.values()) - fates["removed"]
-    fates["removed"] = round(fates["removed"] * (present / (present + left) if left else 1))
+    fates["removed"] = round(fates["removed"] * (present / (present + n_deselected) if n_deselected else 1))
     total, n_compared = sum(fates.values()), fates.pop("compared", 0)
     if n_compared + _TOLERANCE >= least * total:
         return ""
-    lost = ", ".join(f"{n} {fate}" for fate, n in fates.most_common() if n)
-    of = f"{total} case{'' if total == 1 else 's'}"
-    return f"not comparable, {n_compared} of {of} compared: {lost} (rag_min_compared = {least:g})"
+    details = ", ".join(f"{n} {fate}" for fate, n in fates.most_common() if n)
+    all_cases = f"{total} case{'' if total == 1 else 's'}"
+    return f"not comparable, {n_compared} of {all_cases} compared: {details} (rag_min_compared = {least:g})"
 
 
-def held_cases(
+def case_fates(
     before: Sequence[Measured],
     pairing: Pairing,
     after: Sequence[Measured],
     deselected: Collection[int],
     skipped: Iterable[Outcome] = (),
-) -> dict[str, list[HeldCase]]:
-    """Return the cases of a baseline by the testbed of the run that has them, or would have them.
+) -> dict[str, list[CaseFate]]:
+    """Return the fates of a baseline's cases by testbed of the run; a removed case is under its old testbed.
 
     Args:
         before: the cases of the baseline.
@@ -168,7 +169,7 @@ def held_cases(
         deselected: indices in ``before`` of the cases that the session deselected.
         skipped: the outcomes of cases whose tests were skipped.
     """
-    left_out = {id(before[at]) for at in deselected if at < len(before)}
+    deselected_ids = {id(before[at]) for at in deselected if at < len(before)}
     moved = {pair.before.testbed: pair.after.testbed for pair in pairing.pairs}
     moved |= {testbed: testbed for testbed in {case.testbed for case in after}}
     systems = {case.system for case in after}
@@ -176,17 +177,17 @@ def held_cases(
     system_now = next(iter(systems)) if one_each else ""
     labels = {case.system: case.labels for case in after}
     not_run = {(outcome.testbed, outcome.case_id) for outcome in skipped}
-    by_testbed: dict[str, list[HeldCase]] = {}
-    for case in _paired(pairing):
+    by_testbed: dict[str, list[CaseFate]] = {}
+    for case in _cases_of_pairs(pairing):
         by_testbed.setdefault(case.testbed, []).append(case)
-    for gone in pairing.gone:
-        testbed = moved.get(gone.testbed, gone.testbed)
-        fate: Fate = "skipped" if (testbed, gone.case) in not_run else "removed"
-        system = system_now or gone.system
-        case = HeldCase(gone, testbed, system, fate, {**gone.facets, **labels.get(system, {}), SYSTEM: system})
+    for old in pairing.gone:
+        testbed = moved.get(old.testbed, old.testbed)
+        fate: Fate = "skipped" if (testbed, old.case) in not_run else "removed"
+        system = system_now or old.system
+        case = CaseFate(old, testbed, system, fate, {**old.facets, **labels.get(system, {}), SYSTEM: system})
         by_testbed.setdefault(testbed, []).append(case)
     return {
-        testbed: [replace(case, deselected=True) if id(case.before) in left_out else case for case in cases]
+        testbed: [replace(case, deselected=True) if id(case.before) in deselected_ids else case for case in cases]
         for testbed, cases in by_testbed.items()
     }
 
@@ -206,7 +207,8 @@ def share_of(text: str, where: str) -> float:
     return share
 
 
-def _paired(pairing: Pairing) -> Iterator[HeldCase]:
+def _cases_of_pairs(pairing: Pairing) -> Iterator[CaseFate]:
+    """Yield the baseline's cases that the run has, too."""
     fates: dict[Fate, tuple[Pair, ...]] = {
         "compared": pairing.pairs,
         "changed": pairing.changed,
@@ -216,4 +218,4 @@ def _paired(pairing: Pairing) -> Iterator[HeldCase]:
         for pair in pairs:
             system = pair.after.system
             facets = {**pair.before.facets, **pair.after.labels, SYSTEM: system}
-            yield HeldCase(pair.before, pair.after.testbed, system, fate, facets, pair.after)
+            yield CaseFate(pair.before, pair.after.testbed, system, fate, facets, pair.after)

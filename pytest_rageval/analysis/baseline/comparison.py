@@ -55,7 +55,7 @@ class Compared:
     by_answer: int = 0
     of: str = "answer"
 
-    def is_beyond_noise(self, alpha: float) -> bool:
+    def is_significant(self, alpha: float) -> bool:
         """Return whether the change is significant at ``alpha`` after correction."""
         return self.p_holm is not None and self.p_holm <= alpha and bool(self.found.delta)
 

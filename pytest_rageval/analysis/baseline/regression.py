@@ -1,4 +1,4 @@
-"""Gates against a baseline: a drop fails if it is beyond the tolerance and significant."""
+"""Decide gates with a baseline: a drop fails if it is beyond the tolerance and significant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from pytest_rageval.analysis.baseline.comparable import Held
+from pytest_rageval.analysis.baseline.comparable import CaseFates
 from pytest_rageval.analysis.baseline.comparison import both_scored, broken_of, difference, measured_pairs
 from pytest_rageval.analysis.baseline.corrected_pairs import too_few_labels
 from pytest_rageval.analysis.baseline.family import Adjusted, adjusted
@@ -42,7 +42,7 @@ class BaselineComparison:
 
     Attributes:
         gate: the gate.
-        pairs: its cases in both runs, if both have a value of its metric.
+        pairs: the cases of the gate that have a value of its metric in both runs.
         compared: the pairs that are tested: ``pairs``, or for a corrected mean those that the judge scored.
         of: what its metric measures, as `MetricInfo.of`.
     """
@@ -72,7 +72,7 @@ class Against:
         alpha: the accepted chance of a false alarm.
         inconclusive: policy for a drop that is beyond the tolerance and not significant.
         per: scope of alpha.
-        held: the cases of the baseline, to check whether a gate is comparable; None skips that check.
+        fates: the fates of the baseline's cases, to check whether a gate is comparable; None skips that check.
         updates: whether the run becomes the baseline; it then only reports gates that are not comparable.
         metrics: metric -> its metadata.
     """
@@ -81,7 +81,7 @@ class Against:
     alpha: float = 0.05
     inconclusive: Policy = "warn"
     per: AlphaPer = "session"
-    held: Held | None = None
+    fates: CaseFates | None = None
     updates: bool = False
     metrics: Mapping[str, MetricInfo] = field(default_factory=dict)
 
@@ -95,7 +95,7 @@ class Against:
     ) -> str:
         """Return why a gate, or one cell of the gate ``of``, cannot be compared with the baseline, or ""."""
         several = any(value == ANY and name != "system" for name, value in of.slice.items())
-        why = "" if self.held is None else self.held.why_not(cell, scope, covered, cell=several, session=session)
+        why = "" if self.fates is None else self.fates.why_not(cell, scope, covered, cell=several, session=session)
         if not why and corrects(cell.metric) and (few := too_few_labels(self.of(covered), cell.metric)):
             why = f"not comparable, {few}"
         return why
@@ -103,9 +103,9 @@ class Against:
     def comparison(self, gate: Gate, outcomes: Iterable[Outcome]) -> BaselineComparison:
         """Return the comparison of a baseline gate over the outcomes of one of its cells."""
         info = self.metrics.get(gate.metric)
-        mine = self.of(outcomes)
-        pairs, of = tuple(both_scored(mine, gate.metric)), "answer" if info is None else info.of
-        return BaselineComparison(gate, pairs, of, tuple(measured_pairs(mine, gate.metric)))
+        pairs = self.of(outcomes)
+        scored, of = tuple(both_scored(pairs, gate.metric)), "answer" if info is None else info.of
+        return BaselineComparison(gate, scored, of, tuple(measured_pairs(pairs, gate.metric)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Regression:
     """The result of a baseline comparison.
 
     Attributes:
-        found: the paired test. Its smallest detectable drop is that of the level after adjustment.
+        found: the result of the paired test, with the smallest detectable drop at the adjusted level.
         p_value: the one-sided p of a drop, adjusted for its family; None without pairs.
         verdict: "worse" if the drop is beyond the tolerance and significant, "inconclusive" if it is beyond the
             tolerance and not significant, "not_comparable" if the baseline holds too little to compare with.

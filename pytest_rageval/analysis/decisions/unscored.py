@@ -87,7 +87,8 @@ def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:
     answers = answered(covered)
     if gate.metric in USED and answers:
         unknown = sum(used(gate.metric, outcome) is None for outcome in answers)
-        return f"{gate.metric} is unknown, as {unknown} of {len(answers)} answers report no {REPORTED[gate.metric]}"
+        lacking = f"{unknown} of {len(answers)} answers report no {REPORTED[gate.metric]}"
+        return f"{gate.metric} is unknown, because {lacking}"
     return f"nothing was scored: {len(covered)} cases, {errors} errors{reasons_of(gate.metric, covered)}"
 
 

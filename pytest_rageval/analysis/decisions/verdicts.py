@@ -186,8 +186,8 @@ def measure(
     free = [name for name, value in gate.slice.items() if value == ANY]
     if gate.baseline and against is None:
         return GateResult(gate, scope, "skipped", slice=gate.slice, reason=BECOMES_BASELINE)
-    held = against.held if gate.baseline and against is not None else None
-    lost = held.lost_cells(gate, outcomes, session=scope == SESSION) if held is not None and free else []
+    fates = against.fates if gate.baseline and against is not None else None
+    lost = fates.lost_cells(gate, outcomes, session=scope == SESSION) if fates is not None and free else []
     cell_groups = list(_by_cell(gate, free, covered, lost)) if free else [(gate, covered)]
     cells = [_cell(each, scope, group, metrics) for each, group in cell_groups]
     if not gate.baseline or against is None:

@@ -42,7 +42,7 @@ class Matched:
     Attributes:
         answers: the labelled answers.
         blank: labels that are not filled in, or have no value.
-        unmatched: reason why labels match no answer of the run -> these labels.
+        unmatched: reason -> the labels that match no answer of the run for this reason.
     """
 
     answers: tuple[Labelled, ...]
@@ -103,25 +103,25 @@ def matched(labels: Iterable[Label], outcomes: Sequence[Outcome]) -> Matched:
             blank.append(label)
             continue
         answers = by_case.get(label.id) or by_own_id.get(label.id, {})
-        keys = _meant(label, answers, texts) if not label.metric or label.metric in metrics else NO_METRIC
+        keys = _matching_keys(label, answers, texts) if not label.metric or label.metric in metrics else NO_METRIC
         if isinstance(keys, str):
             unmatched.setdefault(keys, []).append(label)
             continue
         for key in keys:
             by_answer.setdefault((label.id, *key), (answers[key], []))[1].append(label)
     return Matched(
-        tuple(Labelled(tuple(group), tuple(mine)) for group, mine in by_answer.values()),
+        tuple(Labelled(tuple(group), tuple(labels_of_answer)) for group, labels_of_answer in by_answer.values()),
         tuple(blank),
         {why: tuple(each) for why, each in unmatched.items()},
     )
 
 
 def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Counter[str]]:
-    """Return the answers with a score of ``metric`` and labels of it; also count the reasons of labelled ones without.
+    """Return the answers with a score and a label of ``metric``; also count why labelled answers have no score.
 
-    A label without a metric counts for every metric. Scores that were withheld because the judge is not trusted count.
+    A label without a metric counts for every metric. Scores withheld from an untrusted judge count, too.
     """
-    both: list[Scored] = []
+    scored_answers: list[Scored] = []
     unscored: Counter[str] = Counter()
     for answer in answers:
         people = tuple(label.value for label in answer.labels if label.value is not None and _is_of(label, metric))
@@ -130,34 +130,37 @@ def scored(metric: str, answers: Iterable[Labelled]) -> tuple[list[Scored], Coun
         judged = [(each, score) for each in answer.outcomes if (score := each.scores.get(metric)) is not None]
         valued = next(((each, score.judged) for each, score in judged if score.judged is not None), None)
         if valued is not None:
-            both.append(Scored(valued[0], valued[1], people))
+            scored_answers.append(Scored(valued[0], valued[1], people))
         elif judged:
             unscored[(judged[0][1].reason or "").partition(":")[0]] += 1
         else:
             status = answer.outcomes[0].status
             unscored["not_computed" if status == "scored" else status] += 1
-    return both, unscored
+    return scored_answers, unscored
 
 
 def own_and_earlier(
-    answers: Iterable[Labelled], apart: Collection[str]
+    answers: Iterable[Labelled], labelled_testbeds: Collection[str]
 ) -> tuple[tuple[Labelled, ...], tuple[Labelled, ...]]:
-    """Return the labelled answers of the run's systems, and those that only a testbed of labelled answers has.
+    """Split labelled answers: those of the run's systems, and earlier ones that only testbeds of labelled answers have.
 
     Args:
         answers: the labelled answers.
-        apart: the testbeds of labelled answers.
+        labelled_testbeds: the testbeds of labelled answers.
     """
     own: list[Labelled] = []
     earlier: list[Labelled] = []
     for answer in answers:
-        mine = tuple(outcome for outcome in answer.outcomes if outcome.testbed not in apart)
-        (own if mine else earlier).append(replace(answer, outcomes=mine) if mine else answer)
+        outcomes = tuple(outcome for outcome in answer.outcomes if outcome.testbed not in labelled_testbeds)
+        if outcomes:
+            own.append(replace(answer, outcomes=outcomes))
+        else:
+            earlier.append(answer)
     return tuple(own), tuple(earlier)
 
 
 def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshold: float | None = None) -> Compared:
-    """Return the judge's and people's values on people's scale.
+    """Return the judge's and people's values on one scale, that of people's labels.
 
     Args:
         answers: the answers from `scored`.
@@ -185,13 +188,16 @@ def compared(answers: Sequence[Scored], declared: Iterable[float] = (), threshol
 
 
 def units_of_answers(answers: Sequence[Scored]) -> Sequence[Link | None]:
-    """Return the unit of each answer, None if each case is one; answers of several systems to a case are one unit."""
+    """Return the independent unit of each answer; None if each case is its own unit.
+
+    Answers of several systems to a case are one unit.
+    """
     outcomes = [each.outcome for each in answers]
     units = units_of([links_of(each.case_id, "", each.facets, each.cluster) for each in outcomes])
     return units.names if units.facet else [None] * len(outcomes)
 
 
-def _meant(
+def _matching_keys(
     label: Label, answers: Mapping[tuple[str, str], Sequence[Outcome]], texts: bool
 ) -> list[tuple[str, str]] | str:
     """Return the keys of the answers that a label matches, or why it matches none."""
@@ -212,7 +218,7 @@ def _meant(
 
 
 def own_id(case_id: str) -> str:
-    """Return the id that a case has in its dataset: datasets that share it make it ``format:path:id``."""
+    """Return the id of a case in its dataset; an id that several datasets share is ``format:path:id`` in a run."""
     return case_id.split(":", 2)[2] if case_id.count(":") > 1 else case_id
 
 

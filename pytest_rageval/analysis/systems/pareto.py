@@ -11,7 +11,7 @@ _ALIKE = 1e-9  # values closer than this differ only by rounding
 
 
 class Point(NamedTuple):
-    """What a system reaches, and what for; None is unknown."""
+    """The quality of a system, and its seconds and cost; None is unknown."""
 
     quality: float | None
     seconds: float | None
@@ -21,13 +21,14 @@ class Point(NamedTuple):
 def fronts(points: Mapping[str, Point], *, higher_is_better: bool = True) -> dict[str, tuple[str, ...]]:
     """Return the systems that dominate each system; empty for a system on the front.
 
-    A system dominates another if it is nowhere worse and somewhere better, over quality, seconds and cost. What is
-    unknown of one of the two is left out. A system without a quality dominates none and is dominated by none.
+    A system dominates another if it is better in at least one of quality, seconds and cost, and worse in none. A
+    dimension that is unknown for either system is ignored. A system without a quality dominates none and is dominated
+    by none.
     """
-    known = {name: point for name, point in points.items() if point.quality is not None}
+    rated = {name: point for name, point in points.items() if point.quality is not None}
     return {
-        name: tuple(other for other in known if _dominates(known[other], point, higher_is_better=higher_is_better))
-        if name in known
+        name: tuple(other for other in rated if _dominates(rated[other], point, higher_is_better=higher_is_better))
+        if name in rated
         else ()
         for name, point in points.items()
     }
@@ -35,8 +36,8 @@ def fronts(points: Mapping[str, Point], *, higher_is_better: bool = True) -> dic
 
 def _dominates(one: Point, other: Point, *, higher_is_better: bool) -> bool:
     gains = [
-        (mine - its) * (1 if at == 0 and higher_is_better else -1)
-        for at, (mine, its) in enumerate(zip(one, other, strict=True))
-        if mine is not None and its is not None
+        (value - other_value) * (1 if at == 0 and higher_is_better else -1)
+        for at, (value, other_value) in enumerate(zip(one, other, strict=True))
+        if value is not None and other_value is not None
     ]
     return all(gain >= -_ALIKE for gain in gains) and any(gain > _ALIKE for gain in gains)

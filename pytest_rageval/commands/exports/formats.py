@@ -26,13 +26,13 @@ FORMATS: Mapping[str, str] = {
 }
 """Format -> what it writes."""
 
-UNPRINTED = ("html", "parquet", TRACES, MLFLOW)
+UNPRINTABLE = ("html", "parquet", TRACES, MLFLOW)
 
 
 def check_target(name: str, out: str | None, run: str | None, results: Path, runs: Path) -> None:
     """Raise `SettingError` for a target that is missing, or would overwrite a run.
 
-    With a named run, the format ``json`` may overwrite another results.json: its own output of the last time.
+    With a named run, the format ``json`` may overwrite another results.json, such as an earlier export.
 
     Args:
         name: the format.
@@ -48,7 +48,7 @@ def check_target(name: str, out: str | None, run: str | None, results: Path, run
     if not out.strip():
         raise SettingError("--out has no target; name a file")
     if out == STDOUT:
-        if name in UNPRINTED:
+        if name in UNPRINTABLE:
             raise SettingError(f"--as {name} cannot be printed; give --out a path")
         return
     if name == MLFLOW and "://" in out:
@@ -57,8 +57,8 @@ def check_target(name: str, out: str | None, run: str | None, results: Path, run
     if path.name == out and (runs / out).is_dir():
         problem = f"--out names the run {short_repr(out)}"
         raise SettingError(f"{problem}; put the run first: rageval export {ascii_safe(out)} --as {name} --out FILE")
-    renewed = name == "json" and run is not None and not _is_same(path, results)
-    if not renewed and (_is_same(path, results) or _holds_results(path)):
+    may_overwrite = name == "json" and run is not None and not _is_same(path, results)
+    if not may_overwrite and (_is_same(path, results) or _holds_results(path)):
         raise SettingError(f"--out would overwrite the results in {short_repr(out)}; name another file")
 
 

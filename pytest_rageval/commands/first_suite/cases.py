@@ -1,4 +1,4 @@
-"""The cases of a first suite: a few invented ones, or those of a file."""
+"""The cases of a first suite: a few examples, or those of a file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["CASES", "Cases", "cases_of", "invented"]
+__all__ = ["CASES", "Cases", "cases_of", "example_cases"]
 
 CASES = "tests/cases.jsonl"
-"""The file of the cases, from the project's folder."""
+"""The file of the cases, relative to the project's folder."""
 
 _PAGES = {
     "visit": "The museum opens at 9:00 in summer and at 10:00 in winter. The last visitors enter at 17:30.",
@@ -34,7 +34,7 @@ _QUESTIONS = (
     ("hall", "History", "Who built the hall?", "Ann Lee", "history"),
     ("roof", "History", "When did the roof burn?", "1944", "history"),
 )
-"""Id, topic, question, answer, and the page that holds the answer; the next page is noise."""
+"""Id, topic, question, answer, and the page with the answer; another page is added as noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Cases:
 
     Attributes:
         rows: the records.
-        path: the file that holds them already; None if they are to be written.
-        remarks: lines about what was left out.
+        path: the existing file with the records; None if they still have to be written.
+        remarks: lines about rows and fields that were left out.
         lost: whether a row or a field was left out.
     """
 
@@ -63,13 +63,13 @@ class Cases:
         return sum(not row.get("passages") for row in self.rows)
 
 
-def invented() -> Cases:
+def example_cases() -> Cases:
     """Return six cases about a museum that does not exist."""
     pages = list(_PAGES)
-    return Cases([_invented(*each, noise=pages[pages.index(each[-1]) - 1]) for each in _QUESTIONS])
+    return Cases([_record(*each, noise=pages[pages.index(each[-1]) - 1]) for each in _QUESTIONS])
 
 
-def _invented(name: str, topic: str, question: str, answer: str, page: str, noise: str) -> JsonObject:
+def _record(name: str, topic: str, question: str, answer: str, page: str, noise: str) -> JsonObject:
     passages = [
         {"id": page, "text": _PAGES[page], "role": "positive"},
         {"id": noise, "text": _PAGES[noise]},
@@ -78,33 +78,33 @@ def _invented(name: str, topic: str, question: str, answer: str, page: str, nois
 
 
 def cases_of(path: Path, folder: Path) -> Cases:
-    """Return the cases of a file: JSON Lines in our own format, or a table as `rageval import table` reads it.
+    """Return the cases of a file: JSON Lines in our own format, or a table that `rageval import table` reads.
 
-    A file in our own format below ``folder`` is used where it is.
+    A file in our own format below ``folder`` is used in place, and not copied.
 
     Raises:
-        RagEvalError: the file cannot be read, or holds no case.
+        RagEvalError: the file cannot be read, or contains no case.
     """
     if path.suffix.lower() == ".jsonl":
         try:
             jsonl.load(path)
         except DataError:  # JSON Lines with other names; the import reports what it cannot read
             if path.resolve() == (folder / CASES).resolve():
-                raise  # it would have to be overwritten
+                raise  # the import would overwrite the file
         else:
             below = path.resolve().is_relative_to(folder.resolve())
-            return _some(path, Cases([row for _, row in read_records(path)], path if below else None))
+            return _not_empty(path, Cases([row for _, row in read_records(path)], path if below else None))
     result = ImportResult()
     table(Order((path,)), result)
     lines = tuple(remarks(result))
     if result.answers:
         use = f"rageval import table {shown_path(path)}"
         lines += (f"{counted(len(result.answers), 'recorded answer')} not used; `{use}` writes them for --rag-answers",)
-    return _some(path, Cases(result.cases, None, lines, result.lost), *result.left[:1])
+    return _not_empty(path, Cases(result.cases, None, lines, result.lost), *result.left[:1])
 
 
-def _some(path: Path, cases: Cases, *left: tuple[str, str]) -> Cases:
+def _not_empty(path: Path, cases: Cases, *skipped_rows: tuple[str, str]) -> Cases:
     if not cases.rows:
-        why = "".join(f"; the first row left out: {': '.join(each)}" for each in left)
+        why = "".join(f"; the first row left out: {': '.join(each)}" for each in skipped_rows)
         raise SettingError(f"{shown_path(path)} has no case, and nothing was written{why}")
     return cases

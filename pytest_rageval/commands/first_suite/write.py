@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pytest_rageval.commands.first_suite.cases import CASES, Cases, cases_of, invented
+from pytest_rageval.commands.first_suite.cases import CASES, Cases, cases_of, example_cases
 from pytest_rageval.commands.first_suite.files import pytest_ini, suite_toml, workflow
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import SettingError, short_repr
@@ -36,13 +36,13 @@ def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, 
     Args:
         folder: the project's folder.
         system: the system as ``module:attribute``, or "" for the embedded reader.
-        data: the file of cases; None for invented ones.
+        data: the file of cases; None for example_cases ones.
 
     Raises:
         RagEvalError: the system or the data cannot be used, or a file exists; nothing was written.
     """
     _check_system(system, folder)
-    cases = cases_of(data, folder) if data else invented()
+    cases = cases_of(data, folder) if data else example_cases()
     _check_passages(cases, data, system)
     settings = next((name for name, head in SETTINGS.items() if _has(folder / name, head)), "")
     pytest = ["pytest", *([SUITE] if settings else ()), *(["--rag-system", system] if settings and system else ())]
@@ -56,7 +56,7 @@ def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, 
     yield f"written: {', '.join(texts)}"
     yield from cases.remarks
     if system and not data:
-        yield f"The cases are invented: replace them with questions that {system} should answer."
+        yield f"The cases are example_cases: replace them with questions that {system} should answer."
     if settings and system:
         yield f"Add to pytest's settings in {settings}, then leave out --rag-system: {_setting(settings, system)}"
     yield power_line(len(cases.rows))

@@ -1,4 +1,4 @@
-"""What the page shows of a case: values for the templates."""
+"""The values of a case for the templates of the review page."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class CaseView:
 
     Attributes:
         draft: the draft.
-        seen: the digest of what is shown.
+        seen: the digest of what the screen shows.
         number: its place in the sample, from 1.
-        passages: its sources, whole, with the evidence marked.
-        own: this person's decision about it; None if there is none.
+        passages: its sources in full: title, id, and text with the evidence marked.
+        own: this reviewer's decision about it; None if there is none.
     """
 
     draft: Draft
@@ -38,7 +38,7 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A part of a case that a correction changes, in pieces: ``""``, ``removed``, ``added``."""
+    """A field of a case that a correction changes, in pieces that are equal (``""``), ``removed`` or ``added``."""
 
     what: str
     pieces: list[Stretch]
@@ -51,7 +51,7 @@ def view_of(session: ReviewSession, draft: Draft) -> CaseView:
 
 
 def changes(draft: Draft, edit: Edit) -> list[Change]:
-    """Return what a correction changes."""
+    """Return the fields that a correction changes."""
     before = edit_of(draft)
     texts = {
         "question": (before.question, edit.question),
@@ -62,7 +62,7 @@ def changes(draft: Draft, edit: Edit) -> list[Change]:
 
 
 def edit_fields(edit: Edit) -> dict[str, object]:
-    """Return the texts of the form: a blank alias in each slot, a blank slot and a blank quote wait for more."""
+    """Return the texts of the form, with a blank alias in each slot, a blank slot and a blank quote to fill in."""
     return {
         "question": field_text(edit.question),
         "slots": [[*map(field_text, slot), ""] for slot in (*edit.gold, ())],
@@ -71,16 +71,18 @@ def edit_fields(edit: Edit) -> dict[str, object]:
 
 
 def edit_of_form(form: Form, before: Edit) -> Edit:
-    """Return the correction that a form holds; blank fields do not count, and a slot without an alias is removed."""
-    known = {before.question, *(alias for slot in before.gold for alias in slot), *before.evidence}
+    """Return the correction that a form contains; ignore blank fields and slots without an alias."""
+    original_texts = {before.question, *(alias for slot in before.gold for alias in slot), *before.evidence}
     names = sorted((name for name in form if name.startswith("alias-")), key=lambda name: (len(name), name))
-    slots = [_texts(form[name], known) for name in names]
-    question = _texts(form.get("question", [])[:1], known)
-    return Edit(question[0] if question else "", tuple(filter(None, slots)), _texts(form.get("evidence", []), known))
+    slots = [_texts(form[name], original_texts) for name in names]
+    question = _texts(form.get("question", [])[:1], original_texts)
+    evidence = _texts(form.get("evidence", []), original_texts)
+    return Edit(question[0] if question else "", tuple(filter(None, slots)), evidence)
 
 
-def _texts(values: list[str], known: set[str]) -> tuple[str, ...]:
-    texts = (text if (text := edited(value)) in known else text.strip() for value in values)
+def _texts(values: list[str], original_texts: set[str]) -> tuple[str, ...]:
+    """Return the texts that are not blank; strip white space from all but the original ones."""
+    texts = (text if (text := edited(value)) in original_texts else text.strip() for value in values)
     return tuple(text for text in texts if text.strip())
 
 

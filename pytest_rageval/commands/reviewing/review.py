@@ -1,4 +1,4 @@
-"""Run ``rageval review``: the page, or a sheet written or read."""
+"""Run ``rageval review``: serve the page, write a sheet, or import one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def review(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def status_lines(session: ReviewSession) -> Iterator[str]:
-    """Yield how far the person is, the acceptance, the agreement of reviewers, and what to do next."""
+    """Yield the reviewer's progress, the acceptance, the agreement of reviewers, and the next command."""
     progress = session.progress
     yield f"{session.reviewer}: {progress.done:,} of {progress.total:,} cases of the sample decided"
     yield from acceptance_lines(session.decided())
@@ -64,14 +64,15 @@ def _write(session: ReviewSession, path: Path) -> Iterator[str]:
 
 
 def _import(session: ReviewSession, path: Path) -> Iterator[str]:
-    found = import_sheet(session, path)
-    yield f"{shown_path(path)}: {found.stored:,} new decisions, {found.known:,} known, {found.blank:,} without a grade"
-    for name in found.changed:
-        yield f"changed since the sheet was written, not stored: {name}; write the sheet anew"
+    result = import_sheet(session, path)
+    counts = f"{result.stored:,} new decisions, {result.known:,} known, {result.blank:,} without a grade"
+    yield f"{shown_path(path)}: {counts}"
+    for name in result.changed:
+        yield f"changed since the sheet was written, not stored: {name}; write the sheet again"
 
 
 def _account() -> str:
-    """Return the name of the person's account."""
+    """Return the name of the user's account."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # an account without a name

@@ -1,4 +1,4 @@
-"""Import traces of a running system as cases and recorded answers."""
+"""Import the traces of a running system as cases and recorded answers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["take"]
 def take(order: Order, result: ImportResult) -> None:
     """Import traces: OTLP/JSON, spans of OpenTelemetry's SDK, or exports of the OpenAI Agents SDK.
 
-    A file is one JSON value, or JSON Lines as OpenTelemetry's collector writes them; a folder is all its ``.json`` and
-    ``.jsonl`` files. Each trace is a case with its question, earlier turns and the retrieved passages, and a recorded
-    answer with its ranking, usage and spans. Its id is the trace's id, or the value of the attribute that
+    A file contains one JSON value, or JSON Lines like those of OpenTelemetry's collector. Of a folder, all ``.json``
+    and ``.jsonl`` files are read. Each trace becomes a case (question, earlier turns, retrieved passages) and a
+    recorded answer (text, ranking, usage, spans). The id is the trace's id, or the value of the attribute that
     ``--id-attribute`` names. The facets ``trace_id`` and ``span_id`` lead back to the trace.
 
-    The answer is also the gold answer, to be checked by a person. A failed trace gives a case without a gold answer
-    (``labelled`` is false): one of its spans failed, or one of its evaluations (``gen_ai.evaluation.result``) has the
-    label "fail".
+    The answer is also the gold answer, and a person has to check it. A failed trace becomes a case without a gold
+    answer (``labelled`` is false). A trace failed if one of its spans failed, or if one of its evaluations
+    (``gen_ai.evaluation.result``) has the label "fail".
     """
     traces: dict[str, list[Span]] = {}
     places: dict[str, str] = {}
@@ -41,24 +41,25 @@ def take(order: Order, result: ImportResult) -> None:
             for span in spans_in(value):
                 traces.setdefault(span.trace_id, []).append(span)
                 places.setdefault(span.trace_id, where)
-    unchecked = others = 0
+    unchecked = without_steps = 0
     for name, spans in traces.items():
         is_failed = name in failed or any(span.error is not None for span in spans)
         if not step_spans(spans):
-            others += 1
+            without_steps += 1
             continue
         if order.failed and not is_failed:
             continue
         result.rows += 1
-        unchecked += _take(places[name], spans, order, result, is_failed=is_failed)
+        unchecked += _import_trace(places[name], spans, order, result, is_failed=is_failed)
     if unchecked:
         result.notes.append(f"{unchecked} cases have the answer of their trace as gold answer; check these answers")
-    if others:
-        result.notes.append(f"{others} traces hold no call of a model, a tool or a search; they are not imported")
-    without = sum(LABELLED in case for case in result.cases)
-    if without:
-        wanted = "write it into answers and remove labelled"
-        result.notes.append(f"{without} cases of failed or unanswered traces have no gold answer yet; {wanted}")
+    if without_steps:
+        problem = f"{without_steps} traces contain no call of a model, a tool or a search"
+        result.notes.append(f"{problem}; they are not imported")
+    without_gold = sum(LABELLED in case for case in result.cases)
+    if without_gold:
+        advice = "write it into answers and remove labelled"
+        result.notes.append(f"{without_gold} cases of failed or unanswered traces have no gold answer yet; {advice}")
 
 
 def _values(path: Path) -> Iterator[tuple[str, object]]:
@@ -70,11 +71,11 @@ def _values(path: Path) -> Iterator[tuple[str, object]]:
         yield from ((f"{name}:{line}", record) for line, record in read_records(path))
 
 
-def _take(where: str, spans: Sequence[Span], order: Order, result: ImportResult, *, is_failed: bool) -> bool:
+def _import_trace(where: str, spans: Sequence[Span], order: Order, result: ImportResult, *, is_failed: bool) -> bool:
     """Import one trace; return whether its answer became a gold answer that a person has to check."""
     depth = nesting(spans)
     root = min(spans, key=lambda span: (depth[span.span_id], span.start))
-    name = _name(spans, order.id_attribute) if order.id_attribute else root.trace_id
+    name = _id_of(spans, order.id_attribute) if order.id_attribute else root.trace_id
     if name is None:
         result.leave(where, f"trace {root.trace_id}: no span has the attribute {short_repr(order.id_attribute)}")
         return False
@@ -85,42 +86,42 @@ def _take(where: str, spans: Sequence[Span], order: Order, result: ImportResult,
     is_gold = bool(exchange.answer and exchange.answer.strip()) and not is_failed
     gold: JsonObject = {"answers": [exchange.answer]} if is_gold else {LABELLED: False}
     case: JsonObject = {"id": name, "question": exchange.question, **gold}
-    case |= _asked(exchange, converted)
+    case |= _context(exchange, converted)
     case |= {"trace_id": root.trace_id, "span_id": root.span_id}
     if result.case(where, case) and exchange.answer is not None:
         result.answer(where, _answer(name, exchange.answer, spans, converted, order.system))
     return is_gold
 
 
-def _name(spans: Sequence[Span], attribute: str) -> str | None:
-    """Return the id that an attribute of a trace holds."""
+def _id_of(spans: Sequence[Span], attribute: str) -> str | None:
+    """Return the first value of an attribute in a trace; None if no span has it."""
     values = (span.attributes.get(attribute) for span in sorted(spans, key=lambda span: span.start))
     return next((str(value) for value in values if value not in (None, "")), None)
 
 
-def _asked(exchange: Exchange, converted: Converted) -> JsonObject:
-    """Return the earlier turns and the passages of a case."""
-    more: JsonObject = {}
+def _context(exchange: Exchange, converted: Converted) -> JsonObject:
+    """Return the fields ``history`` and ``passages`` of a case, if the trace has them."""
+    fields: JsonObject = {}
     if exchange.history:
-        more["history"] = [{"question": question, "answer": answer} for question, answer in exchange.history]
-    found = [item for item in converted.ranking or () if item.text.strip()]
-    if found:
-        more["passages"] = [_filled(id=item.doc_id, text=item.text, title=item.title) for item in found]
-    return more
+        fields["history"] = [{"question": question, "answer": answer} for question, answer in exchange.history]
+    passages = [item for item in converted.ranking or () if item.text.strip()]
+    if passages:
+        fields["passages"] = [_not_blank(id=item.doc_id, text=item.text, title=item.title) for item in passages]
+    return fields
 
 
 def _answer(name: str, text: str, spans: Sequence[Span], converted: Converted, system: str) -> JsonObject:
-    answer = _filled(id=name, answer=text, system=system) | {"answer": text}
+    answer = _not_blank(id=name, answer=text, system=system) | {"answer": text}
     if converted.ranking is not None:
         keys = ("doc_id", "score", "text", "title", "page")
-        answer["ranking"] = [_filled(**{key: getattr(item, key) for key in keys}) for item in converted.ranking]
+        answer["ranking"] = [_not_blank(**{key: getattr(item, key) for key in keys}) for item in converted.ranking]
     usage = converted.usage
     if usage is not None:
         amounts = ("prompt_tokens", "completion_tokens", "latency_s")
-        answer["usage"] = _filled(**{key: getattr(usage, key) for key in amounts})
+        answer["usage"] = _not_blank(**{key: getattr(usage, key) for key in amounts})
     steps = [written_span(span) for span in step_spans(spans)]
     return answer | {"spans": steps}
 
 
-def _filled(**values: Any) -> JsonObject:
+def _not_blank(**values: Any) -> JsonObject:
     return {key: value for key, value in cast("Mapping[str, Any]", values).items() if value not in (None, "")}

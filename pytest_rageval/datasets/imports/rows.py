@@ -29,9 +29,7 @@ def files_of(paths: Iterable[Path], pattern: str) -> list[Path]:
     for path in paths:
         below = sorted(path.rglob(pattern)) if path.is_dir() else [path]
         if not below:
-            raise DataError(
-                shown_path(path), f"holds no file {pattern}; name the files, or the folder that they lie in"
-            )
+            raise DataError(shown_path(path), f"holds no file {pattern}; name the files, or the folder with the files")
         files += below
     return files
 
@@ -110,14 +108,14 @@ def _columns(text: str, name: str) -> list[JsonObject]:
 
 
 def _below_header(name: str, table: Table, result: ImportResult) -> Iterator[tuple[str, JsonObject]]:
-    filled = ((line, [cell.strip() for cell in cells]) for line, cells in table if any(map(str.strip, cells)))
-    head, header = next(filled, (1, []))
+    rows = ((line, [cell.strip() for cell in cells]) for line, cells in table if any(map(str.strip, cells)))
+    header_line, header = next(rows, (1, []))
     if not header:
         raise DataError(f"{name}:1", "the file holds no row; its first row has to name the columns")
     duplicate = next((title for title in header if title and header.count(title) > 1), None)
     if duplicate is not None:
-        raise DataError(f"{name}:{head}", f"two columns are named {short_repr(duplicate)}; rename or remove one")
-    for line, cells in filled:
+        raise DataError(f"{name}:{header_line}", f"two columns are named {short_repr(duplicate)}; rename or remove one")
+    for line, cells in rows:
         if any(cells[len(header) :]):
             result.rows += 1
             result.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")

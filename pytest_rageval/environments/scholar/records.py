@@ -1,4 +1,4 @@
-"""Read persons and publications, and check that each id leads to a record."""
+"""Read persons and publications, and check that each referenced id has a record."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Publication:
         title: the title.
         citations: number of citations; 0 if the record does not say.
         authors: names of the authors, in the order of the record.
-        persons: ids of those authors that are persons.
+        persons: ids of the authors that have a record in the persons file.
         values: all keys of the record.
         more: the keys that have no meaning here, with their values.
     """
@@ -92,8 +92,8 @@ def read_scholars(persons: Path, publications: Path) -> Scholars:
     """Return the records of two files in JSON Lines.
 
     Raises:
-        DataError: a file cannot be read, a field is missing or has a wrong value, an id is duplicate, or an id leads
-            to no record; with ``file:line``.
+        DataError: a file cannot be read, a field is missing or has a wrong value, an id is duplicate, or a referenced
+            id has no record; with ``file:line``.
     """
     people = {each.id: each for each in _read_persons(persons)}
     works = {each.id: each for each in _read_publications(publications)}
@@ -162,9 +162,9 @@ def _ids(fields: Fields, name: str) -> tuple[str, ...]:
     return tuple(map(Fields(fields.where, items).identifier, items))
 
 
-def _check(where: str, field: str, ids: Iterable[str], known: Mapping[str, object], path: Path) -> None:
-    """Refuse an id that leads to no record."""
+def _check(where: str, field: str, ids: Iterable[str], records: Mapping[str, object], path: Path) -> None:
+    """Raise `DataError` for an id without a record."""
     for each in ids:
-        if each not in known:
+        if each not in records:
             problem = f"{field}: {shown_path(path)} has no record with the id {short_repr(each)}"
             raise DataError(where, f"{problem}; correct the id, or add the record")

@@ -1,4 +1,4 @@
-"""Dates as answers, a bare year included. A value is year, month and day, with 0 for a missing part."""
+"""Gold answers that are dates, or a bare year, and the fake dates that replace them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from pytest_rageval.text.dates import located_dates
 __all__ = ["DateAnswer", "date_answer"]
 
 Date = tuple[int, int, int]
+"""Year, month and day; 0 for a missing part."""
 
 _DRAWS = 48
 _YEARS_AWAY = {True: (5, 40), False: (1, 10)}
-"""How many years away another date is: a bare year, or a month or a day of one."""
+"""Minimum and maximum distance of a fake date in years: for a bare year (True), or a date with a month or day."""
 
 _LATEST = 2020
-"""Last year to draw for an earlier date: a later one would often be in the future of the text."""
+"""Last year to draw for a gold date before it: later years would often be in the future of the text."""
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -57,7 +58,7 @@ class DateAnswer:
         return "date"
 
     def others(self, random: Random) -> Iterator[Date]:
-        """Yield years 5 to 40 years away, or dates up to 10 years away; a whole date stays on its weekday."""
+        """Yield fake dates: a year 5 to 40 years away, or a date up to 10 years away; a full date keeps its weekday."""
         year, month, day = self.date
         for _ in range(_DRAWS):
             away = random.choice((-1, 1)) * random.randint(*_YEARS_AWAY[not month])
@@ -71,31 +72,33 @@ class DateAnswer:
 
     def value_of(self, text: str) -> Date | None:
         """Return the one date of ``text``, if it has the same parts as the gold date."""
-        found = _found(text)
-        if len(found) != 1 or found[0][2] is None:
+        dates = _dates_in(text)
+        if len(dates) != 1 or dates[0][2] is None:
             return None
-        same = all(bool(one) == bool(other) for one, other in zip(found[0][2], self.date, strict=True))
-        return found[0][2] if same else None
+        has_same_parts = all(bool(one) == bool(other) for one, other in zip(dates[0][2], self.date, strict=True))
+        return dates[0][2] if has_same_parts else None
 
     def fakes(self, value: Date) -> tuple[str, ...]:
-        """Return the aliases with another date, each in its format."""
+        """Return the aliases with another date, each in its own format."""
         return all_edited(self.aliases, lambda alias: self.edits(alias, value))
 
     def edits(self, text: str, value: Date) -> tuple[Edit, ...] | Drop:
-        """Return the edits of the dates that have all parts of the gold date; their other parts stay."""
-        new = value
+        """Return the edits that replace the gold date by ``value`` in a text, or why the text cannot be edited.
+
+        A date that has all parts of the gold date is replaced; parts that the gold date lacks stay.
+        """
         edits: list[Edit] = []
-        for start, end, date in _found(text):
+        for start, end, date in _dates_in(text):
             if date is None or not self._is_stated_by(date):
                 if self._may_be(date, text[start:end]):
                     return Drop("ambiguous_value", f"{text[start:end]} may be the same date")
                 continue
-            written = _written(text[start:end], new)
-            if written is None or not _exists(tuple(n or d for n, d in zip(new, date, strict=True))):
+            new_parts = _edits_of_parts(text[start:end], value)
+            if new_parts is None or not _exists(tuple(n or d for n, d in zip(value, date, strict=True))):
                 return Drop("other_form", f"no other date fits {text[start:end]}")
             if _is_in_range(text, start, end):
                 return Drop("ambiguous_value", f"{text[start:end]} is an end of a range")
-            edits += [Edit(start + each.start, start + each.end, each.text) for each in written]
+            edits += [Edit(start + each.start, start + each.end, each.text) for each in new_parts]
         return tuple(edits)
 
     def left_in(self, text: str) -> bool:
@@ -105,13 +108,13 @@ class DateAnswer:
     def states(self, text: str, value: Date) -> bool:
         """Return whether a date with all parts of ``value`` is in ``text``."""
         other = DateAnswer((), value)
-        return any(date is not None and other._is_stated_by(date) for _, _, date in _found(text))
+        return any(date is not None and other._is_stated_by(date) for _, _, date in _dates_in(text))
 
     def _is_stated_by(self, date: Date) -> bool:
-        return all(ours in (0, theirs) for ours, theirs in zip(self.date, date, strict=True))
+        return all(gold_part in (0, part) for gold_part, part in zip(self.date, date, strict=True))
 
     def _may_be(self, date: Date | None, text: str) -> bool:
-        """Return whether a date without year has our month and day, or an ambiguous one our numbers."""
+        """Return whether a text may mean the gold date: a date without a year, or numbers in an ambiguous order."""
         if date is not None:
             return bool(self.date[0] and self.date[2]) and date == (0, *self.date[1:])
         numbers = {int(number) for number in re.findall(r"\d+", same_length(text))}
@@ -119,22 +122,22 @@ class DateAnswer:
 
 
 def date_answer(aliases: tuple[str, ...]) -> DateAnswer | None:
-    """Return the slot as a date; None if an alias states no date, another one, or much else."""
-    found = [(alias, _found(alias)) for alias in aliases]
-    dates = {date for _, each in found for _, _, date in each}
-    if len(dates) != 1 or not all(_is_plain(alias, each) for alias, each in found):
+    """Return the slot as a date; None if its aliases state no date or different dates, or contain much other text."""
+    dates_of_aliases = [(alias, _dates_in(alias)) for alias in aliases]
+    distinct = {date for _, dates in dates_of_aliases for _, _, date in dates}
+    if len(distinct) != 1 or not all(_is_plain(alias, dates) for alias, dates in dates_of_aliases):
         return None
-    date = dates.pop()
+    date = distinct.pop()
     return None if date is None else DateAnswer(aliases, date)
 
 
-def _is_plain(alias: str, found: tuple[tuple[int, int, Date | None], ...]) -> bool:
-    """Return whether an alias is one date and little else, and no name with a year in it."""
-    return len(found) == 1 and not is_wordy(alias, [found[0][:2]]) and not in_name(alias, found[0][0])
+def _is_plain(alias: str, dates: tuple[tuple[int, int, Date | None], ...]) -> bool:
+    """Return whether an alias is one date and little else, and not a name that contains a year."""
+    return len(dates) == 1 and not is_wordy(alias, [dates[0][:2]]) and not in_name(alias, dates[0][0])
 
 
 def _on_same_weekday(old: Date, new: Date) -> Date:
-    """Return a date of the same week whose weekday is that of the old one: a passage may name it."""
+    """Return the nearest date in the same month that has the weekday of the old one; a passage may name the weekday."""
     try:
         weekday, (year, month, day) = datetime.date(*old).weekday(), new
     except ValueError:  # 31 April
@@ -149,18 +152,18 @@ def _is_in_range(text: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _found(text: str) -> tuple[tuple[int, int, Date | None], ...]:
-    """Return the dates of a text with their places; a bare number 1000 to 2099 is a year."""
-    found = list(located_dates(same_length(text)))
+def _dates_in(text: str) -> tuple[tuple[int, int, Date | None], ...]:
+    """Return start, end and value of each date in a text; a bare number from 1000 to 2099 is a year."""
+    dates = list(located_dates(same_length(text)))
     for number in written_numbers(text):
-        inside = any(start < number.end and number.start < end for start, end, _ in found)
-        if not inside and number.quantity.unit == "" and _YEAR.fullmatch(same_length(number.digits)):
-            found.append((number.start, number.start + len(number.digits), (int(number.plain), 0, 0)))
-    return tuple(sorted(found))
+        is_in_date = any(start < number.end and number.start < end for start, end, _ in dates)
+        if not is_in_date and number.quantity.unit == "" and _YEAR.fullmatch(same_length(number.digits)):
+            dates.append((number.start, number.start + len(number.digits), (int(number.plain), 0, 0)))
+    return tuple(sorted(dates))
 
 
-def _written(text: str, date: Date) -> list[Edit] | None:
-    """Return the edits of the parts of one date; None if a part cannot be written in its form."""
+def _edits_of_parts(text: str, date: Date) -> list[Edit] | None:
+    """Return the edits of the parts of one date; None if the format of a part cannot be matched."""
     tokens = [match for match in _TOKEN.finditer(same_length(text)) if _is_part(match)]
     has_name = any(match["name"] for match in tokens)
     order = iter((2,) if has_name else (1, 2))
@@ -180,7 +183,7 @@ def _is_part(match: re.Match[str]) -> bool:
 
 
 def _month_like(old: str, month: int) -> str:
-    """Return the name of a month, as short and in the case of another one."""
+    """Return the name of a month, abbreviated and capitalised like the old name."""
     name = _MONTHS[month - 1]
     is_whole = old.casefold() in (each.casefold() for each in _MONTHS) and len(old) > 3
     new = name if is_whole else "Sept" if month == 9 and len(old) > 3 else name[:3]

@@ -1,4 +1,4 @@
-"""Run all checks over the drafts of a plan: each draft by itself, then duplicates over all that passed."""
+"""Check the drafts of a plan: each draft alone, then duplicates among those that passed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ DUPLICATE, NEAR_DUPLICATE, DIALOGUE_DROPPED = "duplicate", "near_duplicate", "di
 
 
 def check_all(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts with what the checks found; those that already are dropped stay as they are."""
-    passed = [checked(draft) if draft.state == "waiting" else draft for draft in drafts]
-    return drop_with_dialogue(drop_duplicates(drop_with_dialogue(passed)))
+    """Return the drafts with the results of the checks; drafts that are already dropped stay unchanged."""
+    results = [checked(draft) if draft.state == "waiting" else draft for draft in drafts]
+    return drop_with_dialogue(drop_duplicates(drop_with_dialogue(results)))
 
 
 def drop_duplicates(drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts; those that wait or are kept, and ask what an earlier one asks, are dropped.
+    """Return the drafts; drop each one that repeats the question of an earlier draft.
 
-    The rules are those of `rageval lint`; later turns of conversations have no near duplicates.
+    The rules are those of `rageval lint`. Later turns of conversations are not checked for near duplicates.
     """
     first: dict[QuestionKey, int] = {}
     result = list(drafts)
@@ -33,31 +33,35 @@ def drop_duplicates(drafts: Sequence[Draft]) -> list[Draft]:
         if draft.state == "dropped":
             continue
         other = first.setdefault(question_key(draft.question, draft.history), at)
-        result[at] = _passed(draft, DUPLICATE) if other == at else draft.dropped(DUPLICATE, _same(drafts[other]))
-    places = [at for at, draft in enumerate(result) if draft.state != "dropped" and not draft.history]
-    keys = [question_key(result[at].question)[-1] for at in places]
-    for number, near in all_near_pairs(keys):
-        result[places[number]] = result[places[number]].dropped(NEAR_DUPLICATE, _same(result[places[near]]))
-    return [_passed(draft, NEAR_DUPLICATE) if draft.state != "dropped" else draft for draft in result]
+        result[at] = _with_check(draft, DUPLICATE) if other == at else draft.dropped(DUPLICATE, _detail(drafts[other]))
+    indexes = [at for at, draft in enumerate(result) if draft.state != "dropped" and not draft.history]
+    keys = [question_key(result[at].question)[-1] for at in indexes]
+    for later, earlier in all_near_pairs(keys):
+        result[indexes[later]] = result[indexes[later]].dropped(NEAR_DUPLICATE, _detail(result[indexes[earlier]]))
+    return [_with_check(draft, NEAR_DUPLICATE) if draft.state != "dropped" else draft for draft in result]
 
 
 def drop_with_dialogue(drafts: Iterable[Draft]) -> list[Draft]:
     """Return the drafts; a conversation with a dropped turn is dropped as a whole."""
     drafts = list(drafts)
-    broken = {
+    dropped_turns = {
         draft.facets["dialogue"]: draft for draft in drafts if draft.state == "dropped" and "dialogue" in draft.facets
     }
-    return [
-        draft.dropped(DIALOGUE_DROPPED, f"{broken[name].reason} in round {broken[name].facets.get('round', '?')}")
-        if draft.state != "dropped" and (name := draft.facets.get("dialogue", "")) in broken
-        else draft
-        for draft in drafts
-    ]
+    results = []
+    for draft in drafts:
+        turn = dropped_turns.get(draft.facets.get("dialogue", ""))
+        if draft.state != "dropped" and turn is not None:
+            detail = f"{turn.reason} in round {turn.facets.get('round', '?')}"
+            results.append(draft.dropped(DIALOGUE_DROPPED, detail))
+        else:
+            results.append(draft)
+    return results
 
 
-def _passed(draft: Draft, check: str) -> Draft:
+def _with_check(draft: Draft, check: str) -> Draft:
+    """Add a check to those that a draft passed."""
     return draft if check in draft.checks else replace(draft, checks=(*draft.checks, check))
 
 
-def _same(other: Draft) -> str:
+def _detail(other: Draft) -> str:
     return f"the question of {other.id}: {short_repr(other.question)}"

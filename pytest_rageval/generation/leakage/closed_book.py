@@ -1,4 +1,4 @@
-"""Ask a model for the answers of drafts without any passage: what it knows measures no retrieval."""
+"""Drop or mark drafts that a model answers without passages: they do not test retrieval."""
 
 from __future__ import annotations
 
@@ -27,62 +27,66 @@ from pytest_rageval.model.facets import KNEW
 __all__ = ["drop_known", "known_lines", "known_section", "mark_known"]
 
 ASSUMED_ANSWER = 20
-"""Tokens of an answer without passages."""
+"""Tokens of an answer without passages, for the cost estimate."""
 
 
 def drop_known(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts; with ``drop_known``, those that the closed-book model answers are dropped.
+    """Return the drafts; with ``drop_known``, drop those that the closed-book model answers.
 
-    So are those about which the model could not be asked, as ``model_error``. A conversation is dropped as a whole.
+    A draft whose call fails is dropped with the reason ``model_error``. A conversation is dropped as a whole.
 
     Raises:
-        SettingError: no call had a reply, for another reason than the budget.
+        SettingError: every call failed, and not all of them because of the budget.
     """
     if not leakage_settings(material.plan).drop_known:
         return list(drafts)
-    marked = _marked(material, drafts)
+    results = _with_knew(material, drafts)
     return drop_with_dialogue(
-        each.dropped(KNOWN) if each.state != "dropped" and each.facets.get(KNEW) == "true" else each for each in marked
+        each.dropped(KNOWN) if each.state != "dropped" and each.facets.get(KNEW) == "true" else each for each in results
     )
 
 
 def mark_known(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts; those that are kept get the facet ``knew``, unless they have it.
+    """Return the drafts; add the facet ``knew`` to each draft that is not dropped and lacks it.
 
     Raises:
-        SettingError: no call had a reply, for another reason than the budget.
+        SettingError: every call failed, and not all of them because of the budget.
     """
-    return _marked(material, drafts)
+    return _with_knew(material, drafts)
 
 
 def known_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
     """Yield the share of each cell's drafts that the closed-book model answers."""
-    asked = [draft for draft in drafts if KNEW in draft.facets]
-    if not asked:
+    drafts = [draft for draft in drafts if KNEW in draft.facets]
+    if not drafts:
         return
     yield from ("## Answered without passages", "")
     rows = []
-    for (topic, task), cell in cells_of(asked, ()).items():
-        known = sum(draft.facets[KNEW] == "true" for draft in cell)
-        rows.append((topic or "-", task, str(len(cell)), str(known), f"{100 * known / len(cell):.1f} %"))
+    for (topic, task), cell in cells_of(drafts, ()).items():
+        n_known = sum(draft.facets[KNEW] == "true" for draft in cell)
+        rows.append((topic or "-", task, str(len(cell)), str(n_known), f"{100 * n_known / len(cell):.1f} %"))
     yield from markdown_table(("topic", "task", "asked", "known", "share"), rows)
 
 
 def known_lines(material: Material) -> Iterator[str]:
-    """Yield what the closed-book model would be asked about the drafts of rules, with tokens and cost."""
+    """Yield the planned closed-book calls for the drafts of rules, with tokens and cost."""
     settings, access = leakage_settings(material.plan), material.models
     if not settings.closed_book or access is None:
         return
     drafts = check_all(material, rule_drafts(material))
     drafts = drafts if settings.drop_known else keep_wanted(material, drafts)
-    asked, prompts = [draft for draft in drafts if draft.state != "dropped"], _prompts(material)
-    requests = [prompts.closed_book(draft.language, draft.question, draft.history) for draft in asked]
+    prompts = _prompts(material)
+    requests = [
+        prompts.closed_book(draft.language, draft.question, draft.history)
+        for draft in drafts
+        if draft.state != "dropped"
+    ]
     more = " and one for each draft of the model" if model_settings(material.plan) and material.corpus else ""
     yield calls_line(settings.closed_book, f"without passages{more}", requests, ASSUMED_ANSWER, access)
 
 
-def _marked(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts with the facet ``knew``; with ``drop_known``, those whose call failed are dropped."""
+def _with_knew(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
+    """Return the drafts with the facet ``knew``; with ``drop_known``, drop those whose call fails."""
     settings, models, result = leakage_settings(material.plan), material.models, list(drafts)
     name = settings.closed_book
     if not name or models is None:

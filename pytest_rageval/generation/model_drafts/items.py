@@ -1,4 +1,4 @@
-"""Items that a model writes as drafts, and drafts as the items that a model inspects."""
+"""Convert items that a model writes to drafts, and drafts to items that a model inspects."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def item_key(task: str) -> str:
 
 
 def read_item(values: Mapping[str, Any], job: Job, model: str) -> Item:
-    """Return the drafts of an item, waiting for their checks.
+    """Return the drafts of an item; they still need their checks.
 
     Args:
         values: the item.
-        job: what the model was asked for.
+        job: the request that the model got.
         model: the name of the model.
 
     Raises:
@@ -67,10 +67,10 @@ def read_item(values: Mapping[str, Any], job: Job, model: str) -> Item:
     fields = _fields(values)
     verdicts: dict[str, Any] = {"kind": job.kind}
     if job.kind == CALCULATED:
-        written = values.get("calculation")
-        if not isinstance(written, str) or not written.strip():
+        calculation = values.get("calculation")
+        if not isinstance(calculation, str) or not calculation.strip():
             raise WrongFieldsError("calculation: wanted a text, such as 120 - 70.5")
-        verdicts[CALCULATION] = written
+        verdicts[CALCULATION] = calculation
     draft = _draft(fields, job, model, verdicts)
     if job.kind == CHAINED and len(draft.gold) == 1:
         draft = replace(draft, sources=_answer_last(draft))
@@ -82,13 +82,13 @@ def read_item(values: Mapping[str, Any], job: Job, model: str) -> Item:
 def checked_item(item: Item) -> Item:
     """Return an item after the checks of its drafts; a conversation with a dropped turn is dropped as a whole.
 
-    Of a question over two passages, each passage gives a part of the evidence, else it is ``one_hop``.
+    A question over two passages is dropped as ``one_hop`` if one passage contains all its evidence.
     """
-    return tuple(drop_with_dialogue(_needs_both(checked(draft)) for draft in item))
+    return tuple(drop_with_dialogue(_drop_one_hop(checked(draft)) for draft in item))
 
 
 def item_json(item: Item) -> dict[str, Any]:
-    """Return an item in the form in which a model writes it."""
+    """Return an item in the JSON form that a model writes."""
     if len(item) == 1 and item[0].task != CONVERSATION:
         draft = item[0]
         more = {"calculation": draft.verdicts[CALCULATION]} if CALCULATION in draft.verdicts else {}
@@ -97,14 +97,14 @@ def item_json(item: Item) -> dict[str, Any]:
     return {"entity": item[0].verdicts["entities"][0], "turns": turns}
 
 
-def _needs_both(draft: Draft) -> Draft:
+def _drop_one_hop(draft: Draft) -> Draft:
     if draft.state == "dropped" or draft.verdicts.get("kind") not in PAIRED:
         return draft
     quotes = [fold_compact(quote) for quote in draft.evidence]
     for source in draft.sources:
         text = fold_compact(source.text)
         if all(quote in text for quote in quotes):
-            return draft.dropped("one_hop", f"all evidence is of {source.id}")
+            return draft.dropped("one_hop", f"all evidence comes from {source.id}")
     return draft
 
 
@@ -117,16 +117,16 @@ def _conversation(values: Mapping[str, Any], job: Job, model: str) -> Item:
     turns = values.get("turns")
     if not isinstance(turns, list) or not all(isinstance(turn, dict) for turn in turns) or len(turns) not in TURNS:
         raise WrongFieldsError(f"turns: wanted a list of {TURNS[0]} to {TURNS[-1]} objects")
-    read = [_fields(turn) for turn in turns]
+    fields_of_turns = [_fields(turn) for turn in turns]
     entity = values.get("entity")
-    if not isinstance(entity, str) or not fold(entity) or fold(entity) not in fold(read[0].question):
+    if not isinstance(entity, str) or not fold(entity) or fold(entity) not in fold(fields_of_turns[0].question):
         raise WrongFieldsError("entity: wanted the name that the first question writes")
     verdicts = {"kind": job.kind, "entities": [entity]}
-    questions = "\n".join(fields.question for fields in read)
+    questions = "\n".join(fields.question for fields in fields_of_turns)
     dialogue = case_id(job.topic, job.task, questions, [source.id for source in job.sources])
     history: tuple[Turn, ...] = ()
     item: list[Draft] = []
-    for number, fields in enumerate(read, 1):
+    for number, fields in enumerate(fields_of_turns, 1):
         facets = {"dialogue": dialogue, "round": str(number)}
         item.append(replace(_draft(fields, job, model, verdicts), history=history, facets=facets))
         history = (*history, Turn(fields.question, "; ".join(slot[0] for slot in fields.gold)))
@@ -134,8 +134,8 @@ def _conversation(values: Mapping[str, Any], job: Job, model: str) -> Item:
 
 
 def _draft(fields: _Fields, job: Job, model: str, verdicts: Mapping[str, Any]) -> Draft:
-    found = [_found(quote, job) for quote in fields.evidence]
-    places = [place for _, place in found if place]
+    quotes = [_locate(quote, job) for quote in fields.evidence]
+    places = [place for _, place in quotes if place]
     return Draft(
         question=fields.question,
         gold=fields.gold,
@@ -145,13 +145,13 @@ def _draft(fields: _Fields, job: Job, model: str, verdicts: Mapping[str, Any]) -
         origin=model,
         sources=job.sources,
         language=job.language,
-        evidence=tuple(quote for quote, _ in found),
+        evidence=tuple(quote for quote, _ in quotes),
         verdicts={**verdicts, "evidence": places},
     )
 
 
-def _found(quote: str, job: Job) -> tuple[str, list[object]]:
-    """Return a quote as its source writes it, with the source's id and the span there; no place if it has none."""
+def _locate(quote: str, job: Job) -> tuple[str, list[object]]:
+    """Return a quote as its source writes it, and its place: source id and span; an empty place if no source has it."""
     for source in job.sources:
         folded = fold_compact(quote)
         span = next(fold_with_offsets(source.text).find(folded), None) if folded else None
@@ -161,7 +161,7 @@ def _found(quote: str, job: Job) -> tuple[str, list[object]]:
 
 
 def _answer_last(draft: Draft) -> tuple[Passage, ...]:
-    """Return the sources with the one that holds the answer last: the others lead to it."""
+    """Return the sources with the one that contains the answer last; the others lead to it."""
 
     def holds(text: str) -> bool:
         return any(contains(text, alias) for alias in draft.gold[0])
@@ -170,9 +170,9 @@ def _answer_last(draft: Draft) -> tuple[Passage, ...]:
 
 
 def _group(draft: Draft, source: Passage) -> int | None:
-    """Return which slot a source answers; None if it answers none or several."""
-    held = [at for at, slot in enumerate(draft.gold) if any(contains(source.text, alias) for alias in slot)]
-    return held[0] if len(held) == 1 else None
+    """Return the index of the slot that a source answers; None if it answers none or several."""
+    slots = [at for at, slot in enumerate(draft.gold) if any(contains(source.text, alias) for alias in slot)]
+    return slots[0] if len(slots) == 1 else None
 
 
 def _fields(values: Mapping[str, Any]) -> _Fields:
@@ -182,17 +182,17 @@ def _fields(values: Mapping[str, Any]) -> _Fields:
     if ("answers" in values) == ("slots" in values):
         raise WrongFieldsError("wanted either answers or slots")
     slots = [values["answers"]] if "answers" in values else values["slots"]
-    if not isinstance(slots, list) or not slots or not all(_is_texts(slot) for slot in slots):
+    if not isinstance(slots, list) or not slots or not all(_is_list_of_texts(slot) for slot in slots):
         shape = "a list of texts" if "answers" in values else "a list of lists of texts"
         raise WrongFieldsError(f"{'answers' if 'answers' in values else 'slots'}: wanted {shape}, none of them empty")
     evidence = values.get("evidence")
-    if not _is_texts(evidence):
+    if not _is_list_of_texts(evidence):
         raise WrongFieldsError(f"evidence: found {short_repr(evidence)}, wanted a list of texts, none of them empty")
     gold = tuple(tuple(dict.fromkeys(alias.strip() for alias in slot)) for slot in slots)
     return _Fields(question.strip(), gold, tuple(dict.fromkeys(_texts(evidence))))
 
 
-def _is_texts(value: object) -> bool:
+def _is_list_of_texts(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(each, str) and each.strip() for each in value)
 
 

@@ -98,10 +98,10 @@ class Prompts:
         return self._messages(language, "reword", {"question": quoted(question), "values": quoted("\n".join(values))})
 
     def again(self, language: str, messages: Sequence[Message], reply: str, problem: str) -> tuple[Message, ...]:
-        """Return a request anew, after a reply that cannot be read."""
+        """Return the request again, followed by the reply that cannot be read and its problem."""
         text = fill(self._texts(language)["again"], {"problem": quoted(problem)}).strip()
-        said: tuple[Message, ...] = ({"role": "assistant", "content": reply},) if reply.strip() else ()
-        return (*messages, *said, {"role": "user", "content": text})
+        reply_messages: tuple[Message, ...] = ({"role": "assistant", "content": reply},) if reply.strip() else ()
+        return (*messages, *reply_messages, {"role": "user", "content": text})
 
     @property
     def digests(self) -> dict[str, str]:
@@ -116,8 +116,8 @@ class Prompts:
 
     def _values(self, language: str, kind: str, topic: str, sources: Sequence[Passage]) -> dict[str, str]:
         texts = self._texts(language)
-        shown = "\n\n".join(_document(texts["document"], number, each) for number, each in enumerate(sources, 1))
-        return {"topic": _line(topic), "task": texts[f"{_TASK}.{kind}"].strip(), "documents": shown}
+        documents = "\n\n".join(_document(texts["document"], number, each) for number, each in enumerate(sources, 1))
+        return {"topic": _line(topic), "task": texts[f"{_TASK}.{kind}"].strip(), "documents": documents}
 
     def _messages(self, language: str, what: str, values: Mapping[str, str]) -> tuple[Message, ...]:
         texts = self._texts(language)
@@ -138,17 +138,17 @@ def load_prompts(overrides: Mapping[str, Path]) -> Prompts:
     return Prompts(texts)
 
 
-def _read(path: Path, known: Sequence[str]) -> Texts:
-    """Return the texts of a file; ``known`` are the valid keys, empty for a built-in file."""
-    shown = shown_path(path)
-    lines, values = read_toml(path, shown)
+def _read(path: Path, valid_keys: Sequence[str]) -> Texts:
+    """Return the texts of a file; ``valid_keys`` is empty for a built-in file, which is not checked."""
+    file_name = shown_path(path)
+    lines, values = read_toml(path, file_name)
     tasks = values.pop(_TASK, {})
     texts = {**values, **{f"{_TASK}.{name}": text for name, text in (tasks.items() if isinstance(tasks, dict) else ())}}
-    for key, text in texts.items() if known else ():
+    for key, text in texts.items() if valid_keys else ():
         name = key.removeprefix(f"{_TASK}.")
-        where = f"{shown}:{line_of(lines, name, 0, _TASK)}"
-        if key not in known:
-            raise UnknownNameError("key", key, known, where)
+        where = f"{file_name}:{line_of(lines, name, 0, _TASK)}"
+        if key not in valid_keys:
+            raise UnknownNameError("key", key, valid_keys, where)
         if not isinstance(text, str):
             raise DataError(where, f"{name}: found {short_repr(text)}, wanted a string")
         missing = [each for each in _REQUIRED.get(key, ()) if each not in placeholders(text)]
@@ -163,7 +163,7 @@ def _document(template: str, number: int, source: Passage) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text of the data on one line, so it cannot look like a part of the prompt."""
+    """Return a text of the data on one line, because several lines could look like a part of the prompt."""
     return " ".join(text.split())
 
 

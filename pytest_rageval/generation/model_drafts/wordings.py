@@ -1,4 +1,4 @@
-"""Read a model's other wording of a template's question, and find what is wrong with it."""
+"""Read a model's paraphrase of a template's question, and check it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_wording(reply: str) -> str:
     """Return the question in a reply, on one line: the ``question`` of its one JSON object.
 
     Raises:
-        UnreadableReplyError: the reply has none.
+        UnreadableReplyError: the reply contains no such object or no question.
     """
     question = read_object(reply).get("question")
     if not isinstance(question, str) or not question.strip() or not is_storable(question):
@@ -31,28 +31,28 @@ def read_wording(reply: str) -> str:
 
 
 def fault_of(wording: str, draft: Draft) -> tuple[str, str] | None:
-    """Return the reason and the finding of what is wrong with another wording of a question; None if nothing is.
+    """Return the reason and the detail if a paraphrase of a question is unusable; None if it is usable.
 
-    It has to differ from the question, to hold all values that the template fills in, and to pass the checks of one
-    draft. A value that leads to the row of the answer must not be in it.
+    A paraphrase differs from the question, contains all values that the template filled in, and passes the checks of a
+    single draft. It contains no value that leads to the row of the answer.
     """
     if question_key(wording) == question_key(draft.question):
-        return "unchanged", "it is the question itself"
-    asked = draft.verdicts["asked"]
-    missing = _missing(asked["values"], draft.question, wording)
+        return "unchanged", "the question is the same"
+    template_values = draft.verdicts["asked"]
+    missing = _missing(template_values["values"], draft.question, wording)
     if missing is not None:
-        return "value_missing", f"{short_repr(missing)} is not in it"
-    bridge = next((link for link in asked["links"] if contains(wording, link)), None)
+        return "value_missing", f"the question lacks {short_repr(missing)}"
+    bridge = next((link for link in template_values["links"] if contains(wording, link)), None)
     if bridge is not None:
-        return BRIDGE, f"{short_repr(bridge)} is in it"
+        return BRIDGE, f"the question contains {short_repr(bridge)}"
     return first_failure(replace(draft, question=wording))
 
 
 def _missing(values: Iterable[str], question: str, wording: str) -> str | None:
-    """Return the first value that a wording lacks, folded, numbers as quantities; None if it has all.
+    """Return the first value that a wording lacks; None if it has all. Texts are folded, numbers read as quantities.
 
-    The longest come first, and a place counts for one value: "Ann Lee" does not hold "Ann", too. A value is a part of a
-    word only if it is one in the question, as in "{job}s".
+    Longer values are matched first, and each match is used up: "Ann Lee" does not also match "Ann". A value may match
+    a part of a word only if it is a part of a word in the question, such as "{job}s".
     """
     rest = wording
     for value in sorted({fold(each): each for each in values}.values(), key=lambda each: (-len(fold(each)), each)):

@@ -129,7 +129,7 @@ def _draft(where: str, texts: Mapping[str, str], session: ReviewSession) -> Draf
 
 def _near(name: str, known: Iterable[str]) -> str:
     hint = did_you_mean(name, known)
-    return hint if hint.startswith("did") else "write the sheet anew with rageval review --sheet"
+    return hint if hint.startswith("did") else "write the sheet again with rageval review --sheet"
 
 
 def _refuse_ungraded(where: str, texts: Mapping[str, str]) -> None:

@@ -42,10 +42,10 @@ class Table:
     Attributes:
         name: its name in templates.
         columns: the names of its columns, in order.
-        key: the column that names a row.
+        key: the column that identifies a row.
         rows: the rows, in the order of the file.
         shown: the columns that a row's passage shows.
-        file: the name of the file of the output folder that gets the rows; "" if they already are in a file.
+        file: the file in the output folder to write the rows to; "" if they already are in a file.
     """
 
     name: str
@@ -77,7 +77,7 @@ def is_missing(value: Value) -> bool:
 
 
 def value_text(value: Value) -> str:
-    """Return a value as text: a list with commas, no missing items; 3.0 as 3.0, true as true, an object as JSON."""
+    """Return a value as text: a list with commas and without missing items, objects as JSON, booleans as ``true``."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):

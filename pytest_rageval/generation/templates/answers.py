@@ -12,19 +12,19 @@ from pytest_rageval.generation.templates.prepared import Prepared, Text
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold
 
-__all__ = ["Answered", "answers_of", "links_of", "told_apart"]
+__all__ = ["RowAnswer", "alternatives_of", "answers_of", "links_of"]
 
 Option = tuple[Gold, tuple[Row, ...]]
 """What one text of the answer may be: slots, and the rows of other tables that they are from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RowAnswer:
     """One answer to the question about a row.
 
     Attributes:
         parts: the slots of each text of the template's answer.
-        rows: the rows that it is from: the row of the question, those of joins, those that a placeholder links.
+        rows: the rows that it comes from: the row of the question, rows of joins, and rows that a placeholder links to.
     """
 
     parts: tuple[Gold, ...]
@@ -37,10 +37,10 @@ class Answered:
 
     @property
     def key(self) -> tuple[tuple[str, ...], ...]:
-        """The answer as answers are compared: folded, whatever the order of its slots."""
+        """The key by which answers are compared: folded slots in sorted order."""
         return tuple(sorted(tuple(map(fold, slot)) for slot in self.gold))
 
-    def without(self, question: str) -> Answered:
+    def without(self, question: str) -> RowAnswer:
         """Return the answer without the slots that the question holds; the answer itself if none would be left."""
         parts = tuple(part for part in self.parts if not any(contains(question, slot[0]) for slot in part))
         return replace(self, parts=parts) if parts else self
@@ -49,13 +49,13 @@ class Answered:
         return " and ".join(slot[0] for slot in self.gold)
 
 
-def told_apart(answers: Iterable[Answered]) -> str:
-    """Return answers that differ as ``Oslo or Bergen``; "" if all are equal."""
+def alternatives_of(answers: Iterable[RowAnswer]) -> str:
+    """Return different answers as a text such as ``Oslo or Bergen``; "" if all answers are equal."""
     different = {answer.key: str(answer) for answer in answers}
     return " or ".join(dict.fromkeys(different.values())) if len(different) > 1 else ""
 
 
-def answers_of(prepared: Prepared, row: Row) -> list[Answered]:
+def answers_of(prepared: Prepared, row: Row) -> list[RowAnswer]:
     """Return the answers of a row, one for each chain of joins from it, and for each record that ties with another.
 
     A chain without a value that the answer needs gives none.
@@ -68,7 +68,7 @@ def answers_of(prepared: Prepared, row: Row) -> list[Answered]:
             continue
         for chosen in product(*present):
             linked = [each for _, rows in chosen for each in rows]
-            answers.append(Answered(tuple(gold for gold, _ in chosen), tuple(dict.fromkeys((*path, *linked)))))
+            answers.append(RowAnswer(tuple(gold for gold, _ in chosen), tuple(dict.fromkeys((*path, *linked)))))
     return answers
 
 
@@ -82,19 +82,19 @@ def links_of(prepared: Prepared, row: Row) -> list[str]:
 
 
 def _options(aliases: Sequence[Text], row: Row) -> list[Option]:
-    """Return what a text of the answer may be for a row: nothing if a value is missing, several for a tie.
+    """Return the options for a text of the answer about a row: none if a value is missing, several for a tie.
 
     A list field gives a slot for each item.
     """
     first = aliases[0]
     if len(aliases) == 1 and len(first.expressions) == 1 and first.pattern == f"{{{first.expressions[0].text}}}":
-        found = first.expressions[0].find(row)
-        if found is None:
+        value = first.expressions[0].find(row)
+        if value is None:
             return []
-        slots = tuple((text,) for text in found.texts)
-        return [((slot,), found.rows) for slot in slots] if found.tied else [(slots, found.rows)]
-    filled = [each for each in (alias.fill(row) for alias in aliases) if each is not None]
-    if len(filled) < len(aliases) or any(found.tied for _, every in filled for found in every):
+        slots = tuple((text,) for text in value.texts)
+        return [((slot,), value.rows) for slot in slots] if value.tied else [(slots, value.rows)]
+    pairs = [each for each in (alias.fill(row) for alias in aliases) if each is not None]
+    if len(pairs) < len(aliases) or any(value.tied for _, values in pairs for value in values):
         return []
-    rows = tuple(linked for _, every in filled for found in every for linked in found.rows)
-    return [((tuple(dict.fromkeys(text for text, _ in filled)),), rows)]
+    rows = tuple(linked for _, values in pairs for value in values for linked in value.rows)
+    return [((tuple(dict.fromkeys(text for text, _ in pairs)),), rows)]

@@ -1,4 +1,4 @@
-"""Placeholders of templates: ``{city}``, ``{other.city}``, ``{publications|max(num_citation).title}``."""
+"""Parse and evaluate placeholders of templates: ``{city}``, ``{works|max(year).title}``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_rageval.generation.tables.table import Row, Table, Value, is_missing
 from pytest_rageval.generation.tables.values import comparable, is_ordered
 from pytest_rageval.generation.templates.template import Template
 
-__all__ = ["Expression", "Found", "expressions_in", "parse_expression"]
+__all__ = ["Expression", "PlaceholderValue", "expressions_in", "parse_expression"]
 
 OTHER = "other."
 _GRAMMAR = "write {column}, {column.field}, {column|max(field).field}, |min, |sum(field) or |count"
@@ -21,12 +21,12 @@ _AGGREGATE = re.compile(r"(max|min|sum)\(\s*([^()]+?)\s*\)(?:\.(.+))?|(count)")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlaceholderValue:
     """The value of a placeholder for one row.
 
     Attributes:
         texts: its values as texts; several for a list.
-        rows: the rows of other tables that it is of.
+        rows: the rows of other tables that it comes from.
         tied: whether several records have the largest or smallest value, and differ.
     """
 
@@ -57,7 +57,7 @@ class Expression:
     field: str = ""
     linked: Table | None = None
 
-    def find(self, row: Row) -> Found | None:
+    def find(self, row: Row) -> PlaceholderValue | None:
         """Return the value for a row; None if it is missing.
 
         Raises:
@@ -65,30 +65,30 @@ class Expression:
         """
         value = row.values.get(self.column)
         if is_missing(value):
-            return Found(("0",)) if self.operation == "count" and isinstance(value, list) else None
+            return PlaceholderValue(("0",)) if self.operation == "count" and isinstance(value, list) else None
         items = list(value) if isinstance(value, (list, tuple)) else [value]
         if not self.operation and not self.field:
             return self._plain(row, items)
         if self.operation == "count":
-            return Found((str(len(items)),))
+            return PlaceholderValue((str(len(items)),))
         records = [self._record(row, item) for item in items]
         if self.operation == "sum":
             numbers = [comparable(values.get(self.by)) for values, _ in records]
             if any(kind != "number" for kind, _ in numbers):
                 raise DataError(row.where, f"{{{self.text}}}: {self.by!r} of a record is no number; correct it")
             total = sum(number for _, number in numbers if not isinstance(number, str))
-            return Found((value_text(int(total) if total == int(total) else float(total)),), _rows(records))
+            return PlaceholderValue((value_text(int(total) if total == int(total) else float(total)),), _rows(records))
         if self.operation:
             return self._extreme(row, records)
         present = [record for record in records if not is_missing(record[0].get(self.field))]
         texts = tuple(dict.fromkeys(value_text(values[self.field]) for values, _ in present))
-        return Found(texts, _rows(present)) if texts else None
+        return PlaceholderValue(texts, _rows(present)) if texts else None
 
-    def _plain(self, row: Row, items: list[Value]) -> Found:
+    def _plain(self, row: Row, items: list[Value]) -> PlaceholderValue:
         if any(isinstance(item, dict) for item in items):
             problem = f"{{{self.text}}}: the column holds objects; name a field, as {{{self.column}.name}}"
             raise DataError(row.where, problem)
-        return Found(tuple(dict.fromkeys(value_text(item) for item in items if not is_missing(item))))
+        return PlaceholderValue(tuple(dict.fromkeys(value_text(item) for item in items if not is_missing(item))))
 
     def _record(self, row: Row, item: Value) -> tuple[Mapping[str, Value], Row | None]:
         """Return the values that an item of the column stands for."""
@@ -103,7 +103,7 @@ class Expression:
             raise DataError(row.where, f"{problem}; correct the id or add the row")
         return rows[0].values, rows[0]
 
-    def _extreme(self, row: Row, records: list[tuple[Mapping[str, Value], Row | None]]) -> Found | None:
+    def _extreme(self, row: Row, records: list[tuple[Mapping[str, Value], Row | None]]) -> PlaceholderValue | None:
         """Return the field of the record with the largest or smallest value of ``by``."""
         present = [(comparable(each[0][self.by]), each) for each in records if not is_missing(each[0].get(self.by))]
         if not present:
@@ -114,7 +114,7 @@ class Expression:
         best = max(values) if self.operation == "max" else min(values)
         chosen = [each for value, each in present if value == best and not is_missing(each[0].get(self.field))]
         texts = tuple(dict.fromkeys(value_text(values[self.field]) for values, _ in chosen))
-        return Found(texts, _rows(chosen[:1]), tied=len(texts) > 1) if texts else None
+        return PlaceholderValue(texts, _rows(chosen[:1]), tied=len(texts) > 1) if texts else None
 
 
 def _rows(records: list[tuple[Mapping[str, Value], Row | None]]) -> tuple[Row, ...]:

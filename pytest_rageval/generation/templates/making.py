@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row
-from pytest_rageval.generation.templates.expression import Found
+from pytest_rageval.generation.templates.expression import PlaceholderValue
 from pytest_rageval.generation.templates.prepared import Prepared
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Gold, Passage, Turn
@@ -30,7 +30,7 @@ def make_draft(
     groups: Sequence[int] | None = None,
     history: tuple[Turn, ...] = (),
     links: Sequence[str] = (),
-    found: Sequence[Found] = (),
+    values: Sequence[PlaceholderValue] = (),
     facets: dict[str, str] | None = None,
 ) -> Draft:
     """Return a draft that waits for its checks.
@@ -44,7 +44,7 @@ def make_draft(
         groups: the slot that each row answers; None if a row is not of one slot.
         history: earlier turns.
         links: values that lead from one row to the next; they are evidence, too.
-        found: what the placeholders of the question found.
+        values: the values of the question's placeholders.
         facets: facets in addition to the route.
     """
     template = prepared.template
@@ -53,7 +53,7 @@ def make_draft(
     sources = tuple(replace(row.passage, group=numbers.get(row)) for row in unique)
     route = {"route": template.route} if template.route else {}
     label = prepared.balance_label(rows[0])
-    asked = {"values": [text for each in found for text in each.texts], "links": [*links]}
+    asked = {"values": [text for value in values for text in value.texts], "links": [*links]}
     return Draft(
         question=question,
         gold=gold,

@@ -10,7 +10,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row, is_missing, value_text
 from pytest_rageval.generation.tables.values import comparable, is_ordered
-from pytest_rageval.generation.templates.answers import Answered, answers_of, told_apart
+from pytest_rageval.generation.templates.answers import RowAnswer, alternatives_of, answers_of
 from pytest_rageval.generation.templates.making import make_draft
 from pytest_rageval.generation.templates.prepared import Prepared, Text
 from pytest_rageval.generation.templates.row_drafts import AMBIGUOUS
@@ -76,13 +76,13 @@ def _differ(prepared: Prepared, one: Row, other: Row) -> bool:
 def _pair(prepared: Prepared, plan: Plan, row: Row, other: Row) -> Draft:
     wording = prepared.wording(row, plan.seed)
     filled = wording.fill(row, other)
-    question, found = filled if filled is not None else ("", ())
+    question, values = filled if filled is not None else ("", ())
     gold, groups = _gold(prepared, row, other)
-    draft = make_draft(prepared, plan, question, gold, [row, other], groups=groups, found=found)
+    draft = make_draft(prepared, plan, question, gold, [row, other], groups=groups, values=values)
     for side, each in ((False, row), (True, other)):
-        apart = told_apart(_answers_of_side(prepared, wording, each, other=side))
-        if apart:
-            return draft.dropped(AMBIGUOUS, apart)
+        alternatives = alternatives_of(_answers_of_side(prepared, wording, each, other=side))
+        if alternatives:
+            return draft.dropped(AMBIGUOUS, alternatives)
     return draft
 
 
@@ -97,11 +97,11 @@ def _gold(prepared: Prepared, row: Row, other: Row) -> tuple[Gold, Sequence[int]
     return (*answers[best].gold, *((value_text(value),) for value in values)), None
 
 
-def _answers_of_side(prepared: Prepared, wording: Text, row: Row, *, other: bool) -> list[Answered]:
+def _answers_of_side(prepared: Prepared, wording: Text, row: Row, *, other: bool) -> list[RowAnswer]:
     """Return the answers, or the values to compare, of all rows that one side of the question may mean."""
     pick = prepared.template.pick
     group = prepared.rows_of_question(row, wording.side(other))
     answers = [answer for each in group for answer in answers_of(prepared, each)]
     if pick is None:
         return answers
-    return [Answered((((value_text(each.values.get(pick.column)),),),), (each,)) for each in group]
+    return [RowAnswer((((value_text(each.values.get(pick.column)),),),), (each,)) for each in group]

@@ -1,4 +1,4 @@
-"""A template with its tables: parsed placeholders, condition and joins, and the rows that share a question."""
+"""A template with its tables: parsed placeholders, joins, and rows with the same question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_rageval.generation.plan import INTEGRATION
 from pytest_rageval.generation.tables.filling import PLACEHOLDER
 from pytest_rageval.generation.tables.table import Row, Table, value_text
 from pytest_rageval.generation.templates.condition import Condition, parse_condition
-from pytest_rageval.generation.templates.expression import Expression, Found, expressions_in
+from pytest_rageval.generation.templates.expression import Expression, PlaceholderValue, expressions_in
 from pytest_rageval.generation.templates.joins import Join, parse_joins
 from pytest_rageval.generation.templates.template import Template, check_columns
 from pytest_rageval.metrics.shared.matching import fold
@@ -31,16 +31,16 @@ class Text:
     pattern: str
     expressions: tuple[Expression, ...]
 
-    def fill(self, row: Row, other: Row | None = None) -> tuple[str, tuple[Found, ...]] | None:
-        """Return the text for a row, or a pair of rows, and what its placeholders found; None if one is missing."""
-        found = []
+    def fill(self, row: Row, other: Row | None = None) -> tuple[str, tuple[PlaceholderValue, ...]] | None:
+        """Return the text for a row or a pair of rows, and the placeholders' values; None if a value is missing."""
+        values = []
         for expression in self.expressions:
             value = expression.find(other if expression.other and other is not None else row)
             if value is None:
                 return None
-            found.append(value)
-        values = iter(found)
-        return PLACEHOLDER.sub(lambda _: ", ".join(next(values).texts), self.pattern), tuple(found)
+            values.append(value)
+        remaining = iter(values)
+        return PLACEHOLDER.sub(lambda _: ", ".join(next(remaining).texts), self.pattern), tuple(values)
 
     def side(self, other: bool) -> tuple[Expression, ...]:
         """Return the placeholders of the row, or of the other row of a pair."""
@@ -103,10 +103,10 @@ class Prepared:
 
 
 def _key(row: Row, expressions: Sequence[Expression]) -> tuple[str, ...] | None:
-    found = [expression.find(row) for expression in expressions]
-    if any(each is None for each in found):
+    values = [expression.find(row) for expression in expressions]
+    if any(value is None for value in values):
         return None
-    return tuple(fold(", ".join(each.texts)) for each in found if each is not None)
+    return tuple(fold(", ".join(value.texts)) for value in values if value is not None)
 
 
 def prepare(template: Template, tables: Mapping[str, Table]) -> Prepared:

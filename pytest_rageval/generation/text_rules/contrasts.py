@@ -1,4 +1,4 @@
-"""Contrast questions: two sentences of different documents with the same words around values of one unit."""
+"""Draft contrast questions from two sentences that differ only in their subject and value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from pytest_rageval.generation.text_rules.values import Value
 __all__ = ["contrasts"]
 
 LONGEST = 120
+"""Maximum characters of a statement."""
+
 _AFTER, _AFTER_ZH = 2, 2
+"""Words after the value that must be equal; in Chinese, characters."""
+
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
 Located = tuple[Statement, Value, str]
@@ -23,26 +27,27 @@ Located = tuple[Statement, Value, str]
 
 
 def contrasts(statements: Iterable[Statement]) -> Iterator[Draft]:
-    """Yield a draft for each pair of statements of one topic that say the same of two things.
+    """Yield a draft for each pair of statements of one topic that state the same property of two subjects.
 
-    All words between the subject and the value are equal, and the two after the value (two characters in Chinese). A
-    statement is in one pair at most; the next statement of another document is the second.
+    The words between subject and value must be equal, and so must the next two words after the value (in Chinese, two
+    characters). The statements come from different documents, and their values have the same unit. A statement is in
+    one pair at most: it is paired with the next one that fits.
     """
-    waiting: dict[tuple[str, ...], Located] = {}
-    used: set[int] = set()
+    unpaired: dict[tuple[str, ...], Located] = {}
+    paired_ids: set[int] = set()
     for statement in statements:
         about = subject_of(statement) if len(statement.text) <= LONGEST else ""
         for value in statement.values if about else ():
-            if id(statement) in used or value.start < len(about) or not value.order or not is_askable(value):
+            if id(statement) in paired_ids or value.start < len(about) or not value.order or not is_askable(value):
                 continue
-            key, here = _key(statement, value, about), (statement, value, about)
-            other = waiting.get(key)
-            if other is None or other[0].document == statement.document or not _differ(here, other):
-                waiting.setdefault(key, here)
+            key, current = _key(statement, value, about), (statement, value, about)
+            earlier = unpaired.get(key)
+            if earlier is None or earlier[0].document == statement.document or not _differ(current, earlier):
+                unpaired.setdefault(key, current)
                 continue
-            used |= {id(statement), id(other[0])}
-            del waiting[key]
-            yield _draft(other, here)
+            paired_ids |= {id(statement), id(earlier[0])}
+            del unpaired[key]
+            yield _draft(earlier, current)
 
 
 def _differ(one: Located, other: Located) -> bool:
@@ -50,7 +55,7 @@ def _differ(one: Located, other: Located) -> bool:
 
 
 def _key(statement: Statement, value: Value, about: str) -> tuple[str, ...]:
-    """Return the words between subject and value and those after the value, with its group and the topic."""
+    """Return what the statements of a pair share: topic, group of the value, words before and after the value."""
     before, after = statement.text[len(about) : value.start], statement.text[value.end :]
     if statement.language == "zh":
         return (statement.topic, *value.group, before, after[:_AFTER_ZH])
@@ -64,10 +69,10 @@ def _draft(one: Located, other: Located) -> Draft:
     by_time = kind in ("date", "time")
     _, _, winner = (min if by_time else max)((one, other), key=lambda each: each[1].order)
     if language == "zh":
-        asked = "哪一个更早" if by_time else "哪一个的数更大"
-        question = f"比较{texts[0]}和{texts[1]}：{asked}？两处各应填什么？"
+        choice = "哪一个更早" if by_time else "哪一个的数更大"
+        question = f"比较{texts[0]}和{texts[1]}：{choice}？两处各应填什么？"
     else:
-        asked = "which is earlier" if by_time else "which has the larger number"
-        question = f"Compare {texts[0]} with {texts[1]} By the missing values, {asked}, and what are both values?"
+        choice = "which is earlier" if by_time else "which has the larger number"
+        question = f"Compare {texts[0]} with {texts[1]} By the missing values, {choice}, and what are both values?"
     gold = ((winner,), *((value.text,) for _, value, _ in (one, other)))
     return drafted(question, gold, "contrast_qa", "contrast", [one[0], other[0]])

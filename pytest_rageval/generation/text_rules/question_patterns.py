@@ -1,4 +1,4 @@
-"""The fixed patterns of sentences that become a question with a question word."""
+"""Fixed sentence patterns, and the question (who, when, where, how much) that each becomes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Pattern:
 
     Attributes:
         name: its name in the origin of a draft.
-        sentence: matches the whole sentence with a mark for the value; ``x`` is what the question is about, ``rest``
-            a condition that the question keeps.
+        sentence: matches the whole sentence with a mark for the value. The group ``x`` is the subject of the question,
+            ``rest`` a condition that the question repeats.
         question: the question with ``{x}``, ``{rest}`` and other groups.
         kinds: the kinds of values that fit.
     """
@@ -86,20 +86,21 @@ PATTERNS: dict[str, tuple[Pattern, ...]] = {
         _pattern("由", rf"{_HAN}由\0(?P<verb>创立|创办|创建|建造|设计)(?:的)?{_END}", "{x}是谁{verb}的？", "name"),
     ),
 }  # fmt: skip
-"""Language -> its patterns: twelve in English."""
+"""Language -> its patterns."""
 
 _NO_PRICE = frozenset({"s", "months", "%", "pp", "people", "m", "g", "times"})
+"""Units of values that are not prices."""
 
 
 def question_of(statement: Statement, value: Value) -> tuple[str, str] | None:
     """Return the question for a value and the name of its pattern; None if no pattern fits."""
-    marked = statement.text[: value.start] + _MARK + statement.text[value.end :]
+    sentence = statement.text[: value.start] + _MARK + statement.text[value.end :]
     for pattern in PATTERNS[statement.language]:
         if value.kind not in pattern.kinds or (
             pattern.name in ("costs", "票价") and (value.group[1] in _NO_PRICE or value.group[-1])
         ):
             continue
-        match = pattern.sentence.match(marked)
+        match = pattern.sentence.match(sentence)
         if match is not None:
             groups = {name: text or "" for name, text in match.groupdict().items()}
             return pattern.question.format(**groups | {"x": _inside(groups["x"])}), pattern.name
@@ -107,5 +108,5 @@ def question_of(statement: Statement, value: Value) -> tuple[str, str] | None:
 
 
 def _inside(subject: str) -> str:
-    """Return a subject as it stands inside a sentence: with a small article."""
+    """Return a subject for the middle of a sentence: an article or a gerund starts in lower case."""
     return subject[0].lower() + subject[1:] if _LOWERED.match(subject) else subject

@@ -93,7 +93,8 @@ class Sources:
             qrels = read_qrels(path)
             instances = tuple(_judged(each, qrels.get(each.id, {})) for each in source.instances)
             if not any(each.qrels for each in instances):
-                ids = f"its ids are as {short_repr(next(iter(qrels)))}, the dataset's as {short_repr(instances[0].id)}"
+                examples = short_repr(next(iter(qrels))), short_repr(instances[0].id)
+                ids = "its ids are like {}, the dataset's like {}".format(*examples)
                 raise SettingError(
                     f"{where}: qrels {short_repr(text)} judges no record of {short_repr(source.name)}; {ids}",
                     code="RAG205",
@@ -113,7 +114,7 @@ class Sources:
         if matches:
             return matches[0]
         tried = " nor ".join(ascii_safe(str(path)) for path in places)
-        raise DataError(where, f"{what} {short_repr(text)} is not there: no {tried}; correct the path", code="RAG105")
+        raise DataError(where, f"{what} {short_repr(text)} is missing: no {tried}; correct the path", code="RAG105")
 
     def _shown(self, path: Path) -> str:
         resolved = path.resolve()

@@ -1,4 +1,4 @@
-"""Check ``-m "rag(topic='Funds')"`` against the facets of the cases."""
+"""Check ``-m`` expressions such as ``rag(topic='Funds')`` against the facets of the cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["checked_terms", "terms_of"]
 
 _ARGUMENT = r"""(\w+)\s*=\s*('[^']*'|"[^"]*"|-?\w+)"""
 _TERM = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w:+.\[\]\\/-])rag\s*\((?P<arguments>(?:[^()'"]|'[^']*'|"[^"]*")+)\)""")
-MOST_HINTED = 10  # most values of a facet that a hint lists
+MAX_HINT_VALUES = 10  # a hint lists the values of a facet up to this number
 
 Value = str | int | None
 
@@ -28,12 +28,12 @@ def checked_terms(expression: str, entries: Sequence[Entry]) -> list[str]:
         UnknownNameError: a term names a facet that no case can have.
     """
     cases = [entry.case.facets for entry in entries if entry.testbed.reached]
-    known = {*FACETS, *(name for entry in entries for name in entry.case.facets)}
+    facet_names = {*FACETS, *(name for entry in entries for name in entry.case.facets)}
     notes = []
     for text, conditions in terms_of(expression):
         for name in conditions:
-            if name not in known:
-                raise UnknownNameError("facet", name, known, f"-m {text}")
+            if name not in facet_names:
+                raise UnknownNameError("facet", name, facet_names, f"-m {text}")
         if cases and not any(_matches(facets, conditions) for facets in cases):
             notes.append(f"-m {text} selects nothing: {_reason(cases, conditions)}")
     return list(dict.fromkeys(notes))
@@ -64,7 +64,7 @@ def _reason(cases: Sequence[Mapping[str, str]], conditions: Mapping[str, Value])
         if not any(_matches(facets, {name: value}) for facets in cases):
             values = {facets[name] for facets in cases if name in facets}
             hint = did_you_mean(str(value), values)
-            if len(values) > MOST_HINTED and not hint.startswith("did"):
+            if len(values) > MAX_HINT_VALUES and not hint.startswith("did"):
                 hint = f"{len(values):,} other values are known"
             return f"no case has {name}={value!r}; {hint}"
-    return "no case has all of it"
+    return "no case has all of these values"

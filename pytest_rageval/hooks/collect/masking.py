@@ -42,7 +42,7 @@ class Masking:
 
 
 def _credentials(config: pytest.Config) -> list[str]:
-    """Return the variables that the retriever reads credentials from, also from settings that are refused later."""
+    """Return the variables that the retriever reads credentials from, even if a later check refuses the settings."""
     lines = [line.partition("=") for line in config.getini(Options.retriever_params.ini)]
     return [value.strip(' "') for name, _, value in lines if name.strip() in CREDENTIALS]
 

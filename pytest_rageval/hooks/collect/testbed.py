@@ -1,4 +1,4 @@
-"""Testbeds, their cases and their systems, made from a test function."""
+"""Testbeds with their cases and systems, which collection builds from test functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Entry", "Responder", "Site", "Testbed"]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A test function with ``@rag_case``, not yet multiplied.
+    """A test function with ``@rag_case``, before it is expanded into cases.
 
     Attributes:
         nodeid: its node id.
@@ -86,8 +86,8 @@ class Testbed:
         facets: every facet of its cases, and those that any case may have.
         generated: number of cases before any deselection.
         reached: whether the session collects it; pytest reads the whole module even for one function.
-        recorded: recorded answers to score instead of a system's, or None.
-        labelled: whether the recorded answers are part of its dataset.
+        recorded: recorded answers to score instead of a live system's; None without.
+        labelled: whether the recorded answers come with its dataset.
         notes: warnings about its relations.
     """
 
@@ -119,9 +119,9 @@ class Testbed:
     def with_variants(
         self, cases: Sequence[tuple[str, Case]], instances: Iterable[Instance]
     ) -> Sequence[tuple[str, Sequence[tuple[str, Case]]]]:
-        """Return name -> a case and its variants, each with the suffix of its own name ("" for the original).
+        """Return name -> a case and its variants, each with its name's suffix ("" for the original).
 
-        Add the facets of variants, and a note for each relation that changes no case.
+        Also add the facets of variants, and a note for each relation that changes no case.
 
         Args:
             cases: the cases by name.
@@ -140,28 +140,29 @@ class Testbed:
         return expanded.cases
 
     def has_case(self, system: str, case: Case, name: str) -> bool:
-        """Return whether a system answers a case here, if recorded answers decide that.
+        """Return whether the testbed has a case under a system.
 
-        A dataset with answers of its own has only the cases that they answer. Other recorded answers lack variants,
-        which are then left out: the answer to an original says nothing about them.
+        If the recorded answers come with the dataset, it has only the cases with an answer. With other recorded
+        answers, it has all original cases, but only the variants with an answer: the answer to an original cannot be
+        used for its variants.
         """
         if self.recorded is None or not (self.labelled or is_variant(case.facets)):
             return True
         return self.recorded.find(system, case, name) is not None
 
-    def note_left_out(self, groups: Iterable[tuple[str, Sequence[object]]], made: Iterable[Case]) -> None:
-        """Add a note if recorded answers lack variants.
+    def note_left_out(self, groups: Iterable[tuple[str, Sequence[object]]], cases: Iterable[Case]) -> None:
+        """Add a note if variants are left out, because recorded answers lack them.
 
         Args:
             groups: all cases with their variants, by name.
-            made: the cases that the testbed has.
+            cases: the cases that the testbed has.
         """
         if self.recorded is None:
             return
-        left = sum(len(versions) - 1 for _, versions in groups) - sum(is_variant(case.facets) for case in made)
-        if left > 0:
-            what = "1 variant is" if left == 1 else f"{left} variants are"
-            self.notes += (f"{what} left out, because the recorded answers hold none for them",)
+        missing = sum(len(versions) - 1 for _, versions in groups) - sum(is_variant(case.facets) for case in cases)
+        if missing > 0:
+            variants = "1 variant is" if missing == 1 else f"{missing} variants are"
+            self.notes += (f"{variants} left out, because the recorded answers hold none for them",)
 
     def compute(self, name: str, metric: Metric) -> None:
         """Add a metric, unless the testbed already computes it."""
@@ -182,7 +183,7 @@ class Entry:
         name: its parameter id, without the relation, the system and the repeat.
         responder: the system that answers.
         param_id: its full parameter id.
-        original: the case that a relation changed into this one; None if none did.
+        original: for a variant, the case that a relation changed; else None.
     """
 
     ordinal: int
@@ -196,7 +197,7 @@ class Entry:
 
     @property
     def record(self) -> Instance:
-        """The record of its dataset; the instance of a variant may have another question."""
+        """The record in the dataset; the instance of a variant may have another question."""
         return (self.original or self.case).instance
 
     def __repr__(self) -> str:

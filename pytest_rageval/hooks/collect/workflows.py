@@ -1,4 +1,4 @@
-"""The workflows of a session: built-in systems with options, and where they find their files."""
+"""The workflows of a session: built-in systems that have options and files."""
 
 from __future__ import annotations
 
@@ -27,47 +27,47 @@ def workflow_of(collected: Collected, responder: Responder) -> AnyWorkflow | Non
 def setup_of(collected: Collected, responder: Responder) -> SystemSetup:
     """Return the options of a system, and the folders that its files are relative to."""
     options = collected.options
-    rootdir, invoked = options.folders
+    rootdir, invocation_dir = options.folders
     is_alias = responder.name in options.named_systems
     where = f"rag_systems: {responder.name}" if is_alias else "--rag-system" if options.systems else "rag_system"
-    beside = invoked if options.systems and not is_alias else options.beside
+    folder = invocation_dir if options.systems and not is_alias else options.beside
     return SystemSetup(
         where=where,
         options=ComponentOptions(dict(responder.options), where),
         argument=responder.kind.partition(":")[2],
-        folders=(beside, rootdir),
+        folders=(folder, rootdir),
         sandbox=options.sandbox,
     )
 
 
 def needs_of(collected: Collected, responder: Responder) -> Needs | None:
-    """Return what the files of a system name; None if it is no workflow, or its files name nothing."""
+    """Return the models, retrievers and tools that a system's files name; None if it is no workflow or names none."""
     if responder not in collected.needs:
         workflow = workflow_of(collected, responder)
-        declared = None if workflow is None else workflow.needs
+        read_needs = None if workflow is None else workflow.needs
         needs = None
-        if workflow is not None and declared is not None:
-            needs = declared(workflow.read(setup_of(collected, responder)))
+        if workflow is not None and read_needs is not None:
+            needs = read_needs(workflow.read(setup_of(collected, responder)))
         collected.needs[responder] = needs
     return collected.needs[responder]
 
 
 def files_of(collected: Collected, responder: Responder) -> tuple[Path, ...]:
-    """Return the files that decide what a system does; a retriever ``run:FILE`` of its own has one, too."""
+    """Return the files that define a system, including those of its own retrievers ``run:FILE``."""
     workflow = workflow_of(collected, responder)
     if workflow is None or workflow.files is None:
         return ()
     needs = needs_of(collected, responder) or Needs()
     runs = [kind.partition(":")[2] for _, kind, _ in needs.retrievers if kind.startswith("run:")]
-    named = workflow.files(workflow.read(setup_of(collected, responder)))
-    return (*named, *(collected.options.beside / path for path in runs))
+    files = workflow.files(workflow.read(setup_of(collected, responder)))
+    return (*files, *(collected.options.beside / path for path in runs))
 
 
 def check_workflows(collected: Collected) -> None:
     """Read the options of all workflows that answer a case, and check what their files name.
 
     Raises:
-        RagEvalError: an option or a file is invalid, or a retriever or the file of a script is unknown.
+        RagEvalError: an option or a file is invalid, or a retriever or a scripted model's file is unknown.
     """
     for responder in dict.fromkeys(entry.responder for entry in (*collected.entries, *collected.asking)):
         workflow = workflow_of(collected, responder)
@@ -81,7 +81,7 @@ def check_needs(collected: Collected, needs: Needs) -> None:
     """Check the retrievers and models that the files of a system name, and add the models to the session's.
 
     Raises:
-        RagEvalError: a retriever or the file of a script is unknown.
+        RagEvalError: a retriever or a scripted model's file is unknown.
     """
     for where, kind, _ in needs.retrievers:
         collected.catalog.retrievers.get(kind, where)

@@ -1,4 +1,4 @@
-"""How pytest was called: from which folder, with which ini, for all or a part of the project."""
+"""How pytest was called: folder, ini, models, and whether for a part of the project."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ini_folder(config: pytest.Config) -> Path:
 
 
 def invoked_from(config: pytest.Config) -> Path:
-    """Return the folder that paths of the command line are relative to; a worker may run in a copy of the project."""
+    """Return the folder that paths of the command line are relative to, in a worker's copy of the project, too."""
     path: str | None = getattr(config, "workerinput", {}).get("rag_from")
     return config.invocation_params.dir if path is None else Path(os.path.normpath(config.rootpath / path))
 
@@ -46,14 +46,14 @@ def ini_origin(config: pytest.Config, name: str) -> str:
 
 
 def cli_models(config: pytest.Config) -> frozenset[str]:
-    """Return the models that the command line names, also those of systems named ``NAME@MODEL``."""
-    given = config.option.rag_model, config.option.rag_judge_model
-    of_systems = (str(system).partition("@")[2] for system in config.option.rag_system)
-    return frozenset(str(name).strip() for name in (*given, *of_systems) if name)
+    """Return the models that the command line names, including those of systems such as ``NAME@MODEL``."""
+    session_models = config.option.rag_model, config.option.rag_judge_model
+    system_models = (str(system).partition("@")[2] for system in config.option.rag_system)
+    return frozenset(str(name).strip() for name in (*session_models, *system_models) if name)
 
 
 def is_narrowed(config: pytest.Config) -> bool:
-    """Return whether the run is a part of the project; a worker has the value from the controller."""
+    """Return whether only a part of the project runs; a worker gets the value from the controller."""
     from_controller: bool | None = getattr(config, "workerinput", {}).get("rag_narrowed")
     if from_controller is not None:
         return from_controller
@@ -66,9 +66,9 @@ def is_narrowed(config: pytest.Config) -> bool:
 
 
 def is_apart(config: pytest.Config) -> bool:
-    """Return whether cases of one testbed may run on machines that share nothing."""
-    apart: bool = getattr(config, "workerinput", {}).get("rag_apart", False)
-    return apart
+    """Return whether cases of one testbed may run on several machines without shared files."""
+    shares_nothing: bool = getattr(config, "workerinput", {}).get("rag_apart", False)
+    return shares_nothing
 
 
 def is_debugged(config: pytest.Config) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_rageval.analysis.baseline.regression import AlphaPer, Policy
     from pytest_rageval.hooks.config.diagnosis_rule import DiagnosisRule
     from pytest_rageval.hooks.config.setting import Place
-    from pytest_rageval.report.html.kept_cases import HtmlCases
+    from pytest_rageval.report.html.text_selection import HtmlCases
 
 __all__ = ["BaselineSetting", "ReportTargets", "TrustSetting", "diagnosis"]
 

@@ -67,10 +67,10 @@ class CaseList:
             raise UnknownNameError("case", name, self._by_id)
         return nodeid, self._entries[nodeid]
 
-    def found(
+    def find(
         self, words: str, facets: Mapping[str, str], most: int, among: Collection[str] | None = None
     ) -> tuple[list[FoundCase], int]:
-        """Return the first cases that hold all words, in their question or node id, and the number of all.
+        """Return the first cases that contain all words in their question or node id, and the number of all.
 
         Args:
             words: separated by spaces; upper and lower case are the same.

@@ -109,11 +109,11 @@ class PlayProject:
         """Where saved cases go; None while the project is read."""
         return None if self._session is None else self._session.files
 
-    def found(
+    def find_cases(
         self, words: str, facets: Mapping[str, str], most: int, among: Collection[str] | None = None
     ) -> tuple[list[FoundCase], int]:
-        """Return the first cases that match, and the number of all; see `CaseList.found`."""
-        return ([], 0) if self._session is None else self._session.cases.found(words, facets, most, among)
+        """Return the first cases that match, and the number of all; see `CaseList.find`."""
+        return ([], 0) if self._session is None else self._session.cases.find(words, facets, most, among)
 
     def case(self, name: str) -> tuple[str, Case]:
         """Return the node id of a case's test, and the case.

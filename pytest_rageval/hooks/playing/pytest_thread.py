@@ -1,4 +1,4 @@
-"""Run pytest in a thread that collects the project, runs no test, and does jobs until it is closed."""
+"""Run pytest in a thread that collects the project and runs jobs instead of tests."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = ["PytestThread"]
 T = TypeVar("T")
 
 QUIET = ("-qq", "--no-header", "--capture=no", "-p", "no:randomly", "-W", "ignore::pytest.PytestAssertRewriteWarning")
-"""Options of pytest: its output would stand between the lines of the server."""
+"""Options of pytest that silence it, because its output would mix with the server's."""
 
 RECORDINGS = Path(".rageval", "play", "recordings")
 """The folder of the page's own recordings, below the rootdir."""
 
-LAST_S = 2.0
-"""How long the end of the session may take."""
+CLOSE_TIMEOUT_S = 2.0
+"""Maximum seconds to wait for the end of the session."""
 
 
 class PytestThread:
@@ -47,7 +47,7 @@ class PytestThread:
     """
 
     def __init__(self, options: Sequence[str], dataset: str | None, begin: Callable[[pytest.Session], object]) -> None:
-        self._plugin = _Waiting(dataset, begin)
+        self._plugin = _JobLoop(dataset, begin)
         self._options = [*QUIET, *options]
         self._thread = threading.Thread(target=self._run, name="rageval-pytest", daemon=True)
 
@@ -66,7 +66,7 @@ class PytestThread:
         self._thread.start()
 
     def do(self, job: Callable[[pytest.Session], T]) -> Future[T]:
-        """Call ``job`` on pytest's thread, after all earlier jobs, and return its future result."""
+        """Call ``job`` in pytest's thread, after all earlier jobs; return the future of its result."""
         future: Future[T] = Future()
         if self.problem:
             future.set_exception(SettingError(self.problem))
@@ -75,21 +75,21 @@ class PytestThread:
         return future
 
     def close(self) -> None:
-        """End the session: fixtures are torn down, unless that takes long."""
+        """End the session, and wait up to `CLOSE_TIMEOUT_S` until its fixtures are torn down."""
         self._plugin.jobs.put(None)
         if self._thread.is_alive():
-            self._thread.join(LAST_S)
+            self._thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         status: object = None
         try:
             status = pytest.main(list(self._options), [self._plugin])
-        except BaseException as error:  # a thread has nobody to raise it to
+        except BaseException as error:  # an exception of a thread has no caller to reach
             sys.stderr.write(f"pytest ended with {type(error).__name__}: {error}\n")
         self._plugin.end(status)
 
 
-class _Waiting:
+class _JobLoop:
     """Plugin that waits for jobs instead of running tests."""
 
     def __init__(self, dataset: str | None, begin: Callable[[pytest.Session], object]) -> None:
@@ -102,7 +102,7 @@ class _Waiting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> None:
-        """Run in one process, report no run, and record beside the project's recordings."""
+        """Run in one process, write no run, and use recordings apart from those of the project."""
         self._config = config
         setattr(config.option, WITHOUT_TESTS, True)
         config.stash[OWN_RECORDINGS] = config.rootpath / RECORDINGS
@@ -110,7 +110,7 @@ class _Waiting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool | None:
-        """Write no folder of a run; collect a dataset instead of the project's tests if there is one."""
+        """Create no folder for a run. If there is a dataset, collect it instead of the project's tests."""
         session.config.stash[RUN_FOLDER] = lambda: None
         if self._dataset is None:
             return None
@@ -120,12 +120,12 @@ class _Waiting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Keep the cases only; without any, add a test that asks, so that the project's fixtures can be used."""
+        """Remove tests without a case; if none is left, add a stand-in test that can use the project's fixtures."""
         items[:] = [item for item in items if ENTRY in item.stash] or stand_in_items(session, None)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Do jobs until the page ends."""
+        """Run jobs until the page is closed."""
         try:
             if ASKS not in session.items[0].stash:
                 find_asking(collected_of(session.config), session.items[:1])
@@ -139,10 +139,10 @@ class _Waiting:
         return True
 
     def end(self, status: object) -> None:
-        """Note why pytest ended, and refuse the jobs that wait."""
-        refused = [] if self._config is None else self._config.stash.get(REFUSED, [])
-        ended = f"pytest ended with status {status!s:.60}; run pytest here to see why"
-        self.problem = self.problem or (refused[0] if refused else ended)
+        """Store why pytest ended, and fail the waiting jobs."""
+        usage_errors = [] if self._config is None else self._config.stash.get(REFUSED, [])
+        problem = f"pytest ended with status {status!s:.60}; run pytest here to see why"
+        self.problem = self.problem or (usage_errors[0] if usage_errors else problem)
         while not self.jobs.empty():
             job = self.jobs.get()
             if job is not None and self._config is not None:
@@ -150,12 +150,12 @@ class _Waiting:
 
 
 def _do(job: Callable[[pytest.Session], T], future: Future[T], session: pytest.Session | None) -> None:
-    """Do a job for whoever waits; without a session, refuse it."""
+    """Run a job and set the result of its future; without a session, set an error."""
     if not future.set_running_or_notify_cancel():
         return
     try:
         if session is None:
             raise SettingError("pytest has ended; start rageval play again")
         future.set_result(job(session))
-    except BaseException as error:  # the waiting thread raises it
+    except BaseException as error:  # the thread that waits for the future raises it
         future.set_exception(error)

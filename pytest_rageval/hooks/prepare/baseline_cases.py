@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.analysis.baseline.measured import Measured, facets_of_case
 from pytest_rageval.analysis.baseline.pairing import pair_up
-from pytest_rageval.hooks.collect.selection import declared
+from pytest_rageval.hooks.collect.selection import marker_ordinals
 from pytest_rageval.model.digests import case_digest
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def deselected_of_baseline(collected: Collected, chosen: Sequence[int]) -> tuple
     running = set(chosen)
     entries = collected.entries
     systems = {entries[ordinal].responder.name for ordinal in chosen}
-    mine = [entries[at] for at in declared(entries)]
+    mine = [entries[at] for at in marker_ordinals(entries)]
     mine = [entry for entry in mine if entry.testbed.reached and entry.responder.name in systems]
     if running.issuperset(entry.ordinal for entry in mine):
         return ()

@@ -73,10 +73,11 @@ def _relevant(case: Case, kind: Kind) -> Iterator[str]:
 
 def _nothing(kind: Kind, name: str, first: Passage, pages: dict[str, str]) -> str:
     """Return the message for a corpus without any relevant document or page."""
-    problem = f"no {kind} that is judged relevant is in rag_corpus"
+    problem = f"rag_corpus contains no {kind} that is judged relevant"
     if kind == "document" and name in pages:
         chunk = short_repr(pages[name])
-        return f"{problem}: {short_repr(name)} is the page of its {chunk}; take page_R@k, or judge by ids as {chunk}"
+        advice = f"use page_R@k, or judge ids such as {chunk}"
+        return f"{problem}: {short_repr(name)} is the page of its {chunk}; {advice}"
     known = first.id if kind == "document" else first.page or page_of(first.id)
-    names = f"judged are {kind}s as {short_repr(name)}, and it has {short_repr(known)}"
+    names = f"the qrels judge {kind}s such as {short_repr(name)}, and it has {short_repr(known)}"
     return f"{problem}: {names}; correct the qrels or rag_corpus"

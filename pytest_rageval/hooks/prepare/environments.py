@@ -44,9 +44,9 @@ SessionCorpus = Callable[[], Iterable[object] | None]
 
 def check_environments(collected: Collected) -> None:
     """Raise `SettingError` for an environment of the ini that cannot be built; read no data."""
-    declared = _session_environments(collected)
+    environments = _session_environments(collected)
     for name in collected.options.environments:
-        declared.get(name)
+        environments.get(name)
 
 
 def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool) -> None:
@@ -62,14 +62,14 @@ def load_used(collected: Collected, items: Iterable[pytest.Item], *, reads: bool
     Raises:
         RagEvalError: a case has no environment, or its data cannot be read.
     """
-    known: set[object] = set()
+    done: set[object] = set()
     for item, entry in ((each, entry) for each in items for entry in entries_of(each)):
         if not _uses_environments(collected, entry):
             continue
         facet = entry.case.facets.get("environment", "")
-        if (entry.testbed, entry.responder, facet) in known:
+        if (entry.testbed, entry.responder, facet) in done:
             continue
-        known.add((entry.testbed, entry.responder, facet))
+        done.add((entry.testbed, entry.responder, facet))
         environment = environment_of_case(collected, entry, item)
         if reads and environment is not None:
             environment.load()
@@ -84,14 +84,14 @@ def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -
     """
     if any(overridden(fixture, item) is not None for fixture in (ENVIRONMENTS_FIXTURE, CORPUS_FIXTURE)):
         return None
-    declared, facet = _session_environments(collected), entry.case.facets.get("environment", "")
+    environments, facet = _session_environments(collected), entry.case.facets.get("environment", "")
     option = dict(entry.responder.options).get("environment", "")
     where = entry.case.instance.origin if facet else setup_of(collected, entry.responder).where if option else ""
-    return declared.get(chosen(declared.names, facet, option, where or entry.testbed.nodeid))
+    return environments.get(chosen(environments.names, facet, option, where or entry.testbed.nodeid))
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:
-    """Return whether a system calls tools. A user's factory says so by an attribute, a chain by its file."""
+    """Return whether a system calls tools: by the attribute of a user's factory, or by the file of a chain."""
     name, systems = entry.responder.kind, collected.catalog.systems
     if entry.testbed.recorded is not None or not entry.responder.named or name not in systems:
         return False
@@ -101,69 +101,74 @@ def _uses_environments(collected: Collected, entry: Entry) -> bool:
 
 def check_tools(needs: Needs | None, environment: Environment) -> None:
     """Raise `UnknownNameError` if the file of a system names a tool that its environment does not have."""
-    if needs is None or not needs.tools or environment.service is not None:  # a service starts at the first case
+    if needs is None or not needs.tools or environment.service is not None:  # a service starts with the first case
         return
     with environment.open() as opened:
-        known = [tool.name for tool in opened.tools]
+        tool_names = [tool.name for tool in opened.tools]
     for where, name in needs.tools:
-        if name not in known:
-            raise UnknownNameError(f"tool of environment {environment.name!r}", name, known, where)
+        if name not in tool_names:
+            raise UnknownNameError(f"tool of environment {environment.name!r}", name, tool_names, where)
 
 
 def _session_environments(collected: Collected) -> Environments:
-    """Return the environments of the ini; with none declared and ``rag_corpus`` set, ``wiki`` over it."""
+    """Return the environments of the ini. If there are none and ``rag_corpus`` is set, return ``wiki`` over it."""
     if collected.environments is None:
         has_corpus = bool(collected.options.corpus)
-        collected.environments = _declared(collected, (lambda: collected.corpus.passages) if has_corpus else None)
+        corpus = (lambda: collected.corpus.passages) if has_corpus else None
+        collected.environments = _environments_over(collected, corpus)
     return collected.environments
 
 
 def fixture_environments(collected: Collected, corpus: SessionCorpus) -> Environments:
-    """Return the environments of the ini if the corpus is that of the fixture ``rag_corpus``."""
-    needs = not collected.options.environments or any(
+    """Return the environments of the ini over the corpus of the fixture ``rag_corpus``."""
+    needs_corpus = not collected.options.environments or any(
         line.kind in OVER_CORPUS and CORPUS_OPTION not in line.options
         for line in collected.options.environments.values()
     )
-    passages = corpus() if needs else None
+    passages = corpus() if needs_corpus else None
     if passages is None or collected.corpus.holds(passages):
         return _session_environments(collected)
-    return _declared(collected, lambda: passages)
+    return _environments_over(collected, lambda: passages)
 
 
 def environments_for(collected: Collected, request: pytest.FixtureRequest) -> Environments:
-    """Return the environments of a test: its fixture's, or those of the ini over its corpus."""
+    """Return the environments of a test: those of its fixture, or those of the ini over its corpus."""
     if overridden(ENVIRONMENTS_FIXTURE, request.node) is not None:
-        return _given_environments(collected, request.getfixturevalue(ENVIRONMENTS_FIXTURE))
+        return _user_environments(collected, request.getfixturevalue(ENVIRONMENTS_FIXTURE))
     if overridden(CORPUS_FIXTURE, request.node) is not None:
         return fixture_environments(collected, lambda: request.getfixturevalue(CORPUS_FIXTURE))
     return _session_environments(collected)
 
 
-def _given_environments(collected: Collected, value: object) -> Environments:
-    """Return the environments of a user's fixture: a dict of name -> `Environment`, or what ``module:attr`` may be.
+def _user_environments(collected: Collected, value: object) -> Environments:
+    """Return the environments of a user's fixture.
+
+    It is a dict of name -> `Environment`, or -> any value that ``module:attr`` may name.
 
     Raises:
-        SettingError: the value is no dict of names, or an environment cannot be described.
+        SettingError: the value is not such a dict, or an environment cannot be built from its value.
     """
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise SettingError(
             f"the fixture {ENVIRONMENTS} returned {short_repr(value)}; return a dict of name -> environment"
         )
-    made = {name: environment_of(name, each, f"the fixture {ENVIRONMENTS}: {name}") for name, each in value.items()}
-    return Environments({name: partial(_opened, collected, each) for name, each in made.items()})
+    environments = {
+        name: environment_of(name, each, f"the fixture {ENVIRONMENTS}: {name}") for name, each in value.items()
+    }
+    return Environments({name: partial(_close_at_end, collected, each) for name, each in environments.items()})
 
 
-def _opened(collected: Collected, environment: Environment) -> Environment:
-    """Return an environment that ends with the session."""
+def _close_at_end(collected: Collected, environment: Environment) -> Environment:
+    """Register an environment to be closed with the session, and return it."""
     if all(environment is not each for each in collected.opened):
         collected.opened.append(environment)
     return environment
 
 
-def _declared(collected: Collected, corpus: SessionCorpus | None) -> Environments:
-    """Return the declared environments, or the default one over ``corpus``.
+def _environments_over(collected: Collected, corpus: SessionCorpus | None) -> Environments:
+    """Return the environments of the ini, or the default one, over ``corpus``.
 
-    Those of other kinds are built once a session: a server is started once.
+    Environments that need no corpus are built once per session, so that a server starts only once.
     """
     lines = collected.options.environments
     if not lines and corpus is not None:
@@ -172,13 +177,13 @@ def _declared(collected: Collected, corpus: SessionCorpus | None) -> Environment
     builders: dict[str, Callable[[], Environment]] = {}
     for name, line in lines.items():
         if first is None or line.kind in OVER_CORPUS:
-            builders[name] = partial(_built, collected, line, corpus)
+            builders[name] = partial(_build, collected, line, corpus)
         else:
             builders[name] = partial(first.get, name)
     return Environments(builders)
 
 
-def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | None) -> Environment:
+def _build(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | None) -> Environment:
     kinds: Registry[EnvironmentFactory] = Registry("environment kind", BUILTIN)
     if is_reference(line.kind):
         collected.named.extend_path()
@@ -198,7 +203,7 @@ def _built(collected: Collected, line: EnvironmentLine, corpus: SessionCorpus | 
         folder=collected.options.beside,
         replays=cassettes is not None and not cassettes.asks(KIND, line.name),
     )
-    return _opened(collected, factory(parts))
+    return _close_at_end(collected, factory(parts))
 
 
 class _Corpora:
@@ -210,6 +215,7 @@ class _Corpora:
         self._where = where
 
     def check(self, line: str) -> None:
+        """Raise `SettingError` if the corpus of a line is missing or cannot be read; "" is the session's corpus."""
         if not line and self._session is None:
             raise SettingError(f"{self._where} has no corpus; add corpus=FILE, or set rag_corpus")
         if line:
@@ -220,6 +226,7 @@ class _Corpora:
                 raise SettingError(f"{self._where} has corpus={line}: {problem}", code=error.code) from None
 
     def read(self, line: str) -> tuple[Passage, ...]:
+        """Return the passages of the corpus of a line; "" is the session's corpus."""
         if line:
             return self._corpus(line).passages or ()
         passages = tuple((self._session() if self._session is not None else None) or ())

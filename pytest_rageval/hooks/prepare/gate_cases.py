@@ -17,7 +17,7 @@ from pytest_rageval.analysis.decisions.partial import SelectedPart
 from pytest_rageval.analysis.gates import PSEUDO_METRICS, Gate
 from pytest_rageval.hooks.collect.early_selection import left_out_early
 from pytest_rageval.hooks.collect.keys import SKIPPED_FILES
-from pytest_rageval.hooks.collect.selection import declared
+from pytest_rageval.hooks.collect.selection import marker_ordinals
 from pytest_rageval.hooks.collect.testbed import Entry
 from pytest_rageval.model.facets import in_slice
 from pytest_rageval.report.run.gate_results import covers, session_node, testbed_node
@@ -57,7 +57,7 @@ def parts_of_gates(
     early = left_out_early(config)
     if not (dropped or early or files):
         return {}
-    matches_marks, own = _marks_filter(config.option.markexpr), set(declared(collected.entries))
+    matches_marks, own = _marks_filter(config.option.markexpr), set(marker_ordinals(collected.entries))
     has_lf = bool(getattr(config.option, "lf", False))  # --lf also drops whole testbeds
     lost_cases = [
         entry

@@ -96,9 +96,9 @@ def leave_out(session: pytest.Session, items: list[pytest.Item]) -> None:
         return
     problem = mismatch(resumed.identity, collected.identity)
     if problem is not None:
-        wish = "undo that, or leave --rag-resume out to run all anew"
+        wish = "undo that, or leave --rag-resume out to run everything again"
         raise SettingError(
-            f"--rag-resume: the run {resumed.run} cannot be resumed, as {problem}; {wish}", code="RAG501"
+            f"--rag-resume: the run {resumed.run} cannot be resumed, because {problem}; {wish}", code="RAG501"
         )
     finished = (item for item in items if ENTRY in item.stash and item.nodeid in resumed.cases)
     collected.earlier = EarlierCalls(resumed.paid)
@@ -117,7 +117,7 @@ def _folder_of(runs: Path, name: str) -> Path:
     known = [path.name for path in stored_runs(runs) if (path / HEAD).is_file()][:3]
     hint = f"name one, such as {', '.join(known)}" if known else "there is none yet"
     raise SettingError(
-        f"--rag-resume names {short_repr(name)}, which is no run in .rageval/runs; {hint} ({where})", code="RAG502"
+        f"--rag-resume names {short_repr(name)}, which is not a run in .rageval/runs; {hint} ({where})", code="RAG502"
     )
 
 

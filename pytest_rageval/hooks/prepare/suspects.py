@@ -1,4 +1,4 @@
-"""Suspects and paid answers of dead workers: no other worker repeats them."""
+"""Tests and paid answers of dead workers, which no other worker may repeat."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _SUSPECTS: pytest.StashKey[Suspects | None] = pytest.StashKey()
 
 
 class Suspects:
-    """Tests in flight when a worker died, and its paid answers, in a file that all processes of a session read.
+    """The tests that dead workers were running (suspects) and the answers that they paid for.
+
+    They are in a file that all processes of a session read.
 
     Args:
         folder: the shared folder.
@@ -37,7 +39,7 @@ class Suspects:
         self._path = folder / "suspects.jsonl"
         self._earlier = earlier
         self._alone = alone
-        self._at = 0
+        self._offset = 0
         self._known: set[str] = set()
 
     def add(self, nodeids: Iterable[str], paid: Iterable[Mapping[str, Any]]) -> None:
@@ -49,19 +51,19 @@ class Suspects:
             stream.write("".join(f"{line}\n" for line in lines))
 
     def __contains__(self, nodeid: str) -> bool:
-        """Return whether this process must not run a test, by the current content of the file."""
+        """Return whether this process must not run a test, according to the current content of the file."""
         with suppress(OSError):  # the file is missing before the first crash
-            if self._path.stat().st_size > self._at:
+            if self._path.stat().st_size > self._offset:
                 self._read()
         return nodeid in self._known and not self._alone
 
     def _read(self) -> None:
         with self._path.open("rb") as stream:
-            stream.seek(self._at)
-            new = stream.read()
-        whole = new[: new.rfind(b"\n") + 1]
-        self._at += len(whole)
-        for line in map(json.loads, whole.splitlines()):
+            stream.seek(self._offset)
+            content = stream.read()
+        whole_lines = content[: content.rfind(b"\n") + 1]
+        self._offset += len(whole_lines)
+        for line in map(json.loads, whole_lines.splitlines()):
             if "suspect" in line:
                 self._known.add(line["suspect"])
             elif self._earlier is not None:

@@ -65,7 +65,7 @@ class GateFailure(TerminalRepr):
 
 
 class GateFile(pytest.File):
-    """The parent of gate items that run; it has none of the markers and fixtures of the tests in the file."""
+    """The parent of gate items in a run; it has no markers or fixtures of the tests in the same file."""
 
     def collect(self) -> Iterable[pytest.Item]:
         """Return nothing: gates are not collected from files."""
@@ -97,7 +97,7 @@ class GateItem(pytest.Item):
         self.funcargs: dict[str, object] = {}
         self._place = place
         if not self.config.option.collectonly:
-            # Without it, reports that identify a test by name and parameters take several gates for retries of one.
+            # Some reports identify tests by name and parameters; without these, they show gates as retries of a test.
             gate = self.name.partition(OPENING)[2].removesuffix("]")
             self.callspec = SimpleNamespace(params={"gate": gate}, id=f"gate: {gate}", indices={})
 
@@ -133,7 +133,7 @@ class GateRuns:
         """Run a gate item; leave all other items to pytest."""
         if not isinstance(item, GateItem):
             return None
-        hook = item.config.hook  # not the item's hooks: in xdist's controller pytest has not visited all folders
+        hook = item.config.hook  # not item.ihook: xdist's controller has not collected all folders
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         phases: dict[Literal["setup", "call", "teardown"], Any] = {
             "setup": partial(hook.pytest_runtest_setup, item=item),
@@ -181,7 +181,7 @@ def append_collected(session: pytest.Session, collected: Collected) -> None:
 
 
 def planned_items(session: pytest.Session, plan: Plan) -> list[GateItem]:
-    """Return the gate items of a plan: xdist's controller has no collected testbeds."""
+    """Return the gate items of a plan, for xdist's controller, which has no collected testbeds."""
     selected = {testbed for _, testbed, _, _ in plan.cases.values()}
     testbeds = [(each.nodeid, each.where, each.gates) for each in plan.testbeds.values() if each.nodeid in selected]
     return _gate_items(session, list(_places(session.config, testbeds, plan.session_gates)), {})

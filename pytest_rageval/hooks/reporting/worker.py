@@ -1,4 +1,4 @@
-"""Hooks of an xdist worker: send the plan, leave out the tests of dead workers, and end if the link is cut."""
+"""Hooks of an xdist worker: send the plan, skip tests of dead workers, end if cut off."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class WorkerReporting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """On another machine, notice a lost link: execnet then ends this worker, and its server listens again."""
+        """On another machine, detect a lost connection: execnet then ends this worker, and its server listens again."""
         config = session.config
         if "rag_from" not in config.workerinput:  # type: ignore[attr-defined]
             return
@@ -27,7 +27,7 @@ class WorkerReporting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Leave out tests in flight in a dead worker; send the plan before the first test."""
+        """Leave out tests that a dead worker was running; send the plan before the first test."""
         if COLLECTED not in item.config.stash:
             return None
         from pytest_rageval.hooks.prepare.suspects import suspects_of
@@ -43,7 +43,7 @@ class WorkerReporting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """If no test sent the plan, put it into the worker's output."""
+        """Put the plan into the worker's output if no test sent it."""
         from pytest_rageval.hooks.reporting.case_reports import PLAN
 
         plan = session.config.stash.get(PLAN, None)

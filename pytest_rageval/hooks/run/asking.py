@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ask", "AskedResult", "Asking", "HasCase"]
 
-_AS_ARGUMENT = "rag_ask is not an argument of this test or of its fixtures; name it there"
+_AS_ARGUMENT = "rag_ask is not an argument of this test or of its fixtures; add it as an argument"
 
 
 class HasCase(Protocol):

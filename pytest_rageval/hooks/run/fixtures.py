@@ -53,12 +53,12 @@ def rag(request: pytest.FixtureRequest) -> RagResult:
 def rag_ask(request: pytest.FixtureRequest) -> Ask:
     """A function that asks the system under test anything: ``rag_ask(case, question=, passages=, history=)``.
 
-    It returns a `RagResult`, also for an async system. The same request is asked once a session, and is replayed from
-    recordings. Its answers count in cost and budget, and in no mean and no gate. If the budget is spent, the test is
+    It returns a `RagResult`, for an async system, too. Equal requests are asked once per session, and are replayed from
+    recordings. The answers count for cost and budget, but not for means and gates. If the budget is spent, the test is
     skipped with that reason.
     """
     if COLLECTED not in request.config.stash:
-        problem = "rag_ask is not an argument of this test or of its fixtures; name it there"
+        problem = "rag_ask is not an argument of this test or of its fixtures; add it as an argument"
         pytest.fail(coded(SettingError(problem, code="RAG107")), pytrace=False)
     from pytest_rageval.hooks.run.answering import answering_of
 

@@ -1,4 +1,4 @@
-"""Make the parts of a system from the fixtures and options of a test."""
+"""Build the parts of a system (retriever, generator, models) from fixtures and options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["PartsOfTests"]
 
 
 class PartsOfTests:
-    """Makes the parts of systems; owns the sandbox of the process."""
+    """Builds the parts of systems; owns the sandbox of the process."""
 
     def __init__(self, collected: Collected) -> None:
         self._collected = collected
@@ -44,10 +44,10 @@ class PartsOfTests:
         embedder: Embedder | None,
         responder: Responder | None = None,
     ) -> SystemParts:
-        """Return the parts for a test; each folder may override ``rag_corpus``.
+        """Return the parts for a test. They differ between folders if a conftest overrides their fixtures.
 
         Args:
-            request: the test's.
+            request: the test's request.
             llm: the model of the system.
             embedder: the session's embedding model.
             responder: the system, if an option names it.
@@ -58,8 +58,8 @@ class PartsOfTests:
         collected = self._collected
         workflow = None if responder is None else workflow_of(collected, responder)
         needs = None if responder is None else needs_of(collected, responder)
-        uses = (workflow is None or workflow.retrieves) and (needs is None or needs.retrieves)
-        retriever = with_embedder(self._known(self.retriever(request)), lambda: embedder) if uses else None
+        uses_retriever = (workflow is None or workflow.retrieves) and (needs is None or needs.retrieves)
+        retriever = with_embedder(self._report(self.retriever(request)), lambda: embedder) if uses_retriever else None
         if overridden("rag_generator", request.node) is not None:
             generator = request.getfixturevalue("rag_generator")
         else:  # the built-in fixture has session scope, and cannot use a model fixture of narrower scope
@@ -83,8 +83,8 @@ class PartsOfTests:
         if overridden("rag_retriever", request.node) is not None:
             from pytest_rageval.retrieval.adapt_retriever import adapted
 
-            theirs = request.getfixturevalue("rag_retriever")
-            return None if theirs is None else adapted(theirs)
+            users_retriever = request.getfixturevalue("rag_retriever")
+            return None if users_retriever is None else adapted(users_retriever)
         if overridden("rag_corpus", request.node) is not None or self._collected.corpus.needed:
             from pytest_rageval.hooks.prepare.retriever import retriever_over
 
@@ -99,12 +99,12 @@ class PartsOfTests:
 
         has_own = overridden("rag_corpus", request.node) is not None
         corpus = request.getfixturevalue("rag_corpus") if has_own or self._collected.corpus.needed else None
-        retriever = self._known(retriever_of_kind(kind, params, corpus, self._collected))
+        retriever = self._report(retriever_of_kind(kind, params, corpus, self._collected))
         return with_embedder(retriever, lambda: embedder)
 
-    def _known(self, retriever: Retriever | None) -> Retriever | None:
-        """Return a retriever whose facts the session reports."""
-        if retriever is not None and all(retriever is not known for known in self._collected.retrievers):
+    def _report(self, retriever: Retriever | None) -> Retriever | None:
+        """Add a retriever to those whose facts the session reports, and return it."""
+        if retriever is not None and all(retriever is not each for each in self._collected.retrievers):
             self._collected.retrievers.append(retriever)
         return retriever
 

@@ -28,16 +28,16 @@ _MASK = "[masked]"
 _KEY = re.compile(r"\b(?:sk|pk|gsk|key|Bearer)[-_ ][\w*.+/=-]{6,}", re.IGNORECASE)
 _USER_INFO = re.compile(r"//[^/@\s]+@")
 _CLIENT_SIDE = ("bad_address", "bad_protocol", "malformed_response", "too_large")
-"""Kinds raised on the client side: the exception has more detail than the provider's reply."""
+"""Kinds that the client raises: the exception has more detail than the provider's reply."""
 _WRAPPED = re.compile("Invalid response object Traceback")
 _STATUSES = {401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 429: "rate_limited"}
 _MESSAGES = {
-    "rate_limited": ("refused the call as one too many", "lower rag_concurrency or wait"),
+    "rate_limited": ("refused the call: too many requests", "lower rag_concurrency or wait"),
     "timeout": ("did not reply in time", "raise the parameter timeout or lower rag_concurrency"),
     "connection": ("could not be reached, or broke the connection", "check its address and the network"),
     "server_error": ("failed on its own side", "try again later"),
-    "bad_address": ("has an address that cannot be asked", "correct api_base"),
-    "bad_protocol": ("did not answer in HTTP that can be read", "check that api_base is the address of its API"),
+    "bad_address": ("has an invalid address", "correct api_base"),
+    "bad_protocol": ("did not reply in valid HTTP", "check that api_base is the address of its API"),
     "too_large": ("sent more than max_reply_bytes", "raise max_reply_bytes, or ask for a shorter reply"),
     "truncated": ("broke off in the middle of its reply", "try again later"),
     "malformed_response": ("gave a reply that cannot be used", "check that its address speaks its provider's API"),
@@ -99,13 +99,13 @@ def model_error(error: BaseException, model: str, secrets: Iterable[str] = ()) -
     """
     if isinstance(error, ModelError):
         return error
-    found = http_fault(error, secrets)
-    cause, advice = _MESSAGES[found.kind]
-    return ModelError(found.kind, f"the model {model} {cause}{found.detail}; {advice}", retry_after=found.retry_after)
+    http = http_fault(error, secrets)
+    cause, advice = _MESSAGES[http.kind]
+    return ModelError(http.kind, f"the model {model} {cause}{http.detail}; {advice}", retry_after=http.retry_after)
 
 
 def http_fault(error: BaseException, secrets: Iterable[str] = ()) -> HttpFault:
-    """Return the kind of an exception, the server's message and the wait that it asks for; see `model_error`."""
+    """Return the kind of an exception, the server's message and the requested wait; see `model_error`."""
     chain = tuple(_chain(error))
     kind = _kind(chain)
     wait = next((seconds for each in chain if (seconds := retry_after(_headers(each))) is not None), None)
@@ -170,8 +170,8 @@ def _kind(chain: tuple[BaseException, ...]) -> str:
         return _STATUSES.get(status, "server_error" if status >= 500 else "bad_request")
     names = {kind.__name__ for each in chain for kind in type(each).__mro__}
     for kind, class_names in _NAMES:
-        if kind == "connection" and (found := next((k for k, text in _TEXTS.items() if text.search(texts)), None)):
-            return found
+        if kind == "connection" and (by_text := next((k for k, text in _TEXTS.items() if text.search(texts)), None)):
+            return by_text
         if names & class_names:
             return kind
     return _guess(chain[0])
@@ -225,27 +225,27 @@ def _first_line(error: BaseException) -> str:
 
 def _message(error: BaseException) -> str:
     """Return the message in the JSON of a provider's reply, or ""."""
-    found = _error_of_reply(error)
-    if isinstance(found, Mapping):
-        return str(found.get("message") or found.get("reason") or "")
-    return str(found or "")
+    reply_error = _error_of_reply(error)
+    if isinstance(reply_error, Mapping):
+        return str(reply_error.get("message") or reply_error.get("reason") or "")
+    return str(reply_error or "")
 
 
 def _code(error: BaseException) -> str:
-    """Return the code in the JSON of a provider's reply, or ""; some exceptions have no text but the message."""
-    found = _error_of_reply(error)
-    return str(found.get("code") or "") if isinstance(found, Mapping) else ""
+    """Return the code in the JSON of a provider's reply, or ""; the text of some exceptions lacks it."""
+    reply_error = _error_of_reply(error)
+    return str(reply_error.get("code") or "") if isinstance(reply_error, Mapping) else ""
 
 
 def _error_of_reply(error: BaseException) -> object:
-    """Return ``error`` of the JSON of a provider's reply, or None."""
+    """Return the value of ``error`` in the JSON of a provider's reply, or None."""
     if _status(error) is None:
         return None
     try:
-        found: object = error.response.json()["error"]  # type: ignore[attr-defined]
+        reply_error: object = error.response.json()["error"]  # type: ignore[attr-defined]
     except Exception:  # a provider's reply may have any shape
         return None
-    return found
+    return reply_error
 
 
 def no_price(model: str, setting: str, rates: str) -> str:

@@ -1,4 +1,4 @@
-"""A scripted model for tests."""
+"""A model for tests that replies from a script."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _by_rule(rules: Mapping[str, Reply], messages: Sequence[Message]) -> Reply:
         return rules[""]
     raise RagEvalError(
         f"no scripted rule fits the question {short_repr(question)}; "
-        f"known: {', '.join(map(repr, rules))} (a rule under '' fits whatever no other does)"
+        f"known: {', '.join(map(repr, rules))} (a rule under '' fits all other questions)"
     )
 
 

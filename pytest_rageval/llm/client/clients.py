@@ -1,4 +1,4 @@
-"""The clients of a chat model, messages to a completion, and of an embedding model, texts to vectors."""
+"""Clients of chat models and embedding models, with replay, limits, retries and recording."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ class Client(Asker[ChatModel, Completion]):
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the model's reply.
 
-        Secrets in it are masked, so a live reply and its recording score the same. Its text ends before the first of
-        the ``stop`` sequences, whether or not the provider knows them. Raises `ModelError` if there is no
-        reply, or if the reply of a model that is not a judge has no text; that reply is still recorded and charged.
-        Other exceptions of the backend propagate. Judges handle empty replies themselves.
+        Secrets in it are masked, so a live reply and its recording have the same score. Its text ends before the first
+        of the ``stop`` sequences, even if the provider ignores them. Judges handle empty replies themselves.
+
+        Raises:
+            ModelError: there is no reply, or the reply has no text and the model is not a judge; an empty reply is
+                still recorded and charged. Other exceptions of the backend propagate.
         """
         reply = await self._reply(messages, params)
         merged = {**self.params, **params}
@@ -63,7 +65,7 @@ class Client(Asker[ChatModel, Completion]):
         most_usd = self._most(asked, {**params, "max_tokens": limit or UNSAID})
         if most_usd is None and not limit and self._most(asked, {**params, "max_tokens": 1}) is not None:
             raise ModelError("budget", no_longest(self.name, self._setting), attempts=0)
-        longest = f"the longest reply of {self.name} was reckoned with; give a lower max_tokens in {self._setting}"
+        longest = f"the longest possible reply of {self.name} is assumed; give a lower max_tokens in {self._setting}"
         return most_usd, "" if limit else longest
 
 
@@ -78,10 +80,11 @@ class Embedder(Asker[EmbeddingModel, Embeddings]):
     async def embed(self, texts: Sequence[str], **params: object) -> Embeddings:
         """Return one vector per text; an empty list makes no call.
 
-        Raises `ModelError` if there is no reply; other exceptions of the backend propagate.
+        Raises:
+            ModelError: there is no reply. Other exceptions of the backend propagate.
         """
         if isinstance(texts, str):
-            raise TypeError("embed takes a list of texts and was given one text; write embed([text])")
+            raise TypeError("embed takes a list of texts, not one text; write embed([text])")
         if not texts:
             return Embeddings((), Usage(0, 0, 0.0), attempts=0)
         return await self._reply(texts, params)
@@ -99,7 +102,7 @@ class Embedder(Asker[EmbeddingModel, Embeddings]):
         return Embeddings(response["vectors"], usage, response["model"], attempts=0, replayed=True)
 
     def _max_cost(self, asked: Sequence[str], params: Mapping[str, object]) -> tuple[float | None, str]:
-        messages = [{"role": "", "content": text} for text in asked]  # texts cost as a prompt without a reply
+        messages = [{"role": "", "content": text} for text in asked]  # texts cost as much as a prompt without a reply
         return (self._most(messages, {**params, "max_tokens": 0}) if self._most else None), ""
 
     @property

@@ -1,4 +1,4 @@
-"""The stored form of model replies, and their lookup in a resumed run."""
+"""Convert model replies to their stored form, and find those of a resumed run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pytest_rageval.model.calls import Calls
 
 __all__ = ["calls_of", "readable", "reply_key", "stored_usage", "take_reply", "usage_of"]
 
-_USED = ("prompt_tokens", "completion_tokens", "cost_usd")
+_USAGE_FIELDS = ("prompt_tokens", "completion_tokens", "cost_usd")
 """Stored fields of a usage; latency is excluded because it differs in each run."""
 
 
 def stored_usage(usage: Usage) -> dict[str, Any]:
     """Return the stored fields of a usage."""
-    return {name: getattr(usage, name) for name in _USED}
+    return {name: getattr(usage, name) for name in _USAGE_FIELDS}
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def usage_of(response: Mapping[str, Any], key: str, model: str) -> Usage:
         KeyError: a field is missing.
         ModelError: a field is not a valid amount.
     """
-    usage = Usage(*(response[name] for name in _USED))
+    usage = Usage(*(response[name] for name in _USAGE_FIELDS))
     if usage.fault:
         problem = f"the recording {key} of {model} has {faulty(usage)}; delete it and record it again"
         raise ModelError("malformed_response", problem, attempts=0)
@@ -53,12 +53,12 @@ def calls_of(usage: Usage, *, spent_usd: float | None, attempts: int = 0, replay
     return Calls(1, replayed, attempts, usage.prompt_tokens, usage.completion_tokens, usage.cost_usd, spent_usd)
 
 
-def reply_key(scope: Scope, kind: str, model: str, params: Mapping[str, object], asked: Sequence[Any]) -> str:
+def reply_key(scope: Scope, kind: str, model: str, params: Mapping[str, object], messages: Sequence[Any]) -> str:
     """Return a request's key in the journal; "" without a journal, or if the request is not JSON."""
     if scope.journal is None:
         return ""
     try:
-        return Request(kind, model, params, asked, scope.repeat).key
+        return Request(kind, model, params, messages, scope.repeat).key
     except SettingError:
         return ""
 

@@ -59,7 +59,7 @@ class Spending:
         except ModelError as error:
             if self.prices.limit(asked) is not None or asked.is_embedding:
                 raise
-            longest = f"the longest reply of {asked.model} was reckoned with; send a lower max_tokens"
+            longest = f"the longest possible reply of {asked.model} is assumed; send a lower max_tokens"
             raise ModelError("budget", f"{error} ({longest})", attempts=0) from None
         return most
 

@@ -1,4 +1,4 @@
-"""Link a run's page, its CI job and its commit in Markdown, from the variables that GitHub and GitLab set."""
+"""Markdown links to a run's CI job and commit, from the variables of GitHub and GitLab."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["links_of"]
 
 _ADDRESS = re.compile(r"https?://[\w.:/~%+-]+")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-SHOWN = 7  # characters of a commit
+SHORT = 7  # characters of a short commit hash
 
 
 def links_of(environment: Mapping[str, str], page: Path | None) -> list[str]:
-    """Return the page, the job with its artifacts, and the commit, as Markdown, as far as they are known.
+    """Return the page's name and links to the job and the commit, as Markdown; leave out what is unknown.
 
     Args:
         environment: the environment variables.
@@ -39,5 +39,5 @@ def _commit(name: str, commits: str) -> list[str]:
     """Return the commit, with a link if the address of the repository's commits is known."""
     if not _COMMIT.fullmatch(name):
         return []
-    shown = f"`{name[:SHOWN]}`"
-    return [f"commit {link}" for link in _link(shown, f"{commits}/{name}") or [shown]]
+    short_hash = f"`{name[:SHORT]}`"
+    return [f"commit {link}" for link in _link(short_hash, f"{commits}/{name}") or [short_hash]]

@@ -1,4 +1,4 @@
-"""Write a run as GitLab's Code Quality report, for the new problems that a merge request shows.
+"""Write a run as GitLab's Code Quality report, which a merge request shows.
 
 Source: the format is in "Implement a custom tool" of GitLab's Code Quality documentation, a subset of Code Climate's.
 """
@@ -34,13 +34,13 @@ def code_quality_of(run: Run, choice: MatrixChoice) -> str:
 
 
 def _gates(run: Run) -> Iterator[dict[str, Any]]:
-    anywhere = next(iter(run.plan.testbeds), "")  # a run does not record the file of a session gate
+    first_testbed = next(iter(run.plan.testbeds), "")  # a run does not record the file of a session gate
     for gate in run.gates:
         if gate.result.status == "failed":
             testbed = gate.nodeid.partition("[gate: ")[0]
             reason = reason_of(gate.result, texts=False)
             description = f"gate {gate.result.gate} of {gate.result.scope} failed: {reason}"
-            place = _place_of_testbed(run, testbed if testbed in run.plan.testbeds else anywhere)
+            place = _place_of_testbed(run, testbed if testbed in run.plan.testbeds else first_testbed)
             yield _entry("rag-gate", "major", place, description, gate.nodeid)
 
 

@@ -1,4 +1,4 @@
-"""Write people's labels as fine-tuning conversations: prompt and label of a judge."""
+"""Convert people's labels to fine-tuning conversations: a judge's prompt, a label as reply."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def conversations(
 ) -> dict[str, list[str]]:
     """Return case id -> its conversations, each as the JSON of ``{"messages": [...]}``.
 
-    A conversation is the judge's first prompt about an answer, with a person's label as the reply. Answers that the
-    judge does not apply to are left out.
+    A conversation is the judge's first prompt about an answer, and a person's label as the reply. Answers are left out
+    if the judge does not apply to them.
 
     Args:
         answers: the labelled answers.
@@ -45,29 +45,29 @@ def conversations(
         if judge.applies(sample) is None and labels:
             prompt = judge.messages(sample)
             for label in labels:
-                reply = json.dumps({"reason": "", "label": _as_judge(label, judge)}, ensure_ascii=False)
+                reply = json.dumps({"reason": "", "label": _judge_label(label, judge)}, ensure_ascii=False)
                 messages = [*map(dict, prompt), {"role": "assistant", "content": reply}]
                 by_case.setdefault(outcome.case_id, []).append(json.dumps({"messages": messages}, ensure_ascii=False))
     return by_case
 
 
 def split(cases: Sequence[str], shares: Sequence[int], seed: int) -> dict[str, list[str]]:
-    """Return part -> its cases, in proportion to three shares; the seed and the case ids decide the split."""
+    """Return train, dev and test -> cases, in proportion to the shares; the split depends on seed and case ids only."""
     ranked = sorted(cases, key=lambda case: digest(seed, case))
     ends = [round(len(ranked) * sum(shares[: at + 1]) / sum(shares)) for at in range(len(PARTS))]
     return {name: ranked[begin:end] for name, begin, end in zip(PARTS, [0, *ends], ends, strict=False)}
 
 
-def _as_judge(label: Label, judge: PromptedJudge) -> str | int:
-    """Return the judge's label that matches a person's label, or raise `DataError`."""
+def _judge_label(label: Label, judge: PromptedJudge) -> str | int:
+    """Return the judge's label that matches a person's label, by name or by value, or raise `DataError`."""
     worth = worth_of(judge)
     same_name = [one for one in worth.values if fold_label(one) == fold_label(label.text)]
-    alike = same_name or worth.having(label.value or 0.0)
-    if len(alike) == 1:
-        return alike[0]
+    matches = same_name or worth.having(label.value or 0.0)
+    if len(matches) == 1:
+        return matches[0]
     if worth.scale is None:
         expected = f"one of its labels {', '.join(worth.values)}"
     else:
         expected = f"a step of its scale {worth.scale[0]}..{worth.scale[1]}"
-    problem = f"the label {short_repr(label.text)} is not to be told as a verdict of {judge.name}, wanted {expected}"
+    problem = f"the label {short_repr(label.text)} matches no single label of the judge {judge.name}, wanted {expected}"
     raise DataError(label.where, problem)

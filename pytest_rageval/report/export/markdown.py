@@ -24,7 +24,7 @@ from pytest_rageval.report.sections.comparison import NO_PAIR, cases_text, cause
 from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
 from pytest_rageval.report.sections.model_usage import error_kinds, model_calls, unscored_kinds
-from pytest_rageval.report.sections.repeats import NAMED, repeat_labels
+from pytest_rageval.report.sections.repeats import MAX_CASES, repeat_labels
 from pytest_rageval.report.sections.section import declared
 from pytest_rageval.report.text.lines import counted, few_of, interval, number
 
@@ -73,7 +73,7 @@ def _changes(comparison: Comparison, alpha: float) -> Iterator[Part]:
     broken, fixed = sum(len(each.broken) for each in primary), sum(len(each.fixed) for each in primary)
     against = code(comparison.before.path or comparison.before.run)
     counts = f"{broken} broke, {fixed} {'was' if fixed == 1 else 'were'} fixed"
-    significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
+    significant = [each for each in comparison.compared if each.is_significant(alpha)]
     rows = [[f"{counts} of {counted(len(comparison.pairing.pairs), 'case')} against {against}"]]
     rows += [[plain(_change(each, comparison))] for each in significant]
     title = f"Compared with the baseline ({counted(len(significant), 'significant change')})"
@@ -94,9 +94,9 @@ def _repeats(run: Run) -> Iterator[Part]:
             plain(label),
             code(each.metric),
             f"{len(each.flips)} of {counted(each.n_cases, 'case')} flip over {each.k} repeats",
-            plain(few_of(each.flips, NAMED)),
+            plain(few_of(each.flips, MAX_CASES)),
             f"{len(each.always_missed)} never pass",
-            plain(few_of(each.always_missed, NAMED)),
+            plain(few_of(each.always_missed, MAX_CASES)),
         ]
         for label, each in zip(labels, repeats, strict=True)
     ]

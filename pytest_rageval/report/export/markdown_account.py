@@ -24,7 +24,8 @@ ANSWERS = 2
 TESTBEDS = 3
 """Maximum of testbeds that the command names; with more it runs all tests."""
 
-SENTENCE = 2_000  # characters
+SENTENCE = 2_000
+"""Maximum of characters of a sentence."""
 
 _SIGNS = {"passed": "✅", "failed": "❌", "open": "⚠️"}
 
@@ -36,7 +37,7 @@ def verdict_line(run: Run) -> str:
 
 
 def cause_lines(run: Run) -> Iterator[str]:
-    """Yield the first causes as list items, each with the command that fixes it, and the number of the others."""
+    """Yield the first causes as list items, each with its command, and the number of the other causes."""
     causes = account_of(run).causes
     for each in causes[:CAUSES]:
         command = f" · {code(each.command)}" if each.command else ""
@@ -46,11 +47,13 @@ def cause_lines(run: Run) -> Iterator[str]:
 
 
 def finding_parts(run: Run) -> Iterator[Part]:
-    """Yield the sentences of the account that are not at the top."""
+    """Yield a table of the account's sentences that the list at the top leaves out."""
     account = account_of(run)
-    shown = account.causes[:CAUSES]
+    top_causes = account.causes[:CAUSES]
     sentences = [
-        sentence for each in account.findings for sentence in (*(() if each in shown else (each.sentence,)), *each.also)
+        sentence
+        for each in account.findings
+        for sentence in (*(() if each in top_causes else (each.sentence,)), *each.also)
     ]
     if sentences:
         rows = [[plain(sentence, SENTENCE)] for sentence in sentences]
@@ -58,7 +61,7 @@ def finding_parts(run: Run) -> Iterator[Part]:
 
 
 def answer_parts(run: Run) -> Iterator[Part]:
-    """Yield the worst answer of each of the first causes; nothing if reports contain no texts."""
+    """Yield the worst answers of the causes, of different causes first; nothing if reports contain no texts."""
     for outcome in _worst(run)[:ANSWERS] if run.texts else ():
         stored = run.instances.get(outcome.case_id) or {}
         instance = json.loads(stored) if isinstance(stored, str) else stored
@@ -75,7 +78,7 @@ def answer_parts(run: Run) -> Iterator[Part]:
 
 
 def _worst(run: Run) -> list[Outcome]:
-    """Return scored outcomes that the causes name, one for a case: the worst of each cause, then the second worst."""
+    """Return the scored outcomes of the causes, one for a case: the worst of each cause, then the second worst."""
     names = chain.from_iterable(zip_longest(*(each.cases for each in account_of(run).causes), fillvalue=""))
     cases: dict[str, Outcome] = {}
     for outcome in (run.outcomes.get(name) for name in names):
@@ -86,12 +89,12 @@ def _worst(run: Run) -> list[Outcome]:
 
 def _was(run: Run, outcome: Outcome) -> str | None:
     """Return the answer of the same case in the earlier run; None if it is unknown."""
-    found = None if run.old is None else run.old.of(outcome)
-    return None if found is None else found.text
+    earlier = None if run.old is None else run.old.of(outcome)
+    return None if earlier is None else earlier.text
 
 
 def rerun_line(run: Run) -> str:
-    """Return the command that runs the tests of the failed gates again, or of the causes if no gate failed; else ""."""
+    """Return the command that reruns the tests of the failed gates, or else of the causes; "" unless the run failed."""
     account = account_of(run)
     if account.state != "failed":
         return ""

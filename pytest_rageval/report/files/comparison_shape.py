@@ -1,4 +1,4 @@
-"""The shape of the baseline and of the comparison with it in results.json; see `results_shape`."""
+"""Types of the baseline and of the comparison with it in results.json; see `results_shape`."""
 
 from __future__ import annotations
 

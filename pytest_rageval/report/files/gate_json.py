@@ -1,4 +1,4 @@
-"""Encode gates for results.json: the keys of `StoredGate` that are fields of `GateResult` are taken from these."""
+"""Encode gates for results.json, from the fields of `GateResult` and computed values."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["encode_gate"]
 
 
 def encode_gate(gate: NamedGate, *, texts: bool) -> dict[str, Any]:
-    """Return a gate as results.json has it; without texts its reason only names the kind."""
+    """Return a gate in the form of results.json; without texts, its reason only names the kind."""
     result = gate.result
-    own = {
+    computed = {
         "expr": str(result.gate),
         "nodeid": gate.nodeid,
         "reason": reason_of(result, texts=texts) or None,
@@ -25,19 +25,20 @@ def encode_gate(gate: NamedGate, *, texts: bool) -> dict[str, Any]:
         "cells": [_encode_cell(cell) for cell in result.cells],
         **encode_regression(result.regression),
     }
-    return _encode(StoredGate, result, own)
+    return _encode(StoredGate, result, computed)
 
 
 def _encode_cell(cell: GateResult) -> dict[str, Any]:
-    shown = cell if cell.status == "skipped" or cell.not_comparable else replace(cell, reason=None)
-    return _encode(GateCell, shown, {} if cell.regression is None else encode_regression(cell.regression))
+    result = cell if cell.status == "skipped" or cell.not_comparable else replace(cell, reason=None)
+    return _encode(GateCell, result, {} if cell.regression is None else encode_regression(cell.regression))
 
 
-def _encode(shape: Any, result: GateResult, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a shape, from ``own`` or from the result's fields; an empty optional field is left out."""
+def _encode(shape: Any, result: GateResult, computed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a shape: computed values, or else fields of the result, without empty optional fields."""
     fields = {name: getattr(result, name) for name in result.__dataclass_fields__} | {"slice": dict(result.slice or {})}
-    wanted = (key for key in shape.__annotations__ if key in own or fields.get(key) or key in shape.__required_keys__)
-    return {key: own[key] if key in own else _plain(fields[key]) for key in wanted}
+    required = shape.__required_keys__
+    keys = (key for key in shape.__annotations__ if key in computed or fields.get(key) or key in required)
+    return {key: computed[key] if key in computed else _plain(fields[key]) for key in keys}
 
 
 def _plain(value: object) -> object:

@@ -1,4 +1,4 @@
-"""The comparison with the baseline, as tables of the page."""
+"""The comparison with the baseline, for the tables of the HTML page."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pytest_rageval.report.html.links import case_list
 from pytest_rageval.report.sections.comparison import p_text
 from pytest_rageval.report.text.lines import counted, few_of, number
 
-__all__ = ["alpha_of", "comparison_of", "delta_text", "is_beyond_noise", "is_primary", "p_shown"]
+__all__ = ["alpha_of", "comparison_of", "delta_text", "is_primary", "is_significant", "p_shown"]
 
 
 def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> dict[str, Any] | None:
-    """Return the comparison as text, None without a baseline; ``statuses`` counts the outcomes."""
+    """Return the texts of the comparison; None without a baseline. ``statuses`` counts the outcomes."""
     comparison = results.get("comparison")
     if comparison is None:
         return None
     alpha = alpha_of(results)
     overall = [each for each in comparison["comparisons"] if not each["slice"]]
-    significant = [each for each in comparison["comparisons"] if each["slice"] and is_beyond_noise(each, alpha)]
+    significant = [each for each in comparison["comparisons"] if each["slice"] and is_significant(each, alpha)]
     primary = [each for each in overall if is_primary(each, results)]
     cases = comparison["cases"]
     kinds = {"new": "new", "removed": "gone", "changed": "changed", "renamed": "renamed"}
@@ -48,11 +48,11 @@ def comparison_of(results: Mapping[str, Any], statuses: Mapping[str, int]) -> di
 
 
 def _run_of(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the run of the comparison; results of another version may name it only in their baseline."""
+    """Return the run that is compared with; results of another version may name it only in their baseline."""
     baseline = results.get("baseline", {})
     run = baseline.get("run", {})
-    known = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
-    return {**known, **results["comparison"]["baseline"]}
+    defaults = {"path": baseline.get("path", ""), "run": run.get("id", ""), "started": run.get("started", "")}
+    return {**defaults, **results["comparison"]["baseline"]}
 
 
 def alpha_of(results: Mapping[str, Any]) -> float:
@@ -72,8 +72,8 @@ def p_shown(p_value: float | None) -> str:
     return "p < 0.001" if p_value is not None and p_value < 0.001 else p_text(p_value)
 
 
-def is_beyond_noise(each: Mapping[str, Any], alpha: float) -> bool:
-    """Return `Compared.is_beyond_noise` for a comparison of results.json."""
+def is_significant(each: Mapping[str, Any], alpha: float) -> bool:
+    """Return `Compared.is_significant` for a comparison of results.json."""
     return each["p_holm"] is not None and each["p_holm"] <= alpha and bool(each["delta"])
 
 
@@ -84,7 +84,7 @@ def is_primary(each: Mapping[str, Any], results: Mapping[str, Any]) -> bool:
 
 
 def _is_whole(results: Mapping[str, Any], statuses: Mapping[str, int]) -> bool:
-    """Return `Comparison.whole` for results.json; a run that may lack testbeds is not whole."""
+    """Return `Comparison.whole` for results.json: whether all cases ran; False if the run may lack testbeds."""
     plan = results["plan"]
     left_out = plan.get("part") or plan.get("narrowed") or plan["unfinished"] or statuses.get("skipped")
     has_all_testbeds = results["baseline"]["testbeds"].keys() <= results["testbeds"].keys()
@@ -111,7 +111,7 @@ def _compared(each: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, 
         "broken": len(each["broken"]),
         "fixed": len(each["fixed"]),
         "causes": few_of(tuple(causes), len(causes)) if causes else "",
-        "sure": is_beyond_noise(each, alpha_of(results)),
+        "sure": is_significant(each, alpha_of(results)),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_rageval.report.html.comparison import alpha_of, is_beyond_noise
+from pytest_rageval.report.html.comparison import alpha_of, is_significant
 from pytest_rageval.report.html.links import view_query
 
 __all__ = ["difference_map_of"]
@@ -53,7 +53,7 @@ def _worst(results: Row, comparisons: Sequence[Row]) -> Row | None:
         if finding["kind"] == "drop" and _of(finding) in whole:
             return whole[_of(finding)]
     alpha = alpha_of(results)
-    sure = [each for each in comparisons if _of(each) in whole and is_beyond_noise(each, alpha)]
+    sure = [each for each in comparisons if _of(each) in whole and is_significant(each, alpha)]
     return whole[_of(min(sure, key=lambda each: each["delta"]))] if sure else None
 
 
@@ -87,7 +87,7 @@ def _cell(each: Row | None, alpha: float, *, higher: bool) -> dict[str, Any] | N
         "kind": f"{'fall' if gain < 0 else 'rise'} shade-{shade}" if shade else "same",
         "sign": ("▼" if gain < 0 else "▲") if shade else "",
         "word": ("worse" if gain < 0 else "better") if shade else "as before",
-        "sure": is_beyond_noise(each, alpha),
+        "sure": is_significant(each, alpha),
         "to": f"cases&{view_query({**_view(each), **_facets(each), 'state': 'asked', 'sort': 'change'})}",
     }
 

@@ -22,12 +22,12 @@ from pytest_rageval.report.html.difference_map import difference_map_of
 from pytest_rageval.report.html.gate_rows import gates_of
 from pytest_rageval.report.html.gate_trends import earlier_values
 from pytest_rageval.report.html.glossary import TERMS
-from pytest_rageval.report.html.kept_cases import LARGEST, HtmlCases, KeptCases, kept_cases
 from pytest_rageval.report.html.leaderboards import leaderboards_of
 from pytest_rageval.report.html.links import Cases
 from pytest_rageval.report.html.overviews import overviews_of
 from pytest_rageval.report.html.payload import INSTANCES, OUTCOMES, pack, parcels_of
 from pytest_rageval.report.html.sentences import sentences_of
+from pytest_rageval.report.html.text_selection import LARGEST, HtmlCases, TextSelection, select_texts
 from pytest_rageval.report.html.visible_text import UNSEEN, breakable, in_address, shown
 from pytest_rageval.report.run.json_text import from_json, to_json
 from pytest_rageval.report.text.lines import counted
@@ -61,8 +61,8 @@ def write_html(
     Args:
         path: the file to write; missing folders are created.
         results: the content of results.json; outcomes and instances may be JSON text.
-        runs: the folder of earlier runs, whose values of gates the page shows, and the answers of the baseline's run.
-        cases: whose texts the page holds, see `kept_cases`.
+        runs: the folder of earlier runs. The page shows their gate values, and the answers of the baseline's run.
+        cases: the cases whose texts the page contains; see `select_texts`.
 
     Raises:
         MissingDependencyError: jinja2 is not installed.
@@ -79,9 +79,10 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
     paired = paired_of(results)
     earlier = read_earlier(runs, results, paired) if runs and paired else None
     columns, answers = columns_of(results, paired)
-    kept = kept_cases(results, texts_of)
-    if kept.left_out:
-        answers = ["" if from_json(each) is None else text for each, text in zip(kept.outcomes, answers, strict=True)]
+    selection = select_texts(results, texts_of)
+    if selection.left_out:
+        pairs = zip(selection.outcomes, answers, strict=True)
+        answers = ["" if from_json(outcome) is None else answer for outcome, answer in pairs]
     statuses = Counter(columns["status"]["values"][code] for code in columns["status"]["codes"])
     questions = [from_json(each).get("question", "") for each in results["instances"].values()]
     cases = Cases(columns)
@@ -100,23 +101,24 @@ def html_of(results: Mapping[str, Any], runs: Path | None = None, texts_of: Html
         comparison=comparison_of(results, statuses),
         overviews=overviews_of(results),
         cases=cases,
-        notes=[*headline.notes_of(results), *_left_out(kept, texts_of)],
+        notes=[*headline.notes_of(results), *_left_out(selection, texts_of)],
         script=script,
         style=style,
         policy=_policy(script, style),
         columns=pack(to_json({**_page_data(results, earlier, paired), "columns": columns, "questions": questions})),
         answers=pack(to_json(answers)),
-        parcels=parcels_of(kept, earlier),
+        parcels=parcels_of(selection, earlier),
     )
 
 
-def _left_out(kept: KeptCases, texts_of: HtmlCases | None) -> Iterator[str]:
-    if kept.left_out:
-        texts = f"the texts of {counted(kept.left_out, 'case')} that did not change are not in this page"
+def _left_out(selection: TextSelection, texts_of: HtmlCases | None) -> Iterator[str]:
+    """Yield a note if the page lacks the texts of some cases."""
+    if selection.left_out:
+        texts = f"the texts of {counted(selection.left_out, 'case')} that did not change are not in this page"
         why = "it was written with --rag-html-cases changed"
         if texts_of is None:
-            why = f"of more than {LARGEST:,} cases it holds them only with --rag-html-cases all"
-        yield f"{texts}: {why}; every figure counts them"
+            why = f"a page with more than {LARGEST:,} cases has them only with --rag-html-cases all"
+        yield f"{texts}: {why}; all figures include these cases"
 
 
 def _page_data(results: Mapping[str, Any], earlier: Earlier | None, paired: BaselineCases | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from zlib import DEFLATED, MAX_WBITS, compressobj
 
 from pytest_rageval.report.html.baseline_answers import Earlier
-from pytest_rageval.report.html.kept_cases import KeptCases
+from pytest_rageval.report.html.text_selection import TextSelection
 from pytest_rageval.report.run.json_text import from_json, to_json
 
 __all__ = ["INSTANCES", "OUTCOMES", "pack", "parcels_of"]
@@ -36,17 +36,18 @@ def pack(text: str) -> str:
     return b64encode(packer.compress(text.encode("utf-8", "backslashreplace")) + packer.flush()).decode("ascii")
 
 
-def parcels_of(kept: KeptCases, earlier: Earlier | None) -> Iterator[tuple[str, str]]:
+def parcels_of(selection: TextSelection, earlier: Earlier | None) -> Iterator[tuple[str, str]]:
     """Yield (name, parcel); a parcel is a JSON array: ``outcomes-0`` and so on, ``instances-0``, ``earlier-0``.
 
-    The ``earlier`` parcels have the baseline run's answer for each outcome, or null. What is not kept is null.
+    The ``earlier`` parcels have the baseline run's answer for each outcome, or null. Outcomes and instances without
+    texts are null.
     """
     kinds = [
-        ("outcomes", kept.outcomes, OUTCOMES),
-        ("instances", list(kept.instances.values()), INSTANCES),
+        ("outcomes", selection.outcomes, OUTCOMES),
+        ("instances", list(selection.instances.values()), INSTANCES),
     ]
     if earlier is not None:
-        outcomes = map(from_json, kept.outcomes)
+        outcomes = map(from_json, selection.outcomes)
         kinds.append(("earlier", [each and earlier.of(each) for each in outcomes], OUTCOMES))
     for name, values, size in kinds:
         for number, start in enumerate(range(0, len(values), size)):

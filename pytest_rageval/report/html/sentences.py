@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rageval.analysis.decisions.partial import is_not_decided
-from pytest_rageval.report.html.comparison import alpha_of, is_beyond_noise, is_primary
+from pytest_rageval.report.html.comparison import alpha_of, is_primary, is_significant
 from pytest_rageval.report.html.gate_rows import in_order, is_undecided
 from pytest_rageval.report.html.links import Cases, Piece, Sentence
 from pytest_rageval.report.sections.comparison import (
@@ -80,9 +80,9 @@ def _changes(results: Row, cases: Cases, *, several: bool) -> Iterator[Sentence]
     if all(each["slice"] for each in rows):
         yield [Piece(NO_PAIR, "baseline")]
         return
-    significant = [each for each in rows if is_beyond_noise(each, alpha)]
+    significant = [each for each in rows if is_significant(each, alpha)]
     primary = [each for each in rows if is_primary(each, results) and not each["slice"]]
-    changes = [each for each in primary if each["broken"] or each["fixed"] or is_beyond_noise(each, alpha)]
+    changes = [each for each in primary if each["broken"] or each["fixed"] or is_significant(each, alpha)]
     changes += [each for each in sorted(significant, key=lambda each: bool(each["slice"])) if each not in changes]
     for each in changes[:MOST]:
         yield list(_change(each, results, cases, several=several))
@@ -100,7 +100,7 @@ def _change(each: Row, results: Row, cases: Cases, *, several: bool) -> Iterator
     testbed = results["testbeds"].get(each["testbed"], {}).get("name", each["testbed"])
     name = row_text(testbed, each["metric"], each["system"] if several else "")
     between = ": "
-    if is_beyond_noise(each, alpha_of(results)):
+    if is_significant(each, alpha_of(results)):
         of = ("testbed", "metric", "system")
         rows = results["comparison"]["comparisons"]
         cells = sum(bool(row["slice"]) for row in rows if all(row[key] == each[key] for key in of))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from pytest_rageval.analysis.baseline.comparable import Held, held_cases
+from pytest_rageval.analysis.baseline.comparable import CaseFates, case_fates
 from pytest_rageval.analysis.baseline.measured import MeasuredTestbed, Snapshot, measured_of
 from pytest_rageval.analysis.baseline.pairing import pair_up
 from pytest_rageval.analysis.baseline.regression import Against
@@ -54,12 +54,12 @@ def against(
     """
     pairing = pair_up(baseline.cases, now.cases)
     names = {nodeid: testbed.name for nodeid, testbed in now.testbeds.items()}
-    held = None
+    fates = None
     if plan.min_compared is not None:
-        cases = held_cases(baseline.cases, pairing, now.cases, deselected, skipped)
-        held = Held(cases, names, plan.min_compared)
+        cases = case_fates(baseline.cases, pairing, now.cases, deselected, skipped)
+        fates = CaseFates(cases, names, plan.min_compared)
     pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
-    return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, held, plan.updates, plan.metrics)
+    return Against(pairs, plan.alpha, plan.inconclusive, plan.alpha_per, fates, plan.updates, plan.metrics)
 
 
 def of_testbeds(snapshot: Snapshot, names: Collection[str]) -> Snapshot:

@@ -51,7 +51,7 @@ def comparison_lines(comparison: Comparison, width: int, alpha: float, *, failed
         yield Line(NO_PAIR, "yellow")
         return
     changed = [each for each in overall if each.broken or each.fixed]
-    shown = [each for each in changed if comparison.is_primary(each) or each.is_beyond_noise(alpha)]
+    shown = [each for each in changed if comparison.is_primary(each) or each.is_significant(alpha)]
     if shown:
         yield from table(["", *(row_name(each, comparison) for each in shown)], change_columns(shown), width)
         yield Line("")
@@ -174,7 +174,7 @@ def verdict_lines(
             yield Line(ascii_safe(f"{row_name(each, comparison)}: broke {_names(each.broken)}{why}"))
         if each.fixed:
             yield Line(ascii_safe(f"{row_name(each, comparison)}: fixed {_names(each.fixed)}"))
-    significant = [each for each in comparison.compared if each.is_beyond_noise(alpha)]
+    significant = [each for each in comparison.compared if each.is_significant(alpha)]
     for each in significant:
         text = change_text(each, comparison)
         if each.slice and each.broken:

@@ -1,4 +1,4 @@
-"""The head of the summary: how the cases ended, errors and unscored values by kind, model calls."""
+"""The head of the summary: counts of cases, errors and unscored values, and model calls."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["COUNTS", "counts_text"]
 
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
-    """Yield the head; without ``-v`` only what the account does not say: which values are missing or cut off."""
+    """Yield the head; without ``-v`` only truncated replies and unscored values, which the account omits."""
     for line in _counts(run) if screen.verbosity > 0 else unscored_kinds(run):
         yield from wrap(line, screen.width, between=" · ")
 
 
 def _counts(run: Run) -> Iterator[Line]:
     if run.interrupted:
-        ended = len(run.outcomes)
-        yield Line(f"interrupted after {ended} of {counted(ended + run.unfinished().total(), 'case')}", "yellow")
+        n_run = len(run.outcomes)
+        yield Line(f"interrupted after {n_run} of {counted(n_run + run.unfinished().total(), 'case')}", "yellow")
     yield Line(counts_text(run), "bold")
     if run.taken_over:
         yield Line(ascii_safe(run.taken_over))
@@ -38,7 +38,7 @@ COUNTS = Drawing(_lines, verbosity=-1)
 
 
 def counts_text(run: Run) -> str:
-    """Return how many cases there were, how they ended, their systems, and whether the model ``embedded`` played."""
+    """Return the number of cases by status, the systems, and the model ``embedded`` if it answered."""
     outcomes = list(run.outcomes.values())
     by_status = {status: sum(o.status == status for o in outcomes) for status in ("scored", "error", "skipped")}
     groups = list(by_case(outcomes).values()) if repeated(outcomes) else [[outcome] for outcome in outcomes]

@@ -25,8 +25,8 @@ def _tables(ballots: Sequence[Ballots], testbeds: Mapping[str, TestbedPlan]) -> 
         ["asked again", *(_share(each.repeats.share, each.repeats.n) for each in ballots)],
         ["swapped", *(_share(each.swapped.share, each.swapped.n) for each in ballots)],
     ]
-    filled = [column for column in columns if set(column[1:]) != {"–"}]
-    yield Table(TITLE, [["metric", *(each.metric for each in ballots)], *filled])
+    not_empty = [column for column in columns if set(column[1:]) != {"–"}]
+    yield Table(TITLE, [["metric", *(each.metric for each in ballots)], *not_empty])
 
 
 def _encode(ballots: Sequence[Ballots]) -> list[dict[str, Any]]:

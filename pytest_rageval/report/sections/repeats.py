@@ -1,4 +1,4 @@
-"""Repeats in the summary: their spread, and the cases that flip."""
+"""Repeats in the summary: the spread of their means, and the cases that flip."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pytest_rageval.report.sections.section import Section, Table
 from pytest_rageval.report.text.lines import Line, few_of
 from pytest_rageval.report.text.tables import labels_of
 
-__all__ = ["NAMED", "REPEATS", "repeat_labels"]
+__all__ = ["MAX_CASES", "REPEATS", "repeat_labels"]
 
 TITLE = "repeats - spread of the k runs' means; pass^k: all k runs pass; never: none does"
 
-NAMED = 10
+MAX_CASES = 10
 """Maximum number of flipping cases that are listed for a testbed."""
 
 
@@ -34,7 +34,7 @@ def _tables(repeats: Sequence[Repeats], testbeds: Mapping[str, TestbedPlan]) -> 
         ["never", *(str(len(each.always_missed)) for each in repeats)],
     ]
     flipping = [(label, each.flips) for label, each in zip(labels, repeats, strict=True) if each.flips]
-    yield Table(TITLE, columns, [Line(f"{label} flips: {few_of(flips, NAMED)}") for label, flips in flipping])
+    yield Table(TITLE, columns, [Line(f"{label} flips: {few_of(flips, MAX_CASES)}") for label, flips in flipping])
 
 
 def repeat_labels(repeats: Sequence[Repeats], testbeds: Mapping[str, TestbedPlan]) -> list[str]:

@@ -14,29 +14,31 @@ __all__ = ["dry_run_lines", "request_lines"]
 _HEAD = ("testbed", "system", "asked", "model", "cases", "calls", "recorded", "prompt tokens", "reply tokens", "USD")
 
 
-def dry_run_lines(estimates: Sequence[Estimate], names: Mapping[str, str], own: Sequence[str] = ()) -> Iterator[str]:
+def dry_run_lines(
+    estimates: Sequence[Estimate], names: Mapping[str, str], unseen_systems: Sequence[str] = ()
+) -> Iterator[str]:
     """Yield the calls that a session would make and their estimated cost.
 
     Args:
         estimates: the estimates, in display order.
         names: node id of a testbed -> its short name.
-        own: the user's systems whose model calls cannot be counted, as configured.
+        unseen_systems: names of the user's systems whose model calls cannot be counted.
     """
     rows = [_row(names[estimate.testbed], estimate) for estimate in estimates]
     yield from table_lines([_HEAD, *rows, _total(estimates)], left=4)
     yield ""
-    if own:
-        which = "a dry run counts those of the built-in systems"
-        yield f"{UNSEEN}: {few_of(tuple(own), 3)}; {which}."
-    most = sum(each.calls or 0 for each in estimates if not each.counted)
-    if most:
-        yield f"Of these calls, at most {most:,} depend on what is answered."
-    yield "~ estimated; else reply tokens and USD are the most they may be; ? not known before it is run."
+    if unseen_systems:
+        scope = "a dry run counts those of the built-in systems"
+        yield f"{UNSEEN}: {few_of(tuple(unseen_systems), 3)}; {scope}."
+    uncertain = sum(each.calls or 0 for each in estimates if not each.counted)
+    if uncertain:
+        yield f"At most {uncertain:,} of these calls depend on the answers."
+    yield "~ is an estimate; without ~, reply tokens and USD are upper bounds; ? is unknown before the run."
     yield "Nothing was asked."
 
 
 def request_lines(asking: Sequence[Requests]) -> Iterator[str]:
-    """Yield a line for each test that asks with ``rag_ask``, and each of its systems."""
+    """Yield a line for each test with ``rag_ask`` and each of its systems."""
     for each in asking:
         model = f" with {each.model}" if each.model else ""
         head = f"rag_ask: {each.nodeid} asks {each.system}{model}"
@@ -47,11 +49,11 @@ def request_lines(asking: Sequence[Requests]) -> Iterator[str]:
             how = f" ({each.examples} examples, {counted(each.each, 'request')} each)" if each.examples > 1 else ""
             yield f"{head} at most {counted(each.examples * each.each, 'time')}{how}"
     if any(each.examples > 1 for each in asking):
-        yield "A property that fails asks more, to find a smaller example; the same request is asked once."
+        yield "A failing property asks more, to find a smaller example; equal requests are asked once."
 
 
 def _row(name: str, estimate: Estimate) -> tuple[str, ...]:
-    known = estimate.calls is not None
+    is_known = estimate.calls is not None
     live = estimate.calls is not None and estimate.calls > estimate.recorded
     return (
         name,
@@ -59,24 +61,24 @@ def _row(name: str, estimate: Estimate) -> tuple[str, ...]:
         estimate.what,
         estimate.model or "–",
         str(estimate.cases),
-        _count(estimate.calls or 0, exact=estimate.counted) if known else "?",
+        _count(estimate.calls or 0, exact=estimate.counted) if is_known else "?",
         f"{estimate.recorded:,}",
-        _count(estimate.prompt_tokens, exact=estimate.exact) if live else "" if known else "?",
-        _count(estimate.completion_tokens, exact=estimate.bounded) if live else "" if known else "?",
+        _count(estimate.prompt_tokens, exact=estimate.exact) if live else "" if is_known else "?",
+        _count(estimate.completion_tokens, exact=estimate.bounded) if live else "" if is_known else "?",
         _dollars([estimate]),
     )
 
 
 def _total(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    known = [estimate for estimate in estimates if estimate.calls is not None]
-    more = "" if len(known) == len(estimates) else "+?"
+    with_calls = [estimate for estimate in estimates if estimate.calls is not None]
+    more = "" if len(with_calls) == len(estimates) else "+?"
     return (
         "all", "", "", "",
         str(sum(estimate.cases for estimate in estimates if estimate.what == "answer")),
-        _count(sum(e.calls or 0 for e in known), exact=all(e.counted for e in known)) + more,
+        _count(sum(e.calls or 0 for e in with_calls), exact=all(e.counted for e in with_calls)) + more,
         f"{sum(estimate.recorded for estimate in estimates):,}",
-        _count(sum(e.prompt_tokens for e in known), exact=all(e.exact for e in known)) + more,
-        _count(sum(e.completion_tokens for e in known), exact=all(e.bounded for e in known)) + more,
+        _count(sum(e.prompt_tokens for e in with_calls), exact=all(e.exact for e in with_calls)) + more,
+        _count(sum(e.completion_tokens for e in with_calls), exact=all(e.bounded for e in with_calls)) + more,
         _dollars(estimates),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Show the error analysis of a run, as lines for a terminal and as JSON."""
+"""Format the error analysis of a run as lines for a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def errors_lines(analysis: ErrorAnalysis, width: int, *, compat: bool) -> Iterat
 
 
 def errors_to_plain(analysis: ErrorAnalysis, run: str, *, compat: bool) -> dict[str, Any]:
-    """Return the error analysis as builtins."""
+    """Return the error analysis as JSON values."""
     return {
         "run": run,
         "rule": "reval" if compat else "rageval",
@@ -73,7 +73,7 @@ def _title(analysis: ErrorAnalysis) -> str:
     if analysis.average == "micro":
         return "types - % of the answers [95 % interval]"
     what = "tasks" if analysis.average == "task_macro" else "cells of domain and level, each the mean of its tasks"
-    return f"types - mean % over {what}; {ABSENT} where one is missing"
+    return f"types - mean % over {what}; {ABSENT} if one is missing"
 
 
 def _labels() -> list[str]:

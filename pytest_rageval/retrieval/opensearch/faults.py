@@ -18,8 +18,8 @@ _MESSAGES = {
     "timeout": ("did not answer in time", "raise timeout in rag_retriever_params, or lower rag_concurrency"),
     "connection": ("could not be reached, or broke the connection", "check url or url_env, and that it runs"),
     "server_error": ("failed on its own side", "try again later, or look into its log"),
-    "bad_address": ("has an address that cannot be asked", "correct url or url_env in rag_retriever_params"),
-    "bad_protocol": ("did not answer in HTTP that can be read", "check that url or url_env is its address"),
+    "bad_address": ("has an invalid address", "correct url or url_env in rag_retriever_params"),
+    "bad_protocol": ("did not reply in valid HTTP", "check that url or url_env is its address"),
     "too_large": ("sent a reply that is too large", "leave large fields out of the query's _source, or lower "
                   "rag_top_k"),
     "truncated": ("broke off in the middle of its reply", "try again later"),

@@ -1,4 +1,4 @@
-"""Whether a prompt and its reply fit a model's context."""
+"""Check whether a prompt and its reply fit into a model's context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPLY_TOKENS = 256
 """Tokens that are reserved for a reply without ``max_tokens``."""
 
 _FRAME = 16
-"""More bytes than a message's role and frame have tokens."""
+"""Upper bound of the tokens of a message without its content, such as its role."""
 
 
 def room_for_reply(model: ChatModel) -> int:
@@ -24,10 +24,10 @@ def room_for_reply(model: ChatModel) -> int:
 
 
 def has_room(model: ChatModel, messages: Sequence[Message], reserved: int) -> bool:
-    """Return whether messages and ``reserved`` tokens fit the model; True if its context is unknown.
+    """Return whether messages and ``reserved`` tokens fit into the model's context; True if its size is unknown.
 
-    The context is that of litellm's price map. Tokens are counted by the model's own tokenizer if litellm has it, else
-    they are estimated.
+    The size comes from litellm's price map. The model's own tokenizer counts the tokens if litellm has it, else they
+    are estimated.
     """
     from pytest_rageval.llm.backends.prices import count_tokens, entry
 
@@ -35,8 +35,8 @@ def has_room(model: ChatModel, messages: Sequence[Message], reserved: int) -> bo
     context = entry(name).get("max_input_tokens") if name else None
     if not isinstance(context, int):
         return True
-    most = sum(_bytes(message) + _FRAME for message in messages)
-    if most + reserved <= context:  # a token has one byte or more, and counting takes time
+    upper_bound = sum(_bytes(message) + _FRAME for message in messages)
+    if upper_bound + reserved <= context:  # a token has at least one byte, and a tokenizer is slow
         return True
     return count_tokens(name, messages)[0] + reserved <= context
 

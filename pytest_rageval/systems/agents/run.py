@@ -1,4 +1,4 @@
-"""One case's run of an agent: ask the model, call tools, record both, and end within the limits."""
+"""Run an agent on one case: call the model and tools, record the steps, apply the limits."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ __all__ = ["AgentRun", "RunEnded", "outcome_of", "run_agent"]
 T = TypeVar("T")
 
 _LIMITS = {"context_length": "context_limit"}
-"""Kind of a `ModelError` -> the reason that it ends a run with."""
+"""Kind of a `ModelError` -> the reason for which the run ends."""
 _LATER_LIMITS = {"content_filter": "filtered", "filtered": "filtered"}
-"""The same, if the model has replied before; on the first call it is the error of the case."""
+"""The same for later calls. On the first call, these are errors of the case."""
 
 
-class RunEnded(Exception):  # noqa: N818 - it is how a run ends, and no error
-    """Ends a run before its agent does.
+class RunEnded(Exception):  # noqa: N818 - a regular end of a run, not an error
+    """Raised to end a run before the agent finishes.
 
     Attributes:
         reason: one of `END_REASONS`.
         detail: one sentence for people; "" for none.
-        answer: the answer so far.
+        answer: the answer at that time.
     """
 
     def __init__(self, reason: str, detail: str = "", answer: str = "") -> None:
@@ -48,14 +48,14 @@ class RunEnded(Exception):  # noqa: N818 - it is how a run ends, and no error
 
 
 class AgentRun:
-    """Asks the model and calls tools for one case. Each call is a step of the case's trace.
+    """Calls the model and tools for one case. Each call is a step of the case's trace.
 
     Attributes:
         query: the case's query.
         model: the model.
         tools: the tools of the case; None if the system uses none.
-        uses: the calls of tools so far.
-        answer: the answer if the time ends now.
+        uses: the tool calls so far.
+        answer: the answer of the run if the time limit ends it now.
     """
 
     def __init__(self, query: Query, model: ChatModel, tools: OpenEnvironment | None = None) -> None:
@@ -70,9 +70,10 @@ class AgentRun:
 
     @property
     def usage(self) -> Usage:
-        """The sum over the model's replies; a part that one reply does not report is unknown.
+        """The sum over the model's replies; a value that one reply does not report is unknown.
 
-        All is unknown if a call failed: its reply may have been paid for. The caller's meter knows.
+        All values are unknown if a call failed, because the provider may still charge it. The caller's meter counts
+        failed calls, too.
         """
         if self._lost:
             return Usage()
@@ -87,9 +88,9 @@ class AgentRun:
         """Return the model's reply.
 
         Args:
-            messages: the whole conversation; the step has what is new in it since the last request.
-            turn: the same request for the model ``embedded``.
-            params: such as ``tools`` and ``stop``.
+            messages: the whole conversation; the step records only the messages that are new since the last request.
+            turn: the same request in the form for the model ``embedded``.
+            params: parameters of the call, such as ``tools`` and ``stop``.
 
         Raises:
             RunEnded: the prompt no longer fits the model, or its provider filters a later reply.
@@ -106,14 +107,14 @@ class AgentRun:
         model: ChatModel | None = None,
         params: Mapping[str, object] = MappingProxyType({}),
     ) -> Completion:
-        """Return a model's reply to an action of a chain, like `ask`; the step has the whole prompt.
+        """Return a model's reply to an action of a chain, like `ask`; the step records the whole prompt.
 
         Args:
-            action: what the step says of the action: its name, and notes.
+            action: values that the step records about the action, such as its name.
             messages: the prompt.
-            turn: the same request for the model ``embedded``.
-            model: another model than the run's.
-            params: such as ``stop``.
+            turn: the same request in the form for the model ``embedded``.
+            model: the model to ask; None for the run's.
+            params: parameters of the call, such as ``stop``.
         """
         step = RecordedStep(COMPLETION, {"prompt": new_messages(messages, ()), **action})
         return await self._ask(model or self.model, messages, turn, params, step)
@@ -146,7 +147,7 @@ class AgentRun:
     async def call(self, name: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
         """Call a tool and return what the agent observes; an outage propagates as `ToolUnavailableError`.
 
-        ``trailing`` is what the model wrote behind the call; the step has it.
+        The step also records ``trailing``, the text that the model wrote after the call.
         """
         if self.tools is None:
             raise RuntimeError("the system opened no environment")
@@ -169,23 +170,23 @@ class AgentRun:
 
 
 async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], max_time: float) -> Answer:
-    """Return the answer of an agent, with the reason of its end.
+    """Run an agent and return its answer; record the reason for which the run ended.
 
     Args:
         run: the run.
-        play: plays the run and returns the answer's text; a limit raises `RunEnded`.
-        max_time: seconds; after them the run ends with ``time_limit``.
+        play: runs the agent and returns the answer's text; a limit raises `RunEnded`.
+        max_time: maximum seconds; a longer run ends with ``time_limit``.
     """
     start = time.perf_counter()
-    played = asyncio.ensure_future(outcome_of(lambda: play(run)))
+    task = asyncio.ensure_future(outcome_of(lambda: play(run)))
     try:
-        done, _ = await asyncio.wait({played}, timeout=max_time)
+        done, _ = await asyncio.wait({task}, timeout=max_time)
     finally:
-        if not played.done():
-            played.cancel()
-            await asyncio.gather(played, return_exceptions=True)  # its tool and its request end first
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)  # wait until its tool and its request have ended
     if done:
-        text, reason, detail = _ended(*played.result())
+        text, reason, detail = _end_of(*task.result())
     else:
         text, reason, detail = run.answer, "time_limit", f"the run took longer than {max_time:g} s"
     _record_end(reason or (FINISHED if text.strip() else "empty_answer"), detail)
@@ -194,15 +195,15 @@ async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], m
 
 
 async def outcome_of(make: Callable[[], Awaitable[T]]) -> tuple[T | None, BaseException | None]:
-    """Return a result or an exception. A task that raises a `KeyboardInterrupt` would end the event loop."""
+    """Return a result or an exception, because a task that raises `KeyboardInterrupt` would end the event loop."""
     try:
         return await make(), None
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         return None, error
 
 
-def _ended(text: str | None, error: BaseException | None) -> tuple[str, str, str]:
-    """Return the text, the reason and the detail of a run that is over; other errors propagate."""
+def _end_of(text: str | None, error: BaseException | None) -> tuple[str, str, str]:
+    """Return the text, the reason and the detail of a run's end; raise errors other than `RunEnded`."""
     if isinstance(error, RunEnded):
         return error.answer, error.reason, error.detail
     if error is not None:
@@ -218,5 +219,5 @@ def _record_end(reason: str, detail: str) -> None:
 
 
 def _total(values: Sequence[Any]) -> Any:
-    """Return the sum; None if a value is unknown, or if there is none."""
+    """Return the sum; None without values, or if one of them is unknown."""
     return sum(values) if values and all(value is not None for value in values) else None

@@ -1,4 +1,4 @@
-"""Read the tables of a chain's file, each into its action."""
+"""Parse the [[action]] tables of a chain's file into actions."""
 
 from __future__ import annotations
 
@@ -41,28 +41,35 @@ _REQUIRED = {"template": "text", "tool": "tool", "python": "expression"}
 
 
 class TableReader:
-    """Reads one table of the file; ``start`` and ``end`` are the indexes of its lines."""
+    """Parses one table of a chain's file.
 
-    def __init__(self, shown: str, lines: list[str], start: int, end: int) -> None:
-        self._shown = shown
+    Args:
+        file_name: the name of the file in messages.
+        lines: the lines of the file.
+        start: index of the table's first line.
+        end: index of the line after its last one.
+    """
+
+    def __init__(self, file_name: str, lines: list[str], start: int, end: int) -> None:
+        self._file_name = file_name
         self._lines = lines
         self._start = start
-        self.place = Place(shown, lines, start, end)
+        self.place = Place(file_name, lines, start, end)
 
     def where(self, key: str, table: str = "action") -> str:
         """Return ``file:line`` of a key."""
-        return f"{self._shown}:{line_of(self._lines, key, self._start, table)}"
+        return f"{self._file_name}:{line_of(self._lines, key, self._start, table)}"
 
     def action(self, table: Mapping[str, Any]) -> Action:
-        """Return the action of a table; what it refers to is not checked yet."""
-        where = f"{self._shown}:{self._start + 1}"
+        """Return the action of a table; its references to other actions are not checked yet."""
+        where = f"{self._file_name}:{self._start + 1}"
         for key in ("name", "do"):
             if key not in table:
                 raise DataError(where, f"the action has no {key}; add it")
         name, do = self.text(table, "name"), self.text(table, "do")
         if not _NAME.fullmatch(name):
-            wanted = "a lower-case letter, then lower-case letters, digits and _"
-            raise DataError(self.where("name"), f"name: found {short_repr(name)}, wanted {wanted}")
+            expected = "a lower-case letter, then lower-case letters, digits and _"
+            raise DataError(self.where("name"), f"name: found {short_repr(name)}, wanted {expected}")
         if do not in KINDS:
             raise UnknownNameError("kind of action", do, KINDS, self.where("do"))
         self.check_keys(table, ("name", "do", *KINDS[do]))
@@ -76,7 +83,9 @@ class TableReader:
         if do == "template":
             return Fill(where, name, self.template(self.text(table, "text"), "text"))
         if do == "tool":
-            return CallTool(where, name, self.filled(table, "tool"), self._arguments(table.get("arguments", {})))
+            return CallTool(
+                where, name, self.text_not_blank(table, "tool"), self._arguments(table.get("arguments", {}))
+            )
         return Compute(where, name, self._expression(table, "expression"))
 
     def _retrieve(self, where: str, name: str, table: Mapping[str, Any]) -> Retrieve:
@@ -87,7 +96,7 @@ class TableReader:
             name,
             query,
             k=self._whole(table, "k") if "k" in table else None,
-            retriever=self.filled(table, "retriever") if "retriever" in table else "",
+            retriever=self.text_not_blank(table, "retriever") if "retriever" in table else "",
             join=self.text(table, "join") if "join" in table else "\n\n",
             passage=self.template(passage, "passage"),
         )
@@ -106,7 +115,7 @@ class TableReader:
             params["temperature"] = self._temperature(table["temperature"])
         if "stop" in table:
             params["stop"] = self._stop(table["stop"])
-        model = self.filled(table, "model") if "model" in table else ""
+        model = self.text_not_blank(table, "model") if "model" in table else ""
         return Generate(where, name, messages, model, params)
 
     def _messages(self, tables: object) -> tuple[PromptMessage, ...]:
@@ -125,22 +134,23 @@ class TableReader:
         return tuple(messages)
 
     def _source(self, table: Mapping[str, Any], key: str, where: str) -> Source | None:
-        """Return the template of a key, or the expression of ``KEY_python``; None without both."""
-        code = f"{key}_python"
-        if key in table and code in table:
-            raise DataError(where, f"the action has {key} and {code}; remove one of them")
-        if code in table:
-            return self._expression(table, code)
+        """Return the template of a key, or the expression of ``KEY_python``; None if the table has neither."""
+        python_key = f"{key}_python"
+        if key in table and python_key in table:
+            raise DataError(where, f"the action has {key} and {python_key}; remove one of them")
+        if python_key in table:
+            return self._expression(table, python_key)
         return self.template(self.text(table, key), key) if key in table else None
 
     def _expression(self, table: Mapping[str, Any], key: str) -> Expression:
-        code = self.filled(table, key)
+        code = self.text_not_blank(table, key)
         problem = syntax_problem(code)
         if problem:
             raise DataError(self.where(key), f"{key}: {problem}")
         return Expression(code)
 
     def template(self, text: str, key: str) -> Template:
+        """Parse a template; raise `DataError` if it is invalid."""
         try:
             return parse_template(text)
         except TemplateError as error:
@@ -182,21 +192,25 @@ class TableReader:
         return value
 
     def text(self, table: Mapping[str, Any], key: str) -> str:
+        """Return the string of a key; raise `DataError` for another type."""
         value = table[key]
         if not isinstance(value, str):
             raise self.wrong(key, value, "a string")
         return value
 
-    def filled(self, table: Mapping[str, Any], key: str) -> str:
+    def text_not_blank(self, table: Mapping[str, Any], key: str) -> str:
+        """Return the string of a key; raise `DataError` if it is blank."""
         value = self.text(table, key)
         if not value.strip():
             raise self.wrong(key, value, "a text that is not empty")
         return value
 
-    def check_keys(self, table: Mapping[str, Any], known: Collection[str], name: str = "action") -> None:
+    def check_keys(self, table: Mapping[str, Any], valid_keys: Collection[str], name: str = "action") -> None:
+        """Raise `UnknownNameError` for an unknown key of the table ``name``."""
         for key in table:
-            if key not in known:
-                raise UnknownNameError("key", key, known, self.where(key, name))
+            if key not in valid_keys:
+                raise UnknownNameError("key", key, valid_keys, self.where(key, name))
 
-    def wrong(self, key: str, value: object, wanted: str) -> DataError:
-        return DataError(self.where(key), f"{key}: found {short_repr(value)}, wanted {wanted}")
+    def wrong(self, key: str, value: object, expected: str) -> DataError:
+        """Return the error for a value of the wrong type or form."""
+        return DataError(self.where(key), f"{key}: found {short_repr(value)}, wanted {expected}")

@@ -1,4 +1,4 @@
-"""Find the file of ``chain:NAME``: a user's TOML file, or a chain that is shipped."""
+"""Find the file of ``chain:NAME``: a user's TOML file, or a chain of this package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SUFFIX = ".toml"
 
 
 def chain_name(argument: str) -> str:
-    """Return the name of a chain in reports: the file's without suffix, or that of a shipped chain."""
+    """Return the name of a chain in reports: the file name without suffix, or the name of a shipped chain."""
     return Path(argument).stem if argument.endswith(_SUFFIX) else argument
 
 
@@ -27,22 +27,19 @@ def shipped_chains() -> dict[str, Path]:
 
 
 def chain_file(setup: SystemSetup) -> tuple[Path, str]:
-    """Return the file of a chain and how messages name it.
+    """Return the file of a chain, and its name in messages.
 
     Raises:
         SettingError: there is no such file and no such shipped chain.
     """
-    argument, shipped = setup.argument, shipped_chains()
-    if argument in shipped:
-        return shipped[argument], f"chain:{argument}"
+    argument, chains = setup.argument, shipped_chains()
+    if argument in chains:
+        return chains[argument], f"chain:{argument}"
     for folder in setup.folders or (Path(),):
         path = folder / argument
         if argument and path.is_file():
             return path, ascii_safe(Path(argument).as_posix())
-    hint = "" if argument.endswith(_SUFFIX) or not shipped else f", or name a shipped chain: {_hint(argument)}"
+    names_a_file = argument.endswith(_SUFFIX) or not chains
+    hint = "" if names_a_file else f", or name a shipped chain: {did_you_mean(argument, chains)}"
     problem = f"there is no file {short_repr(argument)}; correct the path{hint}"
     raise SettingError(f"{setup.where}: {problem}", code="RAG105")
-
-
-def _hint(argument: str) -> str:
-    return did_you_mean(argument, shipped_chains())

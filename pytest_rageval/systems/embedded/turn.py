@@ -1,4 +1,4 @@
-"""What the model ``embedded`` sees of a run. A real model reads the same in the messages."""
+"""The request to the model ``embedded`` as values; a real model reads it as messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["TURN", "ToolUse", "Turn"]
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A tool that the run has called, and what it showed."""
+    """A tool call of the run, and its observation."""
 
     name: str
     arguments: Mapping[str, Any] | str
@@ -32,12 +32,12 @@ class Turn:
         question: the case's question.
         language: its language.
         tools: the tools that the model may call.
-        uses: the calls so far, in order.
+        uses: the tool calls so far, in order.
         passages: the passages that were supplied or retrieved so far; None for none.
-        max_steps: the most steps of the run.
+        max_steps: the maximum number of steps of the run.
         finish: the name of the tool that ends the run; "" if a plain reply ends it.
-        finish_values: the arguments of that tool besides the answer.
-        answer_parameter: the name of its argument that is the answer.
+        finish_values: the other arguments of that tool.
+        answer_parameter: the name of the argument with the answer.
     """
 
     dialect: Literal["react", "tools", "program", "answer"]
@@ -57,4 +57,4 @@ class Turn:
 
 
 TURN: ContextVar[Turn | None] = ContextVar("rageval_turn", default=None)
-"""The request that is being made; None if its caller is no built-in system with a dialect."""
+"""The current request; None if the caller is not a built-in system with a dialect."""

@@ -1,4 +1,4 @@
-"""Traceloop's instrumentations (``opentelemetry-instrumentation-*``): ``gen_ai.*`` and ``traceloop.*`` together."""
+"""Read spans of Traceloop's instrumentations: ``gen_ai.*`` and ``traceloop.*`` attributes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KIND = "traceloop.span.kind"
 def _read(span: Span) -> Read | None:
     operation = operation_of(span)
     if operation in MODEL_CALLS:
-        return read_completion(span)  # has no kind of Traceloop's
+        return read_completion(span)  # these spans have no traceloop.span.kind
     if operation in ("vector_db_retrieve", "retrieval"):
         return _read_retrieval(span)
     if operation == "execute_tool" or span.attributes.get(KIND) == "tool":
@@ -27,13 +27,13 @@ def _read(span: Span) -> Read | None:
 
 
 def _read_retrieval(span: Span) -> Read:
-    asked = decoded(span.attributes.get("traceloop.entity.input"))
-    found = decoded(span.attributes.get("traceloop.entity.output"))
-    has_documents = isinstance(found, Mapping) and isinstance(found.get("documents"), list)
+    query = decoded(span.attributes.get("traceloop.entity.input"))
+    output = decoded(span.attributes.get("traceloop.entity.output"))
+    has_documents = isinstance(output, Mapping) and isinstance(output.get("documents"), list)
     pairs = (
-        ("query", asked.get("query") if isinstance(asked, Mapping) else asked),
+        ("query", query.get("query") if isinstance(query, Mapping) else query),
         ("retriever", span.attributes.get("traceloop.entity.name")),
-        ("passages", passages_in(found["documents"]) if has_documents else None),
+        ("passages", passages_in(output["documents"]) if has_documents else None),
     )
     return RETRIEVE, detail_of(span, pairs)
 

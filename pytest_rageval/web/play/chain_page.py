@@ -1,4 +1,4 @@
-"""The page of a chain: its actions as cards, with their values, prompts and outputs."""
+"""The page of a chain: a card for each action, with its values, prompts and output."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class ChainPage:
     """The page of a chain.
 
     Args:
-        board: what is edited of the chains.
-        pages: draws pages with the state that every page shows.
+        board: the edits of the chains.
+        pages: renders pages with the state that every page shows.
     """
 
     def __init__(self, board: Board, pages: PlayPages) -> None:
@@ -40,23 +40,23 @@ class ChainPage:
         return [Route("/chain", self.chain)]
 
     async def chain(self, request: Request) -> Response:
-        """Show a chain; one that does not parse is shown with its error, at file and line."""
+        """Show a chain; if it does not parse, show its error with file and line."""
         names = self._project.chains
         name = request.query_params.get("chain", "") or next(iter(names), "")
         chain_draft = self._board.chains.get(name, ChainDraft())
-        problem, actions, shown = "", list[dict[str, Any]](), name
+        problem, actions, shown_name = "", list[dict[str, Any]](), name
         if self._project.ready:
             try:
                 edits = edits_of(Fields("the edits", {"edits": [*chain_draft.edits]}), "edits")
                 text = await asyncio.wrap_future(self._project.chain(name, ()))
                 values = parse_toml(text.raw, text.chain.shown)[1]
                 actions = [_card(each, chain_draft, edits) for each in action_values(text.chain, values)]
-                shown = text.chain.shown
+                shown_name = text.chain.shown
             except RagEvalError as error:
                 problem = coded(error)
         draft = self._board.draft
         return self._pages.page(
-            "chain.html", names=dict.fromkeys((*([name] if name else ()), *names)), name=name, shown_name=shown,
+            "chain.html", names=dict.fromkeys((*([name] if name else ()), *names)), name=name, shown_name=shown_name,
             chain_draft=chain_draft, actions=actions, chain_problem=problem,
             question=chain_draft.question or draft.question,
         )  # fmt: skip
@@ -64,14 +64,16 @@ class ChainPage:
 
 def _card(row: Mapping[str, Any], chain_draft: ChainDraft, edits: Sequence[Any]) -> dict[str, Any]:
     """Return the values of a card: the fields with their edited values, the output, and whether it is stale."""
-    edited = {(each.action, each.key, each.message): each.value for each in edits}
+    new_values = {(each.action, each.key, each.message): each.value for each in edits}
     fields = [
-        {**each, "now": edited.get((row["name"], each["key"], each["message"]), each["value"])}
+        {**each, "now": new_values.get((row["name"], each["key"], each["message"]), each["value"])}
         for each in row["fields"]
     ]
-    found = (chain_draft.outputs.get(row["name"]) or {}).get("passages", ())
-    passages = [ShownPassage(each["id"], each["text"], each["title"], each["page"]) for each in found]
     output = chain_draft.outputs.get(row["name"])
+    passages = [
+        ShownPassage(each["id"], each["text"], each["title"], each["page"])
+        for each in (output or {}).get("passages", ())
+    ]
     return {
         **row,
         "fields": fields,

@@ -85,11 +85,12 @@ class PlayPages:
         )
 
     def cases(self, request: Request) -> Response:
-        """List the cases that hold all words; ``name=value`` is a facet."""
+        """List the cases that contain all words; ``name=value`` is a facet."""
         words, facets = _terms(request.query_params.get("words", ""))
         among = self._runs.missed("") if request.query_params.get("missed") and self._runs.names() else None
-        found, n = self._project.found(words, facets, LISTED, among)
-        return PAGES.page("cases.html", found=found, n=n, of=self._project.n_cases, version=self._board.draft.version)
+        matches, n = self._project.find_cases(words, facets, LISTED, among)
+        version = self._board.draft.version
+        return PAGES.page("cases.html", found=matches, n=n, of=self._project.n_cases, version=version)
 
     async def take(self, request: Request) -> Response:
         """Put a case into the draft; ``version`` is the one that the page has read."""
@@ -99,14 +100,14 @@ class PlayPages:
         return RedirectResponse("/", 303)
 
     def run(self, request: Request) -> Response:
-        """Show the cases of a run, or one of them as it was asked."""
+        """Show the cases of a run, or one of them with its recorded answer."""
         run, name = (request.query_params.get(key, "") for key in ("run", "case"))
         names = self._runs.names()
         if not names and not run:
             return self.page("run.html", names=[], run="", head="", cases=[], n=0, words="", missed=False, view=None)
         words, missed = request.query_params.get("words", ""), bool(request.query_params.get("missed"))
         view = answer_view(self._runs.case(run, name)) if name else None
-        cases, n = ([], 0) if name else self._runs.found(run, words, only_missed=missed, most=LISTED)
+        cases, n = ([], 0) if name else self._runs.find_cases(run, words, only_missed=missed, most=LISTED)
         return self.page(
             "run.html", names=names, run=run, head=self._runs.head(run), cases=cases, n=n, words=words, missed=missed,
             view=view,

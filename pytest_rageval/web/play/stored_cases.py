@@ -1,4 +1,4 @@
-"""The cases of a stored run, as they were asked."""
+"""Read the cases of stored runs, with their recorded questions and answers, for the page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RunCase:
 
 
 class StoredCases:
-    """The runs of a project. The last one that was read stays in memory until its file changes.
+    """The stored runs of a project; caches the run that was read last until its file changes.
 
     Args:
         project: the folder of the project.
@@ -45,7 +45,7 @@ class StoredCases:
 
     def __init__(self, project: Path) -> None:
         self._runs = project / ".rageval" / "runs"
-        self._read: tuple[tuple[Path, int], StoredRun] | None = None
+        self._cache: tuple[tuple[Path, int], StoredRun] | None = None
 
     def names(self) -> list[str]:
         """Return the names of the runs, newest first."""
@@ -56,27 +56,27 @@ class StoredCases:
         return self._run(name).head
 
     def missed(self, name: str) -> frozenset[str]:
-        """Return the node ids of the cases of a run that missed or are errors."""
+        """Return the node ids of the missed cases and of the errors of a run."""
         return frozenset(each.nodeid for each in self._cases(self._run(name)) if each.state != "scored")
 
-    def found(self, name: str, words: str, *, only_missed: bool, most: int) -> tuple[list[RunCase], int]:
-        """Return the first cases of a run that hold all words, and the number of all; missed ones come first."""
-        wanted = words.casefold().split()
+    def find_cases(self, name: str, words: str, *, only_missed: bool, most: int) -> tuple[list[RunCase], int]:
+        """Return the first cases of a run that contain all words, and the number of all; missed ones come first."""
+        terms = words.casefold().split()
         cases = [
             each
             for each in self._cases(self._run(name))
             if (not only_missed or each.state != "scored")
-            and all(word in f"{each.question}\n{each.nodeid}".casefold() for word in wanted)
+            and all(term in f"{each.question}\n{each.nodeid}".casefold() for term in terms)
         ]
         cases.sort(key=lambda each: each.state == "scored")
         return cases[:most], len(cases)
 
     def case(self, name: str, case: str) -> PageAnswer:
-        """Return a case of a run, as it was asked: a node id, or the id of a case.
+        """Return a case of a run with its recorded answer, by its node id or its case id.
 
         Raises:
-            SettingError: the run is unknown or cannot be read, or it holds no texts.
-            UnknownNameError: it has no such case.
+            SettingError: the run is unknown or cannot be read, or it contains no texts.
+            UnknownNameError: the run has no such case.
         """
         stored = self._run(name)
         outcomes = list(stored.run.outcomes.values())
@@ -86,12 +86,12 @@ class StoredCases:
         return page_answer_in_run(_case(stored, outcome), outcome)
 
     def _cases(self, stored: StoredRun) -> Sequence[RunCase]:
-        missed = {each["nodeid"] for each in stored.results["outcomes"] if each.get("missed")}
+        missed_nodes = {each["nodeid"] for each in stored.results["outcomes"] if each.get("missed")}
         return [
             RunCase(
                 each.nodeid,
                 each.question or str(_instance(stored, each).get("question", "")),
-                "missed" if each.nodeid in missed else each.status,
+                "missed" if each.nodeid in missed_nodes else each.status,
             )
             for each in stored.run.outcomes.values()
         ]
@@ -102,13 +102,13 @@ class StoredCases:
             raise SettingError(f"no run under {self._runs} yet; run pytest first", code="RAG212")
         path = path if path.is_file() else path / RESULTS
         try:
-            place = path, path.stat().st_mtime_ns
+            version = path, path.stat().st_mtime_ns
         except OSError as error:
             problem = f"{path} cannot be read: {error.strerror or error}; name another run"
             raise SettingError(problem, code="RAG212") from error
-        if self._read is None or self._read[0] != place:
-            self._read = place, read_run(path, gates=False)
-        return self._read[1]
+        if self._cache is None or self._cache[0] != version:
+            self._cache = version, read_run(path, gates=False)
+        return self._cache[1]
 
 
 def _instance(stored: StoredRun, outcome: Outcome) -> dict[str, Any]:
@@ -119,6 +119,6 @@ def _instance(stored: StoredRun, outcome: Outcome) -> dict[str, Any]:
 def _case(stored: StoredRun, outcome: Outcome) -> Case:
     plain = _instance(stored, outcome)
     if "question" not in plain:
-        problem = "the run holds no texts (rag_report_texts = false), so its cases cannot be shown as they were asked"
+        problem = "the run contains no texts (rag_report_texts = false), so its cases cannot be shown"
         raise SettingError(f"{problem}; find the case on the page Ask")
     return Case(outcome.case_id, decode_instance(outcome.case_id, plain, outcome.facets), None, outcome.facets)

@@ -163,7 +163,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
         "cases.jsonl:2: byte 0xd6 at offset 79 is not UTF-8; save the file as UTF-8",
     ),
     "a directory": (Path.mkdir, "cases.jsonl: is a directory; name a file in it"),
-    "missing": (lambda path: None, "test_it.py:6: dataset 'cases.jsonl' is not there: no "),
+    "missing": (lambda path: None, "test_it.py:6: dataset 'cases.jsonl' is missing: no "),
 }
 
 

@@ -145,7 +145,7 @@ def test_a_marker_without_parentheses_is_refused(project: Project) -> None:
 
 def test_the_place_is_the_tests_own_under_a_decorator_of_another_file(project: Project) -> None:
     prepare(project, '@rag_case("jsonl:none.jsonl")\n    @__import__("unittest.mock").mock.patch("os.sep", "/")')
-    assert refused(project).startswith("test_it.py:6: dataset 'none.jsonl' is not there")
+    assert refused(project).startswith("test_it.py:6: dataset 'none.jsonl' is missing")
 
 
 def test_a_bad_marker_is_refused_with_any_selection(project: Project) -> None:

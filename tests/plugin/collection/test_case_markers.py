@@ -93,7 +93,7 @@ def test_keyword_expressions_select_cases(marked: Project, expression: str, ids:
     assert names(marked, "-k", expression) == ids
 
 
-def test_a_task_that_means_something_to_pytest_changes_nothing(marked: Project) -> None:
+def test_a_task_named_like_a_marker_of_pytest_has_no_effect(marked: Project) -> None:
     run = marked.run("--strict-markers", "-W", "error")
     assert run.status == 0
     run.result.assert_outcomes(passed=len(ROWS) + 3)

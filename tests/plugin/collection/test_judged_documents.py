@@ -1,4 +1,4 @@
-"""Judgements of documents that the corpus of the ini does not have: a zero that nobody would see."""
+"""Qrels that name documents missing in ``rag_corpus`` are refused or reported."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TEST = """
     def test_it(rag):
         rag["R@5"]
 """
-LINE = "test_it.py:3: no document that is judged relevant is in rag_corpus"
+LINE = "test_it.py:3: rag_corpus contains no document that is judged relevant"
 
 
 def judged(project: Project, *names: str, arguments: str = 'metrics=["R@5"], gates=["R@5 >= 0"]') -> None:
-    """Make a project whose record q1 judges these documents, over a page of two chunks; q2 is not judged."""
+    """Make a project with a corpus of two chunks of one page; the record q1 judges these documents, q2 none."""
     rows = [case("q1", "How long for a kettle?", qrels=dict.fromkeys(names, 1)), case("q2", "When do parcels leave?")]
     project.says(rows, arguments, TEST, conftest="")
     project.file("kb.md", CORPUS)
@@ -29,24 +29,27 @@ def judged(project: Project, *names: str, arguments: str = 'metrics=["R@5"], gat
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("ZZZ", f"{LINE}: judged are documents as 'ZZZ', and it has 'kb.md#0'; correct the qrels or rag_corpus"),
-        ("kb.md", f"{LINE}: 'kb.md' is the page of its 'kb.md#0'; take page_R@k, or judge by ids as 'kb.md#0'"),
+        (
+            "ZZZ",
+            f"{LINE}: the qrels judge documents such as 'ZZZ', and it has 'kb.md#0'; correct the qrels or rag_corpus",
+        ),
+        ("kb.md", f"{LINE}: 'kb.md' is the page of its 'kb.md#0'; use page_R@k, or judge ids such as 'kb.md#0'"),
     ],
 )
-def test_where_none_is_there_nothing_runs(project: Project, name: str, problem: str) -> None:
+def test_nothing_runs_if_all_judged_documents_are_missing(project: Project, name: str, problem: str) -> None:
     judged(project, name)
     assert refused(project) == problem
 
 
-def test_a_file_of_judgements_is_looked_at_though_no_metric_is_named(project: Project) -> None:
+def test_a_file_of_judgements_is_checked_even_without_a_ranking_metric(project: Project) -> None:
     project.file("j.qrels", "q1 0 NOPE 1")
     judged(project, "kb.md#0", arguments='qrels="j.qrels", metrics=["accuracy"]')
-    assert "judged are pages as 'NOPE', and it has 'kb.md'" in refused(project)
-    project.file("j.qrels", "q1 0 kb.md 1")  # which a page metric of the test's body finds
+    assert "the qrels judge pages such as 'NOPE', and it has 'kb.md'" in refused(project)
+    project.file("j.qrels", "q1 0 kb.md 1")  # valid, because a page metric in the test's body would use it
     assert project.run("-k", "q1").status in (0, 1)
 
 
-def test_the_summary_reports_the_missing_ones(project: Project, mode: Mode) -> None:
+def test_the_summary_reports_missing_documents(project: Project, mode: Mode) -> None:
     judged(project, "kb.md#0", "ZZZ", "kb.md")
     run = project.run(*mode, "-k", "q1")
     assert run.status == 0
@@ -54,13 +57,13 @@ def test_the_summary_reports_the_missing_ones(project: Project, mode: Mode) -> N
     assert run.prose.count(told) == 1
 
 
-def test_pages_are_judged_by_pages(project: Project) -> None:
+def test_page_metrics_check_pages(project: Project) -> None:
     for names, status in ((("kb.md",), 0), (("kb.md#7",), 0), (("other.md",), 4)):
         judged(project, *names, arguments='metrics=["page_R@5"], gates=["page_R@5 >= 0"]')
         run = project.run("-k", "q1")
         assert run.status == status
         assert "lacks" not in run.text
-    assert "no page that is judged relevant is in rag_corpus" in run.result.stderr.str()
+    assert "rag_corpus contains no page that is judged relevant" in run.result.stderr.str()
 
 
 def test_qrels_may_name_unknown_documents_if_no_metric_reads_ids(project: Project) -> None:

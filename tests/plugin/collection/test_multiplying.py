@@ -152,7 +152,7 @@ def test_an_inherited_test_finds_data_next_to_its_file_and_its_base(project: Pro
     (project.path / "base" / "mine.jsonl").unlink()
     (project.path / "sub" / "mine.jsonl").unlink()
     refusal = project.run().result.stderr.str()
-    assert "base/kinds.py:4: dataset 'mine.jsonl' is not there: no " in refusal
+    assert "base/kinds.py:4: dataset 'mine.jsonl' is missing: no " in refusal
 
 
 def test_parametrize_multiplies_further(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""Who says what is relevant: a file of judgements, or a testbed's ``relevance``."""
+"""Relevance comes from a file of judgements (qrels), or from a testbed's ``relevance``."""
 
 from __future__ import annotations
 
@@ -89,14 +89,14 @@ def test_relevance_by_answers_refuses_metrics_of_recall(project: Project, argume
     )
 
 
-def test_a_gate_over_the_session_leaves_it_unscored_there(project: Project) -> None:
+def test_a_session_gate_on_recall_is_unscored_with_relevance_by_answers(project: Project) -> None:
     runs(project, 'relevance="answers", metrics=["P@2"]')
     run = project.run("--rag-gate", "R@2 >= 0.1")
     assert run.status == 1
     assert run.outcomes["q1"]["scores"]["R@2"] == {"value": None, "reason": "not_applicable: unknown_relevant"}
 
 
-def test_a_file_of_judgements_goes_before_the_records_own(project: Project) -> None:
+def test_a_file_of_judgements_overrides_the_qrels_of_records(project: Project) -> None:
     runs(project, 'qrels="judged/it.qrels", metrics=["RR"]')
     project.file("judged/it.qrels", "q1 0 b 2\nq9 0 a 1\nq1 0 a -1")
     run = project.run()
@@ -123,7 +123,10 @@ def test_two_testbeds_may_be_judged_by_different_files(project: Project) -> None
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("Q1 0 a 1", "test_it.py:3: qrels 'it.qrels' judges no record of 'jsonl:cases.jsonl'; its ids are as 'Q1', *"),
+        (
+            "Q1 0 a 1",
+            "test_it.py:3: qrels 'it.qrels' judges no record of 'jsonl:cases.jsonl'; its ids are like 'Q1', *",
+        ),
         (
             "q1 0 a 1\nq1 a 1",
             "it.qrels:2: found 3 columns in 'q1 a 1', wanted 4 (query, iteration, document, grade), *",
@@ -133,7 +136,7 @@ def test_two_testbeds_may_be_judged_by_different_files(project: Project) -> None
             "it.qrels:2: the document 'a' has the grade 0 for the query 'q1', and 1 in a line before*",
         ),
         ("q1 0 a high", "it.qrels:1: grade: found 'high', wanted an integer"),
-        (None, "test_it.py:3: qrels 'it.qrels' is not there: no *"),
+        (None, "test_it.py:3: qrels 'it.qrels' is missing: no *"),
     ],
 )
 def test_bad_judgements_are_refused(project: Project, text: str | None, sentence: str) -> None:
@@ -144,7 +147,7 @@ def test_bad_judgements_are_refused(project: Project, text: str | None, sentence
     assert said.startswith(sentence.rstrip("*"))
 
 
-def test_an_ability_supplies_its_passages(project: Project) -> None:
+def test_retrieved_passages_are_refused_with_an_ability_that_supplies_passages(project: Project) -> None:
     runs(project, 'ability="noise_robustness"')
     assert refused(project) == (
         "test_it.py:3: passages 'retrieved' supplies none, and noise_robustness is about those that are supplied; "

@@ -133,7 +133,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "two names": (HEAD + "\n" + HEAD, "5: two testbeds are named 'a'; give each a name of its own"),
     "no dataset": ('\n[[testbed]]\nname = "a"\n', "2: dataset: is missing, wanted 'format:path'"),
     "format": (HEAD.replace("jsonl:", "jsnol:"), "1: unknown dataset format 'jsnol'; did you mean 'jsonl'?"),
-    "no such file": (HEAD.replace("cases.jsonl", "case.jsonl"), "1: dataset 'case.jsonl' is not there: no "),
+    "no such file": (HEAD.replace("cases.jsonl", "case.jsonl"), "1: dataset 'case.jsonl' is missing: no "),
     "a date": (
         HEAD + "limit = 2024-01-01\n",
         "1: limit: found datetime.date(2024, 1, 1), wanted an integer of at least 1",

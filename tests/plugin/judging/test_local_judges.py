@@ -75,7 +75,7 @@ def test_a_model_is_asked_only_below_the_confidence(project: Project, openai_ser
     trust = ("rag_judge_labels = labels.csv", "rag_judge_min_kappa = 0.01")
     judged(project, CASCADE, None, *model(openai_server), *trust)
     planned = project.run("--rag-dry-run")
-    planned.said("test_it*accuracy_judged*openai/m*4*~4*", "Of these calls, at most 4 depend on what is answered.")
+    planned.said("test_it*accuracy_judged*openai/m*4*~4*", "At most 4 of these calls depend on the answers.")
     assert openai_server.requests == []
     run = project.run("-v", "--rag-record-mode", "once")
     assert len(openai_server.requests) == 1

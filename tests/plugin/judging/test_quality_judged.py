@@ -1,4 +1,4 @@
-"""OmniEval's judged metrics end to end: what is asked, what is not, what a rule decides, what a gate makes of it."""
+"""OmniEval's judged metrics end to end: judge requests, rules, unscored cases and a gate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RULES = """lambda messages: verdict(
         "": "right all not_hallucinated fully_used",
     }.items() if text in messages[1]["content"] for label in labels.split() if f'"{label}"' in messages[0]["content"]))
 """
-"""A judge that chooses, of the labels that it is told, the first that its rule has for the answer."""
+"""A judge with a list of labels for each answer; it replies with the first one that the prompt offers."""
 
 ANSWERS = {
     "good": "A gate and towers.",
@@ -50,7 +50,7 @@ def record(name: str, gold: str, **more: object) -> Row:
 
 
 def made(project: Project, rows: list[Row], test: str = TEST, judge: str = JUDGE) -> None:
-    """Make the project of a system that answers as `ANSWERS` says, and of a scripted judge."""
+    """Make a project with a system that gives `ANSWERS`, and with a scripted judge."""
     project.data(rows)
     conftest(project, NOTED, SYSTEM, dedent(judge).replace("{RULES}", RULES))
     project.file("test_it.py", test)
@@ -73,7 +73,7 @@ VALUES = {
     "utilization": [1.0, 0.0, 0.0, 1.0, 0.5, None],
     "numerical_accuracy": [None, None, None, 1.0, 1.0, None],
 }
-"""What they come to, in the order of the cases."""
+"""The expected values, in the order of the cases."""
 
 
 def test_five_metrics_from_the_answer_to_the_gate(project: Project) -> None:
@@ -97,7 +97,7 @@ def test_five_metrics_from_the_answer_to_the_gate(project: Project) -> None:
     assert run.result.parseoutcomes()["missed"] == 1
 
 
-def test_only_what_applies_is_asked(project: Project) -> None:
+def test_judges_are_asked_only_if_their_metric_applies(project: Project) -> None:
     made(project, ROWS)
     project.run()
     asked = Counter(
@@ -116,7 +116,7 @@ def test_without_a_judge_the_rule_decides_what_it_can(project: Project) -> None:
     run.said("unscored: *1 judge_unavailable (numerical_accuracy)*")
 
 
-def test_a_worst_cell_of_hallucination_is_the_highest(project: Project) -> None:
+def test_the_worst_cell_of_hallucination_is_the_highest(project: Project) -> None:
     rows = [{**row, "topic": topic} for row, topic in zip(ROWS[:4], ["walls", "towers", "walls", "walls"], strict=True)]
     made(project, rows, TEST.replace("hallucination <=", "hallucination[topic=*] <="))
     gate = project.run().gates["hallucination[topic=*] <= 0.1"]

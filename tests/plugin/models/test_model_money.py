@@ -167,7 +167,7 @@ def test_without_max_tokens_the_longest_reply_is_reckoned_with(project: Project,
     assert not any("max_tokens" in body for body in bodies(openai_server))
     (error,) = {outcome["error"] for outcome in run.results["outcomes"] if outcome["status"] == "skipped"}
     assert error.endswith(
-        "(the longest reply of openai/gpt-4o-mini was reckoned with; give a lower max_tokens in rag_model_params)"
+        "(the longest possible reply of openai/gpt-4o-mini is assumed; give a lower max_tokens in rag_model_params)"
     )
 
 

@@ -1,4 +1,4 @@
-"""A system of the user's own asks models that budget, dry run and cost gates do not see: they say so."""
+"""Budget, dry run and cost gates report calls of the user's system that they cannot see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.servers.openai_server import OpenAIServer
 
 NOWHERE = "http://127.0.0.1:9/v1"
 DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
-"""Params of a call that may cost ten cents."""
+"""Parameters of a call that may cost ten cents."""
 
 OWN = """
     from pytest_rageval import Answer, Usage, recorded
@@ -57,18 +57,18 @@ RETRIEVER = fixture("rag_retriever", 'return lambda question: ["It is in Paris."
 
 @pytest.fixture
 def own(project: Project) -> Project:
-    """Make a project with systems of its own and a gate on cost."""
+    """Make a project with its own systems and a gate on cost."""
     asks(project, NOWHERE, numbered(4), arguments=COST, params=DIME)
     project.file("own.py", OWN)
     return project
 
 
-def test_a_cost_gate_over_calls_that_nobody_reports_is_red_and_says_why(own: Project) -> None:
+def test_a_cost_gate_fails_with_the_reason_if_no_answer_reports_its_cost(own: Project) -> None:
     run = own.run("--rag-system", "own:silent")
     assert run.status == 1
     gate = run.gates["cost_usd <= 1"]
     assert (gate["status"], gate["value"], gate["n"]) == ("failed", None, 0)
-    assert gate["reason"] == "cost_usd is unknown, as 4 of 4 answers report no cost"
+    assert gate["reason"] == "cost_usd is unknown, because 4 of 4 answers report no cost"
     counts = "cost_usd <= 1 counts only what answers of own:silent report as usage"
     start = f"warning: your system's calls are not seen: {counts}"
     assert run.text.count(f"{start}; {TO_SEE}") == 1
@@ -78,14 +78,14 @@ def test_a_cost_gate_over_calls_that_nobody_reports_is_red_and_says_why(own: Pro
     assert run.results["plan"]["notes"] == [end]
 
 
-def test_a_part_that_reports_no_cost_is_counted(own: Project) -> None:
+def test_answers_without_a_cost_are_counted(own: Project) -> None:
     run = own.run("--rag-system", "own:partly", "--rag-gate", "tokens <= 100")
-    assert run.gates["cost_usd <= 1"]["reason"] == "cost_usd is unknown, as 2 of 4 answers report no cost"
-    assert run.gates["tokens <= 100"]["reason"] == "tokens is unknown, as 2 of 4 answers report no tokens"
+    assert run.gates["cost_usd <= 1"]["reason"] == "cost_usd is unknown, because 2 of 4 answers report no cost"
+    assert run.gates["tokens <= 100"]["reason"] == "tokens is unknown, because 2 of 4 answers report no tokens"
     assert "2 of 4 answers of own:partly report no cost and 2 of 4 report no tokens; return" in run.prose
 
 
-def test_what_answers_report_is_seen(own: Project) -> None:
+def test_usage_that_answers_report_is_counted(own: Project) -> None:
     run = own.run("--rag-system", "own:reporting", "--rag-gate", "tokens <= 100")
     assert (run.status, run.gates["cost_usd <= 1"]["value"]) == (0, pytest.approx(0.4))
     assert run.results["plan"]["notes"] == []
@@ -101,7 +101,7 @@ def test_without_a_budget_no_line_about_unseen_calls_is_printed(own: Project) ->
     assert "not seen" not in run.text
 
 
-def test_a_gate_on_another_system_says_nothing(own: Project) -> None:
+def test_a_gate_on_another_system_prints_no_line_about_unseen_calls(own: Project) -> None:
     asks(own, NOWHERE, numbered(4), params=DIME)
     both = ("--rag-system", "own:silent", "--rag-system", "extractive")
     run = own.run(*both, "--rag-gate", "cost_usd[system=extractive] <= 1")
@@ -130,11 +130,10 @@ def test_a_budget_that_does_not_see_the_calls_is_refused(
     assert refused(own, "--rag-budget-usd", "1", *args) == f"{sentence} {how}"
 
 
-def test_with_a_partial_budget_it_runs_and_says_what_was_not_bound(own: Project) -> None:
+def test_a_partial_budget_reports_the_calls_that_it_did_not_bound(own: Project) -> None:
     run = own.run("--rag-system", "own:silent", "--rag-budget-usd", "1", "--rag-budget-partial")
     assert sorted(run.statuses.values()) == ["scored"] * 4
     assert "are not seen: the budget, cost_usd <= 1 count only what answers of own:silent report" in run.prose
-    assert "4 of 4 answers of own:silent report no cost, so the budget did not bound them; return" in run.prose
     assert "4 of 4 answers of own:silent report no cost, so the budget did not bound them; return" in run.prose
 
 
@@ -193,12 +192,12 @@ def test_a_system_that_only_embeds_has_an_unknown_answer_cost(own: Project) -> N
     )
     run = own.run()
     assert run.results["usage"]["spent_usd"] == pytest.approx(0.04)
-    assert run.gates["cost_usd <= 1"]["reason"] == "cost_usd is unknown, as 4 of 4 answers report no cost"
+    assert run.gates["cost_usd <= 1"]["reason"] == "cost_usd is unknown, because 4 of 4 answers report no cost"
 
 
 @pytest.mark.parametrize("args", [("--rag-system", "extractive"), ("--rag-answers", "answers.jsonl"),
                                   ("--rag-system", "own:replayed", "--rag-record-mode", "none")])  # fmt: skip
-def test_what_costs_nothing_needs_no_partial_budget(own: Project, args: tuple[str, ...]) -> None:
+def test_systems_without_costs_need_no_partial_budget(own: Project, args: tuple[str, ...]) -> None:
     asks(own, NOWHERE, numbered(1), params=DIME)
     own.file("answers.jsonl", '{"id": "q00", "answer": "Paris"}')
     assert own.run("--rag-system", "own:replayed", "--rag-record-mode", "once").status == 0
@@ -222,7 +221,7 @@ def test_a_dry_run_counts_the_calls_behind_a_users_retriever(own: Project) -> No
     assert "not seen" not in run.text
 
 
-def test_a_retriever_of_ones_own_is_bound_by_the_budget(own: Project, openai_server: OpenAIServer) -> None:
+def test_a_budget_bounds_a_users_retriever(own: Project, openai_server: OpenAIServer) -> None:
     openai_server.reply = "It is in Paris as all of us do know"
     asks(own, openai_server.base_url, numbered(4), params=DIME)
     own.file("conftest.py", RETRIEVER)
@@ -241,7 +240,7 @@ def test_a_retriever_that_asks_the_model_makes_the_number_of_calls_unknown(
     assert own.run("--rag-budget-usd", "1").status != pytest.ExitCode.USAGE_ERROR
 
 
-def test_a_dry_run_says_which_calls_it_does_not_see(own: Project) -> None:
+def test_a_dry_run_names_the_systems_whose_calls_it_cannot_count(own: Project) -> None:
     run = own.run("--rag-dry-run", "--rag-system", "own:silent", "--rag-system", "llm")
     said = "your system's calls are not seen: own:silent; a dry run counts those of the built-in systems"
     assert said in run.prose

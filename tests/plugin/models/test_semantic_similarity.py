@@ -1,4 +1,4 @@
-"""``semantic_similarity`` in sessions: batched over cases, by a model of the user's or one on this machine."""
+"""``semantic_similarity`` in sessions: batched over cases, with a user's or a local model."""
 
 from __future__ import annotations
 
@@ -66,18 +66,18 @@ def test_cases_are_compared_in_few_calls(project: Project) -> None:
     assert sum(calls) <= 6  # three distinct texts in each process
 
 
-def test_one_at_a_time_comes_to_the_same(project: Project) -> None:
+def test_concurrency_1_gives_the_same_scores(project: Project) -> None:
     run = made(project, "say Paris", "say Paris").run("--rag-concurrency=1")
     assert [o["scores"]["semantic_similarity"]["value"] for o in run.outcomes.values()] == [pytest.approx(1.0)] * 2
 
 
-def test_what_the_model_raises_is_an_error_of_the_case(project: Project) -> None:
+def test_an_exception_of_the_model_is_an_error_of_the_case(project: Project) -> None:
     run = made(project, "say !").run()
     assert run.outcomes["q1"]["error_type"] == "embedder_error"
     assert "the embedding model failed on case 'q1': RuntimeError: no such letter" in run.outcomes["q1"]["error"]
 
 
-def test_without_a_model_it_is_unscored(project: Project) -> None:
+def test_the_metric_is_unscored_without_a_model(project: Project) -> None:
     run = made(project, "say Paris", conftest=SYSTEM).run()
     assert run.outcomes["q1"]["scores"]["semantic_similarity"] == {"value": None, "reason": "embedder_unavailable"}
 
@@ -93,7 +93,7 @@ def test_recordings_replay_in_any_order(project: Project) -> None:
 
 
 class Letters:
-    """Stands in for a loaded model of sentence-transformers; what it is loaded from is its digest."""
+    """Stands in for a loaded model of sentence-transformers; its digest is the name of its folder."""
 
     def __init__(self, model: str, *args: object, retriever: str) -> None:
         self.digest = Path(model).name
@@ -102,7 +102,7 @@ class Letters:
         return np.array([[text.count(letter) for letter in "Pairs"] + [0.1] for text in texts])
 
 
-def test_a_model_on_this_machine_needs_no_fixture(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_model_needs_no_fixture(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
     monkeypatch.setattr(local_embedder, "SentenceEncoder", Letters)
     (project.path / "small").mkdir()
@@ -115,7 +115,7 @@ def test_a_model_on_this_machine_needs_no_fixture(project: Project, monkeypatch:
     assert (versions["embedder"], versions["embedder_revision"]) == ("sentence-transformers/small", "small")
 
 
-def test_a_model_on_this_machine_takes_no_parameters(project: Project) -> None:
+def test_a_local_model_takes_no_parameters(project: Project) -> None:
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/x\nrag_embedder_params = a = 1")
     run = made(project, "say Paris", conftest=SYSTEM).run()
     assert run.status == pytest.ExitCode.USAGE_ERROR
@@ -123,7 +123,7 @@ def test_a_model_on_this_machine_takes_no_parameters(project: Project) -> None:
     assert "rag_embedder_params has a, and sentence-transformers/x takes no parameters" in told
 
 
-def test_a_missing_model_is_reported_before_anything_runs(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_model_is_reported_before_any_test_runs(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_embedder, "find_spec", lambda name: name)
     project.file("pytest.ini", "[pytest]\nrag_embedder_model = sentence-transformers/no/such/x")
     run = made(project, "say Paris", "say Rome", conftest=SYSTEM).run()

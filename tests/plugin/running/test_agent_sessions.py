@@ -1,4 +1,4 @@
-"""What a session does around an agent: plan, budget, repeats, conversations, single documents, look-ahead, replay."""
+"""Agents in sessions: dry run, budget, repeats, conversations, look-ahead and replay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.servers.openai_server import OpenAIServer
 import pytest_rageval.metrics.rankings.utility  # noqa: F401
 
 DIME = {"input_cost_per_token": 0, "output_cost_per_token": 0.01, "max_tokens": 10}
-"""Params of a call that may cost ten cents, and does with a reply of ten words."""
+"""Parameters of a call that costs at most ten cents: a cent for each word of the reply."""
 
 TEST = """
     from pytest_rageval import rag_case
@@ -34,7 +34,7 @@ def numbered(count: int) -> list[Row]:
 
 
 def seeks(body: Mapping[str, Any]) -> str:
-    """Reply as the model of an agent that searches once: a page is answered, a question is searched for."""
+    """Reply for an agent that searches once: search for a question, answer from a page."""
     return ANSWER if "1938" in last_user(dict(body)) else SEARCH
 
 
@@ -109,7 +109,7 @@ LATER = {
 """System -> model, cases and calls of its later steps."""
 
 
-def test_each_built_in_system_is_planned_by_the_first_request_that_it_sends(
+def test_the_plan_of_each_built_in_system_matches_its_first_request(
     project: Project, openai_server: OpenAIServer
 ) -> None:
     aliases = ["    twice: pal; repairs=2", "    rewrite: chain:rewrite.toml", "rag_record_mode = new_episodes"]
@@ -185,10 +185,10 @@ def test_a_budget_stops_an_agent_between_two_calls_and_skips_its_case(
     openai_server.requests.clear()
     rest = project.run("--rag-resume", *args, fresh=False)
     assert set(rest.statuses.values()) == {"scored"}
-    assert len(openai_server.requests) == 16 - 5, "what was paid for is not asked again"
+    assert len(openai_server.requests) == 16 - 5, "calls that were paid for are not repeated"
 
 
-def test_a_budget_needs_to_know_what_an_agents_call_may_cost(project: Project, openai_server: OpenAIServer) -> None:
+def test_a_budget_needs_the_price_of_an_agents_calls(project: Project, openai_server: OpenAIServer) -> None:
     served(project, openai_server, numbered(1), params={"max_tokens": 10})
     sentence = refused(project, "--rag-budget-usd", "1")
     assert sentence.startswith("the budget cannot be kept because the price of openai/m is unknown; give input_cost")
@@ -251,9 +251,7 @@ def last_line(body: dict[str, Any]) -> str:
     return last_user(body).rpartition("\n")[2]
 
 
-def test_each_document_alone_is_asked_about_as_a_supplied_passage(
-    project: Project, openai_server: OpenAIServer
-) -> None:
+def test_erag_asks_with_each_retrieved_document_alone(project: Project, openai_server: OpenAIServer) -> None:
     metrics = 'metrics=["accuracy", "erag:P@1"]'
     served(project, openai_server, [case("q1", "When was Algiers made?", "1938")], arguments=metrics)
     run = project.run()

@@ -1,4 +1,4 @@
-"""What broke cases of a metric of the ranking: retrieval, even if all evidence is still there."""
+"""Broken cases of a ranking metric have the cause retrieval, even with all evidence."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def conftest(order: str, answer: str) -> str:
     return CONFTEST.replace("{order}", order).replace("{answer}", answer)
 
 
-def test_evidence_that_moved_down_broke_the_ranking_and_not_the_answer(project: Project) -> None:
+def test_evidence_that_moves_down_breaks_the_ranking_and_not_the_answer(project: Project) -> None:
     gates = 'gates=["RR >= baseline", "accuracy >= baseline"]'
     right = "next(p.text for p in query.passages if query.question.split()[4] in p.text.split())"
     project.says(CASES, gates, conftest=conftest("best", right))

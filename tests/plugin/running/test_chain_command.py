@@ -310,7 +310,7 @@ def test_a_tool_that_the_environment_lacks_is_refused(chains: Project, word: str
         ("run MUSEUM --dataset jsonl:cases.jsonl", "--id names its case; add it"),
         ("run MUSEUM --question x --id q1", "--dataset names the file of the case; add it"),
         ("run MUSEUM --dataset jsonl:cases.jsonl --id q3", "unknown id 'q3'; known: q1, q2"),
-        ("run MUSEUM --dataset jsonl:none.jsonl --id q3", "dataset 'none.jsonl' is not there"),
+        ("run MUSEUM --dataset jsonl:none.jsonl --id q3", "dataset 'none.jsonl' is missing"),
         ("run MUSEUM --question x --until replay", "--until: unknown action 'replay'; did you mean 'reply'?"),
         ("run MUSEUM --question x --from reply", "--with names the file of outputs; add it"),
         (

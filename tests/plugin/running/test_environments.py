@@ -1,4 +1,4 @@
-"""Environments as users declare them: in the ini, as functions, and as a fixture."""
+"""Environments that users declare in the ini, as functions, or by a fixture."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AGENT = """
     def pytest_rageval_register(registry):
         registry.systems.register("agent", Workflow(read, build, uses_environments=True))
 """
-"""A conftest that registers a system; the question says which tool it calls with which argument."""
+"""A conftest that registers a system; a question names the tool to call and its argument."""
 
 INI = """
     [pytest]
@@ -60,7 +60,7 @@ def written(project: Project, lines: str, *rows: dict[str, Any], conftest: str =
 
 
 def texts(project: Project, *args: str) -> list[str]:
-    """Return the answers of a run in which everything passes."""
+    """Run the project, check that it passes, and return the answers."""
     run = project.run(*args)
     assert run.status == 0, run.text
     return [outcome["answer"]["text"] for outcome in run.results["outcomes"]]
@@ -125,7 +125,7 @@ def test_the_wiki_is_over_the_corpus_of_a_fixture(project: Project) -> None:
     assert texts(project) == ["wiki: Rome is old."]
 
 
-def test_an_outage_is_an_error_and_no_score(project: Project) -> None:
+def test_an_outage_is_an_error_without_scores(project: Project) -> None:
     project.file("desk.py", "def ask(word: str) -> str:\n    raise ConnectionRefusedError('port 1')\n")
     written(project, "rag_environments =\n    desk: desk:ask", case("q1", "ask x"))
     run = project.run()
@@ -181,7 +181,7 @@ TWO = "rag_environments =\n    a: wiki; corpus=pages.jsonl\n    b: wiki; corpus=
     ],
 )
 @pytest.mark.parametrize("mode", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_case_without_an_environment_ends_the_session_before_anything_runs(
+def test_a_case_without_an_environment_ends_the_session_before_any_test_runs(
     project: Project, lines: str, row: dict[str, str], said: str, mode: Mode
 ) -> None:
     project.file("broken.txt", '{"id": "a", "text": "b"}\n{')
@@ -209,7 +209,7 @@ def test_a_run_over_other_pages_is_not_resumed_and_changed_tools_are_reported(pr
     fixed.said("1 of 2 cases taken over *", "warning: desk.py changed since *")
 
 
-def test_mcp_without_its_package_is_one_sentence_that_names_the_extra(
+def test_the_message_about_a_missing_mcp_package_names_the_extra(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Answers overlap across tests, within bounds, and nothing else can be told from them."""
+"""Answers overlap across tests, within the limit, and results stay the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def nodes(project: Project) -> list[str]:
     return [line["nodeid"] for line in project.lines()]
 
 
-def test_answers_overlap_and_results_are_those_of_one_at_a_time(project: Project, mode: Mode) -> None:
+def test_answers_overlap_and_results_equal_those_of_concurrency_1(project: Project, mode: Mode) -> None:
     rows = [*paris(20), case("wrong", "say Rome 1"), case("raises", "raise no such model")]
     project.says(rows, test=MIXED, conftest=WATCHED)
     serial = project.run("--rag-concurrency", "1")
@@ -42,7 +42,7 @@ def test_answers_overlap_and_results_are_those_of_one_at_a_time(project: Project
     order = nodes(project)
     forget(project)
     ahead = project.run(*mode)
-    assert (2 if "-n2" in mode else 16) <= peak(project) <= 16  # xdist hands out few tests at a time
+    assert (2 if "-n2" in mode else 16) <= peak(project) <= 16  # xdist sends few tests at a time to a worker
     assert bare(ahead.results) == bare(serial.results)
     assert set(questions(project).values()) == {2}
     assert ahead.status == serial.status == 1
@@ -81,7 +81,7 @@ def test_questions_are_asked_in_the_order_of_their_tests(project: Project) -> No
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["plain", "n2"])
-def test_a_sync_system_is_asked_one_at_a_time_where_its_test_runs(project: Project, args: Mode) -> None:
+def test_a_sync_system_is_asked_one_at_a_time_in_the_thread_of_its_test(project: Project, args: Mode) -> None:
     project.says(paris(6), conftest=PLAIN)
     run = project.run(*args)
     assert run.status == 0
@@ -90,7 +90,7 @@ def test_a_sync_system_is_asked_one_at_a_time_where_its_test_runs(project: Proje
 
 
 @pytest.mark.parametrize("system", ["plain", "lambda query: watched(query)"])
-def test_a_sync_system_runs_in_threads_when_more_is_asked(project: Project, system: str) -> None:
+def test_a_sync_system_runs_in_threads_if_concurrency_is_set(project: Project, system: str) -> None:
     project.says(paris(16), conftest=PLAIN.replace("return plain", f"return {system}"))
     run = project.run("--rag-concurrency", "4")
     assert run.status == 0
@@ -112,12 +112,12 @@ def test_sync_and_async_systems_share_the_limit(project: Project) -> None:
 
 
 @pytest.mark.parametrize("conftest", [WATCHED, PLAIN], ids=["async", "threads"])
-def test_the_time_of_an_answer_is_its_calls_own(project: Project, conftest: str) -> None:
+def test_latency_excludes_the_time_before_the_call(project: Project, conftest: str) -> None:
     project.says(paris(12), conftest=conftest)
     run = project.run("--rag-concurrency", "2")
     times = [outcome["answer"]["usage"]["latency_s"] for outcome in run.results["outcomes"]]
     assert min(times) >= 0.019
-    assert max(times) < 0.1  # the last of them has waited for 100 ms before it was asked
+    assert max(times) < 0.1  # the last question waits 100 ms before it is asked
 
 
 PARAMETRIZED = """

@@ -165,7 +165,7 @@ def test_a_test_has_to_name_the_fixture(project: Project) -> None:
     project.file("test_own.py", "def test_own(request):\n    request.getfixturevalue('rag_ask')")
     run = project.run()
     assert run.status == 1
-    run.said("*rag_ask is not an argument of this test or of its fixtures; name it there*")
+    run.said("*rag_ask is not an argument of this test or of its fixtures; add it as an argument*")
 
 
 def test_recorded_answers_answer_nothing_else(project: Project) -> None:
@@ -224,7 +224,7 @@ def test_a_dry_run_says_how_often_a_test_asks_at_most(project: Project) -> None:
     run.said(
         "rag_ask: test_property.py::test_property asks rag_system at most 20 times (20 examples, 1 request each)",
         "rag_ask: test_loop.py::test_loop asks rag_system as often as its code says",
-        "A property that fails asks more, to find a smaller example; the same request is asked once.",
+        "A failing property asks more, to find a smaller example; equal requests are asked once.",
     )
 
 
@@ -264,7 +264,7 @@ def test_a_property_over_variants_shows_the_smallest_change(project: Project) ->
     ("test", "sentence"),
     [
         ("import sys\nsys.modules['hypothesis'] = None", "pytest_rageval.strategies needs an optional dependency: pip"),
-        ("", "rag.variants: dataset 'none.jsonl' is not there"),
+        ("", "rag.variants: dataset 'none.jsonl' is missing"),
     ],
 )
 def test_strategies_that_cannot_be_made_refuse_the_session(project: Project, test: str, sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""Runs that a session does not go on with, as it is another or they are not there."""
+"""Runs that cannot be resumed, because the session differs or the run is missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MISMATCHES = [
 ]
 
 
-def test_what_differs_is_refused_in_a_sentence_and_nothing_is_lost(project: Project) -> None:
+def test_a_run_that_differs_is_refused_with_the_difference_and_stays_resumable(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, RIGHT), "where={}", test=TEST, conftest=SAYS)
     project.file("pytest.ini", INI)
     project.data([{"person_id": "p1", "name": "Ann"}], "persons.jsonl")
@@ -42,27 +42,27 @@ def test_what_differs_is_refused_in_a_sentence_and_nothing_is_lost(project: Proj
         run = project.run("--rag-resume", *args, fresh=False, json_path=None)
         _changed(project, new, old, path)
         (line,) = [line for line in run.result.stderr.lines if line.startswith("ERROR: ")]
-        assert line.startswith(f"ERROR: --rag-resume: the run {folder.name} cannot be resumed, as its ")
+        assert line.startswith(f"ERROR: --rag-resume: the run {folder.name} cannot be resumed, because its ")
         assert problem in line
         assert (run.status, asked(project), folders(project)) == (4, [], [folder])
     assert len(resume(project).outcomes) == 3
     assert asked(project) == [RIGHT]
 
 
-def test_changed_code_is_warned_of_and_makes_no_baseline(project: Project) -> None:
+def test_changed_code_causes_a_warning_and_prevents_a_baseline(project: Project) -> None:
     project.says(cases(RIGHT, WRONG, RIGHT), test=TEST, conftest=SAYS)
     stop(project, "test_it[q3]")
-    _changed(project, "import os", "import os  # mended", "conftest.py")
+    _changed(project, "import os", "import os  # fixed", "conftest.py")
     run = resume(project, "--rag-baseline", "base.json", "--rag-update-baseline")
     run.said("warning: conftest.py changed since the run *; its cases count as they ended there")
     run.said("*base.json is left as it was*: conftest.py changed since the run whose cases were taken over*")
 
 
-def test_a_run_that_is_not_there_is_refused(project: Project) -> None:
+def test_a_missing_run_is_refused(project: Project) -> None:
     project.says(cases(RIGHT, WRONG), test=TEST, conftest=SAYS)
     for told, wanted in (
         (("--rag-resume=nosuch",), "--rag-resume: the run nosuch is not under *; *"),
-        (("--rag-resume", "test_it.py"), "--rag-resume names 'test_it.py', which is no run in .rageval/runs; *"),
+        (("--rag-resume", "test_it.py"), "--rag-resume names 'test_it.py', which is not a run in .rageval/runs; *"),
     ):
         run = project.run(*told, json_path=None)
         assert run.status == 4

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_rageval.report.html.kept_cases import HtmlCases
 from pytest_rageval.report.html.page import write_html
+from pytest_rageval.report.html.text_selection import HtmlCases
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page

@@ -25,7 +25,7 @@ from pytest_rageval.analysis.statistics import (
 from pytest_rageval.metrics.shared.proportion import wilson_interval
 
 
-def test_a_mean_is_of_the_cases_means_with_the_bootstraps_interval_over_them() -> None:
+def test_the_mean_and_its_bootstrap_interval_are_over_the_means_of_cases() -> None:
     outcomes = [*repeats("a", 1.0, 1.0, 1.0), *repeats("b", 1.0, 0.0, 0.0), *repeats("c", 0.0, 0.0, 1.0)]
     means = [1.0, 1 / 3, 1 / 3]
     cell = cell_of("accuracy", True, outcomes)
@@ -35,7 +35,7 @@ def test_a_mean_is_of_the_cases_means_with_the_bootstraps_interval_over_them() -
     assert cell.ci95 != wilson_interval(5, 9)
 
 
-def test_cases_weigh_the_same_however_many_of_their_repeats_were_scored() -> None:
+def test_cases_have_equal_weight_whatever_number_of_repeats_was_scored() -> None:
     outcomes = [*repeats("a", 1.0, None, "parse_error"), *repeats("b", 0.0, 0.0, 0.0)]
     assert cell_of("accuracy", True, outcomes) == Cell(0.5, 4, 2, wilson_interval(1, 2), 2)
 
@@ -46,7 +46,7 @@ def test_a_rate_of_cases_that_never_flip_keeps_wilsons_interval_over_cases() -> 
 
 
 @pytest.mark.parametrize("binary", [True, False])
-def test_one_repeat_each_gives_the_very_numbers_of_no_repeats(binary: bool) -> None:
+def test_one_repeat_per_case_gives_the_same_numbers_as_no_repeats(binary: bool) -> None:
     values = [0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0] if binary else [0.1, 0.2, 0.7, 1 / 3, 0.9]
     plain = cell_of("accuracy", binary, [outcome(str(at), value) for at, value in enumerate(values)])
     once = cell_of("accuracy", binary, [each for at, v in enumerate(values) for each in repeats(str(at), v)])
@@ -61,7 +61,7 @@ def test_the_mean_of_cases_is_missing_without_a_score() -> None:
     assert cell_of("accuracy", True, repeats("a", None, None)) == Cell(None, 0, 2, None, 0)
 
 
-def test_settings_make_cases_and_what_a_run_finds_does_not() -> None:
+def test_settings_distinguish_cases_and_measured_facets_do_not() -> None:
     outcomes = [
         *repeats("a", 1.0, 0.0, noise_rate="0", noise_realised="0"),
         *repeats("a", 1.0, 1.0, noise_rate="0.4", noise_realised="0.5"),
@@ -168,8 +168,8 @@ def rounded(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (round(interval[0], 3), round(interval[1], 3))
 
 
-def test_twenty_dialogues_that_are_completely_right_are_twenty_facts() -> None:
-    """11 of 20 dialogues are right in all 5 turns: Wilson's interval of 0.55 for 19, not of 55 of 100 turns."""
+def test_dialogues_with_equal_turns_count_once_each() -> None:
+    """11 of 20 dialogues are right in all 5 turns. The interval is Wilson's over dialogues, not over 100 turns."""
     turns = [
         outcome(f"{dialogue}-{turn}", float(dialogue < 11), dialogue=str(dialogue), round=str(turn))
         for dialogue in range(20)
@@ -186,7 +186,7 @@ def test_twenty_dialogues_that_are_completely_right_are_twenty_facts() -> None:
     )
 
 
-def test_the_interval_of_units_of_several_sizes_is_students_on_the_logit() -> None:
+def test_the_interval_of_units_of_different_sizes_is_students_t_on_the_logit_scale() -> None:
     """Units 1 1 0, 1 and 0 0: m = 1/2, without each unit 1/3, 2/5 and 3/4, so that v = 2/3 (1/36 + 1/100 + 1/16).
 
     With t = 4.3027 for 2 degrees of freedom, 4.3027 sqrt(v) / 0.25 = 4.4500: the ends are 1 / (1 + exp(±4.4500)).
@@ -218,7 +218,7 @@ def test_the_difference_of_systems_is_over_dialogues() -> None:
     assert results.ci95 == pytest.approx(bonett_price_interval(2, 0, 3))
 
 
-def test_dialogues_that_change_completely_have_bonett_and_prices_interval() -> None:
+def test_dialogues_whose_turns_change_alike_have_bonett_and_prices_interval() -> None:
     changes = [[-1.0, -1.0]] * 4 + [[1.0, 1.0]] + [[0.0, 0.0]] * 10
     assert clustered_interval(changes, binary=False, low=-1.0) == pytest.approx(bonett_price_interval(1, 4, 15))
     assert clustered_interval([[0.0, 0.0]] * 15, binary=False, low=-1.0) == pytest.approx(
@@ -227,9 +227,9 @@ def test_dialogues_that_change_completely_have_bonett_and_prices_interval() -> N
 
 
 def test_changes_of_a_tenth_have_an_interval_of_a_tenth() -> None:
-    """Two units of -0.1 and one of 0.1, then two invented ones of ±0.1: c = -0.02, and 1.96 sqrt(0.01 - c^2) / sqrt(5).
+    """Three units (-0.1, -0.1, 0.1) and two added ones (-0.1, 0.1): their mean c is -0.02, their mean square 0.01.
 
-    Of their squares 0.05 / 5 is the mean; so the half is 1.96 * 0.09798 / 2.23607 = 0.08588.
+    Half the width of the interval is 1.96 sqrt(0.01 - c^2) / sqrt(5) = 1.96 * 0.09798 / 2.23607 = 0.08588.
     """
     results = clustered_interval([[-0.1] * 2, [-0.1] * 2, [0.1] * 2], binary=False, low=-1.0)
     assert results == pytest.approx((-0.10588, 0.06588), abs=1e-5)

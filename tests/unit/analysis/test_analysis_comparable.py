@@ -9,7 +9,7 @@ import pytest
 from support.samples.measured_samples import TESTBED, measured
 from support.samples.outcome_samples import failed, outcome, skipped
 
-from pytest_rageval.analysis.baseline.comparable import Held, held_cases, share_of
+from pytest_rageval.analysis.baseline.comparable import CaseFates, case_fates, share_of
 from pytest_rageval.analysis.baseline.measured import Measured, measured_of
 from pytest_rageval.analysis.baseline.pairing import pair_up
 from pytest_rageval.analysis.baseline.regression import Against
@@ -40,9 +40,9 @@ def decided(
     after = measured_of(outcomes)
     pairing = pair_up(cases, after)
     absent = [each for each in outcomes if each.status == "skipped"]
-    held = Held(held_cases(cases, pairing, after, deselected, absent), {TESTBED: "test_a"}, least)
+    fates = CaseFates(case_fates(cases, pairing, after, deselected, absent), {TESTBED: "test_a"}, least)
     pairs = {node: pair for pair in pairing.pairs for node in pair.after.nodes}
-    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=Against(pairs, held=held))
+    return evaluate(parse_gate(gate), "test_a", outcomes, {}, against=Against(pairs, fates=fates))
 
 
 GATE = "accuracy >= baseline"

@@ -54,7 +54,7 @@ def test_graded_values_get_the_bootstrap_interval() -> None:
     assert cell_of("accuracy", False, outcomes) == Cell(0.5, 3, 0, bootstrap_interval([0.2, 0.4, 0.9]))
 
 
-def test_rows_and_columns_are_sorted_numbers_as_numbers_and_nothing_last() -> None:
+def test_rows_and_columns_sort_numbers_by_value_and_missing_values_last() -> None:
     values = ["10", "9", "0.5", "1e1", "b", "a", "基金"]
     outcomes = [outcome(v, 1.0, level=v, task="x") for v in values]
     matrix = matrix_of("accuracy", True, [outcome("n", 1.0), *outcomes], "level", "task")
@@ -71,7 +71,7 @@ def test_the_order_of_the_outcomes_does_not_matter() -> None:
     )
 
 
-def test_a_matrix_of_nothing_is_empty() -> None:
+def test_a_matrix_without_scored_cases_is_empty() -> None:
     matrix = matrix_of("accuracy", True, [skipped("a", topic="A")], "topic", "task")
     assert (matrix.rows, matrix.cols, matrix.cells, matrix.row_margin) == ((), (), (), ())
     assert matrix.total == Cell(None, 0, 0, None)
@@ -85,7 +85,7 @@ def test_the_values_of_a_facet_are_distinct_and_sorted() -> None:
     assert distinct("topic", outcomes) == ()
 
 
-def test_rows_of_one_name_under_different_facets_above_stay_apart() -> None:
+def test_topics_of_the_same_name_under_different_parents_stay_separate() -> None:
     outcomes = [
         outcome("a", 1.0, topic_1="Banking", topic="Fees", task="qa"),
         outcome("b", 0.0, topic_1="Banking", topic="Cards", task="qa"),
@@ -129,7 +129,7 @@ def test_systems_are_compared_on_the_cases_that_both_were_scored_on() -> None:
     assert turned.total.mean == -0.5
 
 
-def test_of_repeated_cases_the_means_are_compared() -> None:
+def test_repeated_cases_are_compared_by_their_means() -> None:
     ours = under("b", *repeats("q1", 1.0, 0.0), *repeats("q2", 1.0, None))
     theirs = under("a", *repeats("q1", 0.0, 0.0), *repeats("q2", 0.5, 1.0), *repeats("q3", 1.0, 1.0))
     assert difference_of("accuracy", [*ours, *theirs], "b") == Cell(0.375, 2, 1, bootstrap_interval([0.5, 0.25], -1.0))
@@ -151,7 +151,7 @@ def test_the_gain_is_the_difference_between_the_systems_with_and_without_retriev
     assert gain.total.ci95 == bootstrap_interval([x - y for _, x, y, _ in rows], -1.0)
 
 
-def test_a_matrix_of_many_cells_is_linear() -> None:
+def test_the_time_of_a_matrix_is_linear_in_its_cells() -> None:
     def seconds(side: int) -> float:
         outcomes: list[Outcome] = [
             outcome(f"{row}-{col}", 1.0, topic=str(row), task=str(col)) for row in range(side) for col in range(side)
@@ -161,6 +161,6 @@ def test_a_matrix_of_many_cells_is_linear() -> None:
             start = time.process_time()
             matrix_of("accuracy", True, outcomes, "topic", "task")
             times.append(time.process_time() - start)
-        return min(times)  # a collection of garbage in a large process takes longer than all of it
+        return min(times)  # in a large process, one garbage collection takes longer than the matrix
 
     assert seconds(80) < 40 * max(seconds(20), 0.02)

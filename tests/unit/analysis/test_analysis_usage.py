@@ -69,7 +69,7 @@ def test_calls_are_means_over_the_answers_whose_trace_tells() -> None:
     assert evaluate(parse_gate("model_calls <= 0.5"), "test_a", outcomes, {}).status == "failed"
     unknown = evaluate(parse_gate("model_calls <= 6"), "test_a", outcomes[3:], {})
     assert (unknown.status, unknown.reason) == (
-        "failed", "model_calls is unknown, as 1 of 1 answers report no calls of models",
+        "failed", "model_calls is unknown, because 1 of 1 answers report no calls of models",
     )  # fmt: skip
 
 

@@ -210,7 +210,7 @@ def test_cost_and_tokens_are_sums_and_unknown_if_a_part_is() -> None:
     for text, what in (("cost_usd <= 100", "cost"), ("tokens <= 1e6", "tokens")):
         result = judge(text, partly)
         assert (result.status, result.value) == ("failed", None)
-        assert result.reason == f"{result.gate.metric} is unknown, as 1 of 3 answers report no {what}"
+        assert result.reason == f"{result.gate.metric} is unknown, because 1 of 3 answers report no {what}"
 
 
 def test_an_unknown_metric_gets_the_bootstrap_interval() -> None:

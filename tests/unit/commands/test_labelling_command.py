@@ -198,7 +198,7 @@ def test_labels_of_other_metrics_are_counted(project: Path, capsys: pytest.Captu
         ([*FILES, "--training", "t"], "--training needs exactly one --metric, whose judge"),
         ([*FILES, "--training", "t", "--metric", "accuracy"], "--metric 'accuracy' is not the n"),
         ([*FILES, "--training", "t", "--metric", JUDGED, "--split", "1:2"], "--split '1:2': wan"),
-        ([*FILES, "--training", "t", "--metric", JUDGED], "labels.jsonl:1: the label '0.3' is n"),
+        ([*FILES, "--training", "t", "--metric", JUDGED], "labels.jsonl:1: the label '0.3' matches no"),
     ],
 )  # fmt: skip
 def test_an_error_is_one_sentence(

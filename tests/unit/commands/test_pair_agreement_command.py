@@ -1,4 +1,4 @@
-"""``rageval agreement`` with labels on a signed scale, and with preferences between two systems."""
+"""``rageval agreement`` with labels on a signed scale and with pairwise preferences."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_preferences_are_compared_with_the_difference_of_a_metric(
     assert ["people", "\\", "token_f1", "other", "tie", "one"] in [line.split() for line in text.splitlines()]
 
 
-def test_the_columns_of_a_and_b_may_be_exchanged_row_by_row(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_columns_a_and_b_may_be_swapped_in_each_row(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(project, run_of(one=ONE, other=OTHER))
     rows = preferences("one", "other", "tie", "one", "one", "one")
     straight = json_of(capsys, write_labels(project, *rows), "results.json")
@@ -80,7 +80,7 @@ def test_a_lower_score_may_be_the_better_answer(project: Path, capsys: pytest.Ca
     assert metric["agreement"]["accuracy"]["value"] == 1.0
 
 
-def test_two_runs_hold_one_system_each(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_two_systems_may_come_from_two_runs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, scores in (("one", ONE), ("other", OTHER)):
         (project / name).mkdir()
         path = write_run(project / name, run_of(**{name: scores}))

@@ -30,7 +30,7 @@ def written(folder: Path, *lines: object, place: str = "A/B/extractive_qa.jsonl"
     return path
 
 
-def test_a_tree_gives_each_record_its_place_in_the_matrix(tree: Path) -> None:
+def test_the_path_of_a_record_gives_its_topic_and_task(tree: Path) -> None:
     found = by_id(tree)
     assert list(found) == [
         "b1",
@@ -75,7 +75,7 @@ def test_each_turn_of_a_conversation_is_asked_with_those_before_it(tree: Path) -
     assert [p.page for p in second.passages or ()] == ["fund-20", "fund-19"]
 
 
-def test_one_file_of_the_tree_says_its_topic_itself(tree: Path) -> None:
+def test_a_single_file_of_the_tree_gets_its_topic_from_its_path(tree: Path) -> None:
     found = omnieval.load(tree / "投资" / "基金" / "抽取类问答.jsonl")
     assert [instance.id for instance in found] == ["抽取类问答-1", "抽取类问答-2"]
     assert found[0].facets["topic_1"] == "投资"
@@ -98,7 +98,7 @@ def test_a_conversation_without_turns_is_reported(tmp_path: Path) -> None:
     assert list(omnieval.load.left_out(first)) == wanted[:1]
 
 
-def test_passages_are_of_no_chunk_where_their_numbers_differ(tmp_path: Path) -> None:
+def test_passages_have_no_chunk_if_the_counts_differ(tmp_path: Path) -> None:
     path = written(tmp_path, {**GOOD, "relevant_node": ["n1", "n2"]})
     (instance,) = omnieval.load(path)
     assert instance.passages == (Passage("p0", "P", role="positive"),)
@@ -111,12 +111,12 @@ def test_passages_are_of_no_chunk_where_their_numbers_differ(tmp_path: Path) -> 
         (["P", "Q"], "n1", [("P", "n1"), ("Q", "n1")]),
         (["P", "Q"], ["n1", "n1"], [("P", "n1"), ("Q", "n1")]),
         (["P", "P", "Q"], ["n1", "n1", "n2"], [("P", "n1"), ("Q", "n2")]),
-        (["P", "P", "Q"], ["n1", "n2"], [("P", ""), ("Q", "")]),  # who knows which is of which
+        (["P", "P", "Q"], ["n1", "n2"], [("P", ""), ("Q", "")]),  # no position matches them
         ([" ", "Q"], ["n1", "n2"], [("Q", "n2")]),
         ([], ["n1"], []),
     ],
 )
-def test_a_passage_is_of_the_chunk_at_its_place(
+def test_passages_and_chunks_are_matched_by_position(
     tmp_path: Path, passages: list[str], nodes: str | list[str], wanted: list[tuple[str, str]]
 ) -> None:
     path = written(tmp_path, {**GOOD, "relevant_passage": passages, "relevant_node": nodes})
@@ -147,7 +147,7 @@ def test_a_passage_is_of_the_chunk_at_its_place(
 )
 def test_a_bad_record_is_named_by_file_and_line(tmp_path: Path, line: object, problem: str | None) -> None:
     path = written(tmp_path, GOOD, line)
-    if problem is None:  # the tree says it
+    if problem is None:  # the path gives the task
         assert len(omnieval.load(tmp_path)) == 2
         return
     with pytest.raises(DataError) as error:

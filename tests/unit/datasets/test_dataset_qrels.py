@@ -24,7 +24,7 @@ WANTED = (
 )
 
 
-def test_trec_s_form_is_read(fixtures_dir: Path) -> None:
+def test_the_trec_format_is_read(fixtures_dir: Path) -> None:
     assert read_qrels(fixtures_dir / "datasets" / "cases.qrels") == {
         "aliases": {"bridge#1": 2, "bridge#4": -1},
         "5": {"bücher": 1},
@@ -32,8 +32,8 @@ def test_trec_s_form_is_read(fixtures_dir: Path) -> None:
     }
 
 
-def test_a_record_takes_the_grades_that_a_file_of_judgements_takes(tmp_path: Path) -> None:
-    """A grade below 1 is not relevant, as trec_eval has it."""
+def test_a_record_accepts_the_same_grades_as_a_qrels_file(tmp_path: Path) -> None:
+    """A grade below 1 is not relevant, like in trec_eval."""
     record = {"id": "q", "question": "Q?", "answers": ["A"], "qrels": {"d1": 2, "d2": -1, "d3": 0, "d4": -2}}
     (tmp_path / "cases.jsonl").write_text(json.dumps(record), encoding="utf-8")
     (tmp_path / "judged.qrels").write_text("q 0 d1 2\nq 0 d2 -1\nq 0 d3 0\nq 0 d4 -2\n", encoding="utf-8")
@@ -48,7 +48,7 @@ def test_a_record_takes_the_grades_that_a_file_of_judgements_takes(tmp_path: Pat
     assert METRICS.get("RR").compute(sample).value == 0.5
 
 
-def test_beir_s_form_is_read(tmp_path: Path) -> None:
+def test_the_beir_format_is_read(tmp_path: Path) -> None:
     path = tmp_path / "dev.tsv"
     path.write_bytes(b"\xef\xbb\xbf" + HEADER.encode() + b"\r\nq 1\td 1\t2\r\nq 1\td2\t0")
     assert read_qrels(path) == {"q 1": {"d 1": 2, "d2": 0}}
@@ -81,7 +81,7 @@ def test_an_invalid_line_is_refused_with_its_place(
     assert str(error.value) == f"q.txt:{problem}"
 
 
-def test_it_has_to_be_a_file_of_text(tmp_path: Path) -> None:
+def test_a_binary_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     (tmp_path / "q.txt").write_bytes(b"q 0 d 1\nq 0 \xff 1\n")
     with pytest.raises(DataError, match=r"q\.txt:2: byte 0xff at offset 12 is not UTF-8"):
         read_qrels(tmp_path / "q.txt")

@@ -31,7 +31,7 @@ def span(number: int, parent: int = 0, *, trace: str = ID, failed: bool = False,
 
 
 def agent(question: str, answer: str, *, trace: str = ID, failed: bool = False) -> list[dict[str, Any]]:
-    """Return the spans of a web request, in it an agent's, and its search and model call."""
+    """Return the spans of a web request: an agent's span inside it, with a search and a model call."""
     found = [{"id": "d1", "text": "Open from 9:00.", "score": 0.5}]
     asked = [{"role": "user", "parts": [{"type": "text", "content": question}]}]
     said = [{"role": "assistant", "parts": [{"type": "text", "content": answer}]}]
@@ -80,7 +80,7 @@ def test_each_trace_is_a_case_with_its_passages_and_an_answer(folder: Path, caps
     assert answer["usage"]["latency_s"] == pytest.approx(0.898)
     told = capsys.readouterr().out
     assert "1 cases have the answer of their trace as gold answer; check these answers" in told
-    assert "1 traces hold no call of a model, a tool or a search" in told
+    assert "1 traces contain no call of a model, a tool or a search" in told
 
 
 def test_a_failed_trace_waits_for_its_gold_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,7 +169,7 @@ def test_a_pretty_printed_file_and_a_folder_are_read(folder: Path) -> None:
         ("", "the file holds no record"),
     ],
 )
-def test_a_file_without_traces_is_one_sentence(
+def test_a_file_without_traces_is_refused_in_one_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
 ) -> None:
     (folder / "traces.jsonl").write_text(text, encoding="utf-8")
@@ -185,6 +185,6 @@ def test_malformed_events_of_a_span_are_skipped(folder: Path, events: Any) -> No
     assert [row["question"] for row in rows(folder / "cases.jsonl")] == ["When?"]
 
 
-def test_its_options_are_for_this_format_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_otel_are_refused_for_other_formats(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "ragas", "x.jsonl", "--failed"]) == 2
     assert "--failed is for otel, not for ragas" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Recorded answers that bring the spans of their run."""
+"""Recorded answers that contain the spans of their run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_spans_give_the_trace_the_tokens_and_the_time(tmp_path: Path) -> None:
     assert answer.ranking is None
 
 
-def test_what_the_answer_itself_says_is_not_overwritten(tmp_path: Path) -> None:
+def test_spans_do_not_overwrite_the_answers_own_usage_and_ranking(tmp_path: Path) -> None:
     answer = load(tmp_path, spans=[SPAN], usage={"prompt_tokens": 1}, ranking=[{"id": "d"}]).answer
     assert answer.usage is not None
     assert answer.usage.prompt_tokens == 1
@@ -46,7 +46,7 @@ def test_what_the_answer_itself_says_is_not_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spans", ["text", 3, [{"name": "no span"}], {"resourceSpans": [{"x": 1}]}])
-def test_spans_that_hold_no_span_are_refused_with_their_line(tmp_path: Path, spans: Any) -> None:
+def test_invalid_spans_are_refused_with_their_line(tmp_path: Path, spans: Any) -> None:
     with pytest.raises(DataError, match=r"answers\.jsonl:1: spans: found .*, wanted spans as OTLP/JSON"):
         load(tmp_path, spans=spans)
 

@@ -45,7 +45,7 @@ def loop() -> Iterator[LoopThread]:
 
 
 class Asks:
-    """A judge that asks its model once, after the others have begun."""
+    """A judge that asks its model once, and can then fail."""
 
     needs_model = True
 
@@ -98,7 +98,7 @@ def both(loop: LoopThread, made: Desk, task: Task) -> Sequence[Asked]:
     return made.ask(task, Meter()), loop.run(made.ask_ahead(task, Meter()))
 
 
-def test_ahead_and_in_turn_come_to_the_same(loop: LoopThread) -> None:
+def test_asking_ahead_and_in_turn_gives_the_same_result(loop: LoopThread) -> None:
     llm = ScriptedLLM("so", usage=Usage(1, 1, 0.25))
     in_turn, ahead = both(loop, desk(loop, llm), judged(Asks("a"), Asks("b"), closed_book=True))
     for asked in (in_turn, ahead):
@@ -117,7 +117,7 @@ def test_without_a_model_judges_that_need_one_are_not_asked(loop: LoopThread) ->
         assert asked.calls == Calls(1, 0, 1, 10, 2, 0.5, 0.5)
 
 
-def test_a_judge_that_waits_for_something_else_has_a_loop_in_a_replay(loop: LoopThread) -> None:
+def test_a_judge_may_await_other_calls_in_a_replay(loop: LoopThread) -> None:
     async def waits(sample: Sample) -> float:
         await asyncio.sleep(0)
         return 1.0
@@ -127,7 +127,7 @@ def test_a_judge_that_waits_for_something_else_has_a_loop_in_a_replay(loop: Loop
 
 
 class Notes:
-    """A judge that says for which repeat it is asked, and has another order."""
+    """A judge that records the repeat of each request, and has a second judge for the swapped order."""
 
     needs_model = True
     values: Mapping[str, float | None] = {"1": 1, "2": 0}
@@ -193,7 +193,7 @@ def test_a_judge_that_fails_keeps_the_answer_and_the_cost(loop: LoopThread, erro
 
 def test_a_system_that_fails_is_not_judged(loop: LoopThread) -> None:
     async def fails(query: Query) -> str:
-        raise CaseError("budget", "too dear")
+        raise CaseError("budget", "too expensive")
 
     llm = ScriptedLLM("so")
     for asked in both(loop, desk(loop, llm, fails), judged(Asks("a"))):
@@ -215,7 +215,7 @@ def test_a_call_knows_its_repeat(loop: LoopThread) -> None:
     assert current().repeat == 1
 
 
-def test_only_overlapping_systems_go_ahead(loop: LoopThread) -> None:
+def test_only_systems_that_can_overlap_are_asked_ahead(loop: LoopThread) -> None:
     plain, task = Task("t", "t", "mine", CASE, (LENGTH,)), judged(Asks("a"))
     light = SystemAnswerer(lambda query: "", "mine", loop, Bound(1), light=True)
     sync = SystemAnswerer(lambda query: "", "mine", loop, Bound(1))

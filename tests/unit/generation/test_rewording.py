@@ -85,9 +85,9 @@ def test_a_kept_case_gets_the_wording_of_the_model(project: PlanProject) -> None
         (wording(["x"]), "unreadable", 'the JSON object has no "question" that is a text'),
         (wording("\ud800 Ann Lee curator"), "unreadable", 'the JSON object has no "question" that is a text'),
         (wording("Where is the curator Ann Lee\0?"), "unreadable", 'the JSON object has no "question" that is a text'),
-        (wording("where does ann lee, the curator, work"), "unchanged", "it is the question itself"),
-        (wording("Where does the curator work?"), "value_missing", "'Ann Lee' is not in it"),
-        (wording("Where does Ann Leeds work as a curator?"), "value_missing", "'Ann Lee' is not in it"),
+        (wording("where does ann lee, the curator, work"), "unchanged", "the question is the same"),
+        (wording("Where does the curator work?"), "value_missing", "the question lacks 'Ann Lee'"),
+        (wording("Where does Ann Leeds work as a curator?"), "value_missing", "the question lacks 'Ann Lee'"),
         (wording("Is Ann Lee, the curator, in Oslo?"), "answer_in_question", "'Oslo' is in the question"),
         (wording("According to the text, where is curator Ann Lee?"), "refers_to_text", "refers to a text"),
         (
@@ -123,7 +123,7 @@ def test_numbers_are_kept_as_quantities(project: PlanProject) -> None:
     }
     drafts, _, _ = made(project, replies, ask + "paraphrase = true\n", table=table)
     assert [refusal(each)["found"] for each in drafts.values() if "wording" not in each.verdicts] == [
-        "'1500' is not in it"
+        "the question lacks '1500'"
     ]
 
 
@@ -136,7 +136,7 @@ def test_a_place_holds_one_value_and_a_part_of_a_word_stays_one(project: PlanPro
     }
     table = '[[table]]\nname = "staff"\npath = "staff.csv"\n'
     drafts, _, _ = made(project, replies, ask, table=table)
-    assert refusal(drafts["Where does Ann Lee meet other lees?"])["found"] == "'lee' is not in it"
+    assert refusal(drafts["Where does Ann Lee meet other lees?"])["found"] == "the question lacks 'lee'"
     assert "wording" in drafts["Where does Bo meet other guards?"].verdicts
 
 
@@ -146,7 +146,7 @@ def test_the_value_in_between_must_not_be_in_a_wording(project: PlanProject) -> 
     replies = {"curator": wording("Where does Bo Ek, the boss of Ann Lee, the curator, work?")}
     drafts, _, _ = made(project, replies, ask + via)
     first = refusal(drafts["In which city does the boss of Ann Lee, the curator, work?"])
-    assert (first["reason"], first["found"]) == ("bridge_in_question", "'Bo Ek' is in it")
+    assert (first["reason"], first["found"]) == ("bridge_in_question", "the question contains 'Bo Ek'")
 
 
 def test_values_of_both_rows_stay_in_a_contrast(project: PlanProject) -> None:
@@ -154,7 +154,7 @@ def test_values_of_both_rows_stay_in_a_contrast(project: PlanProject) -> None:
     contrast = f'table = "staff"\n{ask}answer = "{{name}}"\nparaphrase = true\n'
     drafts, _, _ = made(project, {"longer": wording("Who came first, Ann Lee the curator or Bo Ek?")}, contrast)
     (draft,) = drafts.values()
-    assert refusal(draft)["found"] == "'director' is not in it"
+    assert refusal(draft)["found"] == "the question lacks 'director'"
 
 
 def test_wordings_that_repeat_a_draft_are_refused(project: PlanProject) -> None:

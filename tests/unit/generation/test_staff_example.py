@@ -1,4 +1,4 @@
-"""The worked example of the specification: three rows, one of them ambiguous by name."""
+"""The worked example of the specification: three rows, two of them with the same name."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_record_says_where_it_comes_from_and_loads_without_it(project: PlanPro
     assert [dict(each.facets) for each in instances] == [facets] * 3
 
 
-def test_what_is_generated_is_clean_by_lint(project: PlanProject) -> None:
+def test_generated_sets_pass_lint(project: PlanProject) -> None:
     project.plan(WITH_JOB, BOSS)
     project.run()
     names = ("auto_test", "auto_train", "human_test")

@@ -116,9 +116,9 @@ def test_a_record_missing_in_the_qrels_file_has_no_judgement(tmp_path: Path) -> 
         (
             "Q1 0 d 1",
             SettingError,
-            "here: qrels 'a.qrels' judges no record of 'two:data.txt'; its ids are as 'Q1', the dataset's as 'q1'",
+            "here: qrels 'a.qrels' judges no record of 'two:data.txt'; its ids are like 'Q1', the dataset's like 'q1'",
         ),
-        (None, DataError, "here: qrels 'a.qrels' is not there: no "),
+        (None, DataError, "here: qrels 'a.qrels' is missing: no "),
     ],
 )
 def test_unusable_qrels_are_refused(
@@ -138,7 +138,7 @@ def test_unusable_qrels_are_refused(
         ("data.txt", SettingError, "here: dataset 'data.txt' is not format:path; write for instance 'jsonl:data.txt'"),
         ("cuonted:data.txt", UnknownNameError, "here: unknown dataset format 'cuonted'; did you mean 'counted'?"),
         ("empty:data.txt", DataError, "here: dataset 'empty:a/data.txt' has no record; it needs at least one"),
-        ("counted:none\x1b.txt", DataError, "here: dataset 'none\\x1b.txt' is not there: no "),
+        ("counted:none\x1b.txt", DataError, "here: dataset 'none\\x1b.txt' is missing: no "),
         ("counted:" + "x" * 300, DataError, "here: dataset "),
         ("counted:a\0b", DataError, "here: dataset "),
     ],

@@ -286,7 +286,7 @@ def test_a_test_part_of_a_class_that_train_lacks_is_refused() -> None:
         trained(rows, shares=(5, 1, 4))
 
 
-def test_the_card_reports_the_bias_of_a_system_and_of_one_that_trained_nothing() -> None:
+def test_the_card_reports_the_bias_for_each_system_and_each_held_out_system() -> None:
     """The guide's wrong answers look right: rules cannot tell them, and its mean is too high."""
     rows = [example(at, float(at % 2), system=("desk", "kiosk")[at % 4 // 2]) for at in range(80)]
     fluent = [example(at, RIGHT, system="guide") for at in range(200, 240)]
@@ -298,7 +298,7 @@ def test_the_card_reports_the_bias_of_a_system_and_of_one_that_trained_nothing()
     assert guide.ci95[0] > 0
     assert [each.systems[0].system for each in result.others] == ["desk", "guide", "kiosk"]
     text = card(result, "abc")
-    assert "## A system that trained nothing" in text
+    assert "## Held-out systems" in text
     (line,) = [line for line in text.splitlines() if line.startswith("| guide") and "biased" in line][:1]
     assert f"{guide.bias:+.2f}" in line
     assert "- judge abc" in text

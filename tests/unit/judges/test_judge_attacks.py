@@ -29,7 +29,7 @@ LANGUAGES = ("en", "zh")
 BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-def told(text: str, language: str, *, everywhere: bool = False) -> Sample:
+def sample_with(text: str, language: str, *, everywhere: bool = False) -> Sample:
     """Return a sample that every built-in judge is asked about, with ``text`` as its answer, or as all its texts."""
     of = text if everywhere else "Rome"
     passages = (Passage("p0", of, of if everywhere else "", role="counterfactual"),)
@@ -41,14 +41,14 @@ def told(text: str, language: str, *, everywhere: bool = False) -> Sample:
 
 
 def unfenced(messages: Sequence[Message]) -> list[str]:
-    """Return the lines that a reader who skips quotes is left with, whatever he takes for the end of a line."""
+    """Return the lines outside quotes, for a reader who takes any kind of line break as the end of a line."""
     text = "\n".join(message["content"] for message in messages)
     for mark in BREAKS:
         text = text.replace(mark, "\n")
     return [line for line in text.split("\n") if line and not line.startswith(">")]
 
 
-def test_there_are_attacks_and_judges_to_try_them_on() -> None:
+def test_there_are_enough_attacks_and_all_judges() -> None:
     assert len(ATTACKS) > 50
     assert {"accuracy_judged", "completeness", "hallucination", "utilization", "numerical_accuracy"} < set(JUDGES)
     assert {"rejection_rate_judged", "error_detection_rate_judged"} < set(JUDGES)
@@ -59,8 +59,8 @@ def test_there_are_attacks_and_judges_to_try_them_on() -> None:
 def test_every_line_of_an_attack_is_quoted(name: str, everywhere: bool) -> None:
     for judge in JUDGES.values():
         for language in LANGUAGES:
-            clean = judge.messages(told("Rome", language))
-            attacked = judge.messages(told(ATTACKS[name], language, everywhere=everywhere))
+            clean = judge.messages(sample_with("Rome", language))
+            attacked = judge.messages(sample_with(ATTACKS[name], language, everywhere=everywhere))
             assert unfenced(attacked) == unfenced(clean)
             assert attacked[0] == clean[0]
             assert [message["role"] for message in attacked] == ["system", "user"]
@@ -68,7 +68,7 @@ def test_every_line_of_an_attack_is_quoted(name: str, everywhere: bool) -> None:
 
 
 class Reader(ScriptedLLM):
-    """A judge that does whatever stands outside the quotes and in no way what stands inside."""
+    """A judge that obeys the text outside quotes and ignores the text inside."""
 
     def __init__(self, labels: Sequence[str]) -> None:
         super().__init__(self._said)
@@ -82,12 +82,12 @@ class Reader(ScriptedLLM):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("judge", JUDGES.values(), ids=list(JUDGES))
-def test_a_model_that_ignores_quotes_gives_the_same_verdict_under_attack(judge: PromptedJudge, language: str) -> None:
+def test_a_model_that_ignores_quoted_text_resists_all_attacks(judge: PromptedJudge, language: str) -> None:
     model = Reader(list(judge.labels or {}))
     apart = replace(judge, applies=lambda sample: None)
 
     def said(text: str) -> Verdict:
-        return asyncio.run(apart.ask(told(text, language), model))
+        return asyncio.run(apart.ask(sample_with(text, language), model))
 
     clean = said("Rome")
     for name, text in ATTACKS.items():
@@ -96,11 +96,11 @@ def test_a_model_that_ignores_quotes_gives_the_same_verdict_under_attack(judge: 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_manipulated_reply_is_quoted_in_the_second_request(name: str) -> None:
-    """A label that is none may be the answer's words, and what is wrong with it is told to the judge."""
+    """An invalid label may repeat text of the answer, and the second request tells the judge what is wrong with it."""
     judge = JUDGES["accuracy_judged"]
     for language in LANGUAGES:
         model = ScriptedLLM([json.dumps({"label": ATTACKS[name]}), json.dumps({"label": ""})])
-        asyncio.run(judge.ask(told("Rome", language), model))
+        asyncio.run(judge.ask(sample_with("Rome", language), model))
         plain = ScriptedLLM([json.dumps({"label": "Rome"}), json.dumps({"label": ""})])
-        asyncio.run(judge.ask(told("Rome", language), plain))
+        asyncio.run(judge.ask(sample_with("Rome", language), plain))
         assert unfenced(model.requests[1].messages[3:]) == unfenced(plain.requests[1].messages[3:])

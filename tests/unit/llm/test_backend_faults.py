@@ -1,4 +1,4 @@
-"""Every way in which a provider fails, on a real connection: our own HTTP, and litellm's two ways to a server."""
+"""Faults of providers on a real connection, for our HTTP client and litellm's transports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FAULTS = {
 
 
 def ask(backend: Backend, model: str, base_url: str | None, **params: object) -> Completion:
-    """Ask once, on a loop of its own, and close."""
+    """Ask once, on a separate event loop, and close the backend."""
     messages = [{"role": "user", "content": "ping"}]
     params = {"api_base": base_url, "api_key": KEY, **params}
     return used(backend, model, lambda opened: opened.complete(messages, **params))
@@ -88,7 +88,7 @@ def test_an_error_message_quotes_the_provider_without_keys(
 
 
 @each_backend
-def test_a_date_to_wait_for_becomes_seconds(openai_server: OpenAIServer, backend: Backend, model: str) -> None:
+def test_a_date_in_retry_after_becomes_seconds(openai_server: OpenAIServer, backend: Backend, model: str) -> None:
     date = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=30), usegmt=True)
     openai_server.plan = lambda number, body: Fault("status", 429, retry_after=date)
 
@@ -99,12 +99,12 @@ def test_a_date_to_wait_for_becomes_seconds(openai_server: OpenAIServer, backend
 
 
 @each_backend
-def test_a_refused_connection(free_port: int, backend: Backend, model: str) -> None:
+def test_a_refused_connection_has_the_kind_connection(free_port: int, backend: Backend, model: str) -> None:
     assert refused(backend, model, f"http://127.0.0.1:{free_port}/v1").kind == "connection"
 
 
 @openai_backends
-def test_a_missing_key_is_a_refusal_that_says_what_to_set(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+def test_the_message_about_a_missing_key_says_what_to_set(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     error = refused(backend, "openai/gpt-4o-mini", None, api_key=None)
@@ -156,7 +156,7 @@ def free_port() -> int:
 
 
 def http(body: bytes, *headers: str) -> Fault:
-    """Return the fault of a 200 with this body."""
+    """Return a fault that sends status 200 with this body."""
     lines = ("HTTP/1.1 200 OK", "Content-Type: application/json", f"Content-Length: {len(body)}", *headers)
     return Fault("raw", raw="".join(f"{line}\r\n" for line in lines).encode() + b"\r\n" + body)
 
@@ -218,7 +218,7 @@ CLIENT_SIDE: dict[str, tuple[Fault, str, str | Words]] = {
         "RecursionError: maximum recursion depth exceeded",
     ),
 }
-"""What a server sends -> the kind of its error, and what its cause says: for all, or one each of `BACKENDS`."""
+"""Name of a fault -> fault, kind of the error, and text of its cause: one for all `BACKENDS`, or one for each."""
 
 
 @pytest.mark.parametrize("at", range(len(BACKENDS)), ids=BACKENDS)
@@ -239,16 +239,14 @@ def test_a_client_side_fault_has_its_own_kind_and_message(openai_server: OpenAIS
 @pytest.mark.parametrize(
     "base", ["http://ann:pw-1@127.0.0.1:9/v1", "ftp://h/v1", "http://h:99999/v1", "http://[::1/v1"]
 )
-def test_an_address_that_cannot_be_asked_is_refused_without_its_password(
-    backend: Backend, model: str, base: str
-) -> None:
+def test_an_invalid_address_is_refused_without_its_password(backend: Backend, model: str, base: str) -> None:
     error = refused(backend, model, base)
     assert error.kind == "bad_address"
     assert "correct api_base" in str(error)
     assert "pw-1" not in str(error)
 
 
-def test_a_reply_is_read_up_to_its_limit_counted_after_decompression(openai_server: OpenAIServer) -> None:
+def test_the_size_limit_of_a_reply_applies_after_decompression(openai_server: OpenAIServer) -> None:
     bomb = gzip.compress(b" " * 2_000_000)
     openai_server.plan = lambda number, body: http(bomb, "Content-Encoding: gzip")
     error = refused(*PLAIN, openai_server.base_url, max_reply_bytes=1_000_000)

@@ -139,7 +139,7 @@ def test_what_an_http_client_raises_in_a_model_of_a_user_s_is_tried_again() -> N
     assert meter.calls == Calls(1, 0, 3, 10, 5, 0.25, 0.25)
     raised = failed(client(ScriptedLLM({"": RateLimitError()}), retry=RetryPolicy(2, base_s=0.001)))
     assert (raised.kind, raised.attempts) == ("rate_limited", 2)
-    assert str(raised).startswith("the model openai/m refused the call as one too many; ")
+    assert str(raised).startswith("the model openai/m refused the call: too many requests; ")
 
 
 def test_a_missing_library_is_reported_before_anything_is_sent(purse: Path) -> None:
@@ -558,7 +558,7 @@ def test_without_max_tokens_the_longest_reply_is_assumed_and_reported(purse: Pat
     assert (raised.kind, raised.attempts) == ("budget", 0)
     assert "by a call that may cost $2, " in str(raised)
     assert str(raised).endswith(
-        "(the longest reply of openai/m was reckoned with; give a lower max_tokens in rag_judge_params)"
+        "(the longest possible reply of openai/m is assumed; give a lower max_tokens in rag_judge_params)"
     )
     ask(client(backend, budget=Budget(2.0, purse), most=priced))
     assert backend.requests[0].params == {}

@@ -1,4 +1,4 @@
-"""An embedding client: replayed, tried again, charged and kept within a budget as a chat client is."""
+"""The embedding client replays, retries, charges and obeys a budget like the chat client."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Vectors = Callable[[Sequence[str]], Any]
 
 
 def drawn(texts: Sequence[str]) -> list[list[float]]:
-    """Return vectors of 64 numbers with all the digits that a float has."""
+    """Return vectors of 64 random numbers with all digits of a float."""
     return [[Random(f"{text}-{at}").gauss(0, 1e-3) for at in range(64)] for text in texts]
 
 
 class Backend:
-    """Gives vectors of the texts, after raising what stands in ``errors``, and notes what it was asked."""
+    """Returns vectors of the texts, after it has raised its ``errors``; stores its requests."""
 
     def __init__(self, vectors: Vectors = drawn, *errors: Exception, delay_s: float = 0.0) -> None:
         self.vectors = vectors
@@ -91,7 +91,7 @@ def test_vectors_become_tuples_of_floats() -> None:
         (((1.0,), (-math.inf,)), "vectors are of finite numbers"),
     ],
 )
-def test_vectors_that_are_none_cannot_be_made(vectors: Any, sentence: str) -> None:
+def test_invalid_vectors_are_refused(vectors: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         Embeddings(vectors)
 
@@ -111,14 +111,14 @@ def test_the_client_returns_the_reply_of_its_backend() -> None:
     assert backend.asked == [(["b", "a"], {"dimensions": 64, "user": "b"})]
 
 
-def test_failures_are_tried_again_and_charged_as_one_call() -> None:
+def test_failed_embeddings_are_retried_and_charged_as_one_call() -> None:
     meter = Meter()
     backend = Backend(drawn, ModelError("rate_limited", "later"), ModelError("server_error", "broken"))
     assert ask(embedder(backend), "a", meter=meter).attempts == 3
     assert meter.calls == Calls(1, 0, 3, 10, 0, 0.25, 0.25)
 
 
-def test_a_refusal_before_any_reply_closes_it() -> None:
+def test_a_refusal_before_any_reply_closes_the_client() -> None:
     backend, meter = Backend(drawn, ModelError("auth", "no key")), Meter()
     model = embedder(backend)
     for _ in range(2):
@@ -153,7 +153,7 @@ def test_a_backend_with_another_result_type_is_reported() -> None:
         ask(embedder(Backend(lambda texts: [[1.0]])), "a", "b")
 
 
-def test_calls_from_several_loops_are_asked_at_home() -> None:
+def test_calls_from_several_loops_run_on_the_home_loop() -> None:
     async def home(make: Callable[[], Any]) -> Any:
         loops.append(asyncio.get_running_loop())
         return await make()
@@ -168,7 +168,7 @@ def test_calls_from_several_loops_are_asked_at_home() -> None:
 # Recordings
 
 
-def test_a_recorded_call_is_replayed_to_the_last_digit_at_its_price_for_nothing(tmp_path: Path) -> None:
+def test_a_replay_returns_the_same_digits_and_price_and_spends_nothing(tmp_path: Path) -> None:
     texts = ("Where is Orsay?", "在哪里？")
     first = ask(recording(tmp_path, Backend()), *texts)
     backend, meter = Backend(), Meter()
@@ -178,7 +178,7 @@ def test_a_recorded_call_is_replayed_to_the_last_digit_at_its_price_for_nothing(
     assert len(meter.keys) == 1
 
 
-def test_one_record_a_call_holds_texts_and_vectors(tmp_path: Path) -> None:
+def test_a_recording_contains_the_texts_and_vectors_of_one_call(tmp_path: Path) -> None:
     ask(recording(tmp_path, Backend(), params={"dimensions": 64, "api_key": "sk-1", "timeout": 9}), "b", "a")
     (line,) = (tmp_path / "embedding-openai--e.jsonl").read_text(encoding="utf-8").splitlines()
     record = json.loads(line)
@@ -189,7 +189,7 @@ def test_one_record_a_call_holds_texts_and_vectors(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_the_order_of_the_texts_the_params_and_the_repeat_make_a_recording(tmp_path: Path) -> None:
+def test_a_recording_depends_on_the_order_of_texts_the_params_and_the_repeat(tmp_path: Path) -> None:
     backend = Backend()
     model = recording(tmp_path, backend)
     for _ in range(2):
@@ -228,7 +228,7 @@ def test_an_unrecorded_embedding_shows_the_nearest_texts(tmp_path: Path) -> None
     assert "0." not in told
 
 
-def test_the_nearest_is_found_among_many_by_the_length_of_texts_not_of_vectors(tmp_path: Path) -> None:
+def test_the_nearest_recording_is_found_by_the_length_of_texts_and_not_of_vectors(tmp_path: Path) -> None:
     cassettes = Cassettes(tmp_path, "new_episodes")
     model = embedder(
         Backend(lambda texts: [[float(len(texts[0]))] * (9 if len(texts[0]) > 9 else 1)]), cassettes=cassettes
@@ -307,7 +307,7 @@ def test_embeddings_have_vectors_tokens_price_and_seconds(openai_server: OpenAIS
 
 
 @openai_backends
-def test_an_unknown_price_stays_unknown_and_a_given_one_counts(
+def test_an_unknown_price_stays_unknown_unless_the_params_set_it(
     openai_server: OpenAIServer, backend: ModelBackend
 ) -> None:
     assert embed(backend, openai_server, "a b", model="openai/of-our-own").usage.cost_usd is None

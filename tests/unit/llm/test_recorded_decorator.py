@@ -61,7 +61,7 @@ VALUES = [QUERY, ANSWER, Query(""), Answer(""), Ranking(), Step("x"), Usage(), T
 
 
 @pytest.mark.parametrize("value", [*JSON, *TAGS, *VALUES])
-def test_a_value_comes_back_equal(value: object) -> None:
+def test_a_value_survives_encoding_and_decoding(value: object) -> None:
     plain = json.loads(json.dumps(encode(value, "it"), allow_nan=False))
     back = decode(plain)
     assert back == value
@@ -72,7 +72,7 @@ def test_the_time_an_answer_took_is_not_recorded() -> None:
     assert decode(encode(Answer("x", usage=Usage(1, 2, 0.5, 9.9)), "it")) == Answer("x", usage=Usage(1, 2, 0.5))
 
 
-def test_a_function_is_called_once_and_replayed_then(tmp_path: Path) -> None:
+def test_a_function_is_called_once_and_then_replayed(tmp_path: Path) -> None:
     system = Counting()
     asked = recorded(system)
     with case(tmp_path) as first:
@@ -88,7 +88,7 @@ def test_a_function_is_called_once_and_replayed_then(tmp_path: Path) -> None:
     assert len(first.keys) == 2
 
 
-def test_a_coroutine_function_is_awaited_once_and_replayed_then(tmp_path: Path) -> None:
+def test_a_coroutine_function_is_awaited_once_and_then_replayed(tmp_path: Path) -> None:
     calls: list[str] = []
 
     @recorded(name="my-rag")
@@ -109,7 +109,7 @@ def test_a_coroutine_function_is_awaited_once_and_replayed_then(tmp_path: Path) 
     assert (tmp_path / "system-my-rag.jsonl").is_file()
 
 
-def test_a_replayed_answer_is_charged_as_one_that_costs_nothing_now(tmp_path: Path) -> None:
+def test_a_replayed_answer_is_charged_with_its_usage_and_spends_nothing(tmp_path: Path) -> None:
     @recorded(name="my-rag")
     def answer(query: Query) -> Answer:
         return Answer("me", usage=Usage(10, 2, 0.25))
@@ -118,7 +118,7 @@ def test_a_replayed_answer_is_charged_as_one_that_costs_nothing_now(tmp_path: Pa
         answer(QUERY)
     with case(tmp_path, "none") as second:
         answer(QUERY)
-    assert (first.calls, first.replayed) == (Calls(), False)  # what asked is charged by who called
+    assert (first.calls, first.replayed) == (Calls(), False)  # the caller charges its own calls
     assert (second.calls, second.replayed) == (Calls(1, 1, 0, 10, 2, 0.25, 0.0), True)
 
 
@@ -135,7 +135,7 @@ def test_an_object_with_an_async_call_is_async(tmp_path: Path) -> None:
         assert asyncio.run(asked(QUERY)) == "who?"
 
 
-def test_outside_of_a_case_a_function_is_only_called() -> None:
+def test_a_function_is_not_recorded_outside_of_a_case() -> None:
     seen = object()
 
     def echo(value: object) -> object:
@@ -160,7 +160,7 @@ def test_each_repeat_has_its_own_recording(tmp_path: Path) -> None:
         asked(QUERY)
 
 
-def test_what_raises_is_not_recorded(tmp_path: Path) -> None:
+def test_a_call_that_raises_is_not_recorded(tmp_path: Path) -> None:
     def failing(text: str) -> str:
         raise RuntimeError(text)
 
@@ -179,7 +179,7 @@ def test_what_raises_is_not_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad", [object(), {1: 2}, {1, 2}, b"x", float("nan"), [object()], Path("x"), functools.partial]
 )
-def test_what_cannot_be_recorded_is_named(bad: object, tmp_path: Path) -> None:
+def test_the_message_names_a_value_that_cannot_be_recorded(bad: object, tmp_path: Path) -> None:
     def give(first: int, second: object) -> object:
         return bad if second is None else None
 
@@ -268,7 +268,7 @@ def test_a_stale_recording_is_an_error_and_makes_no_call(mode: str, tmp_path: Pa
         assert asked(QUERY) == Answer("who? 5 1")
 
 
-def test_all_records_a_stale_call_again_also_when_it_changes_meanwhile(tmp_path: Path) -> None:
+def test_mode_all_records_a_stale_call_again_and_each_later_change(tmp_path: Path) -> None:
     settings: dict[str, object] = {"top_k": 5}
     system, asked = depending(settings)
     with case(tmp_path):
@@ -315,7 +315,7 @@ def test_a_recording_lists_its_dependencies(tmp_path: Path) -> None:
     ]
 
 
-def test_a_recorded_system_is_known_as_one() -> None:
+def test_is_recorded_recognises_recorded_functions() -> None:
     class Desk:
         def __call__(self, query: str) -> str:
             return query

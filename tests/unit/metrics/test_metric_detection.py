@@ -10,7 +10,7 @@ NONE = Markers(rejection={}, error={})
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_protocol_sentences_are_found_and_not_mixed_up(language: str) -> None:
+def test_the_sentences_of_the_protocol_are_detected_and_distinguished(language: str) -> None:
     assert rejects(Answer(REJECTION_SENTENCE[language]), RGB_MARKERS)
     assert not rejects(Answer(ERROR_SENTENCE[language]), RGB_MARKERS)
     assert flags_error(ERROR_SENTENCE[language], RGB_MARKERS)
@@ -31,7 +31,7 @@ def test_the_protocol_sentences_are_found_and_not_mixed_up(language: str) -> Non
         ("Paris", True, True),
     ],
 )
-def test_the_declared_abstention_comes_before_the_markers(text: str, abstained: bool | None, expected: bool) -> None:
+def test_a_declared_abstention_overrides_the_markers(text: str, abstained: bool | None, expected: bool) -> None:
     assert rejects(Answer(text, abstained=abstained), RGB_MARKERS) is expected
 
 
@@ -46,7 +46,7 @@ def test_the_declared_abstention_comes_before_the_markers(text: str, abstained: 
         ("Rome", True, True),
     ],
 )
-def test_by_default_a_plain_refusal_rejects(text: str, abstained: bool | None, expected: bool) -> None:
+def test_the_default_markers_detect_plain_refusals(text: str, abstained: bool | None, expected: bool) -> None:
     assert rejects(Answer(text, abstained=abstained), DEFAULT_MARKERS) is expected
 
 

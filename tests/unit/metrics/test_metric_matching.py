@@ -172,7 +172,7 @@ def test_not_contained(text: str, alias: str) -> None:
         ("加息四次", "4次"),
     ],
 )
-def test_a_quantity_is_contained_in_another_writing(text: str, alias: str) -> None:
+def test_a_quantity_is_contained_in_another_notation(text: str, alias: str) -> None:
     assert list(occurrences(text, alias)) == []
     assert contains(text, alias)
 
@@ -187,11 +187,11 @@ def test_a_long_text_is_searched_but_not_read_for_quantities() -> None:
     assert not contains(f"{'x ' * 6000}5 percent", "5%")
 
 
-def test_hits_of_several_texts_never_join_them() -> None:
+def test_a_hit_never_spans_two_texts() -> None:
     assert slot_hits(slots("New York", "York"), "Old New", "York City") == (None, "York")
 
 
-def test_occurrences_are_all_found_and_positions_count_in_the_folded_text() -> None:
+def test_all_occurrences_have_positions_in_the_folded_text() -> None:
     assert list(occurrences("  70, 170, 70.5 and  70", "70")) == [0, 18]
 
 
@@ -202,6 +202,6 @@ def test_slot_hits_name_the_alias_of_each_slot() -> None:
     assert slot_hits(((),), "anything") == (None,)
 
 
-def test_meets_wants_every_slot() -> None:
+def test_meets_needs_every_slot() -> None:
     assert meets(slots("Rome", ["Lima", "Quito"]), "rome and quito")
     assert not meets(slots("Rome", ["Lima", "Quito"]), "rome")

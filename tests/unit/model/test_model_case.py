@@ -33,12 +33,12 @@ PLAIN = passage("d0")  # fmt: skip
         (False, (P0, N0), (P0,), False),
         (None, (P0, N0), (N0,), False),
         (None, (P0, N0), (N0, P0), True),
-        (None, (P0, P1, N0), (P1,), True),  # one of several of the same group
+        (None, (P0, P1, N0), (P1,), True),  # one positive of the group is enough
         (None, (P0, N0), (), False),
         (None, (N0,), (N0,), False),  # the record has no evidence at all
         (None, (W0, N0), (W0,), False),
         (None, (P0, W0), (W0,), False),
-        (None, (G0, G1, G1B), (G0, G1B), True),  # one of every group
+        (None, (G0, G1, G1B), (G0, G1B), True),  # a positive of each group
         (None, (G0, G1, G1B), (G1, G1B), False),
         (None, (G0, G1, N0), (N0,), False),
         (None, (PLAIN,), (PLAIN,), None),  # roles are not known
@@ -46,7 +46,7 @@ PLAIN = passage("d0")  # fmt: skip
         (True, (P0, N0), (N0,), False),
     ],
 )
-def test_evidence_is_there_where_every_group_has_a_positive(
+def test_evidence_needs_a_positive_of_every_group(
     answerable: bool | None, pool: tuple[Passage, ...] | None, supplied: tuple[Passage, ...] | None, wanted: bool | None
 ) -> None:
     instance = Instance("q", "?", passages=pool, answerable=answerable)
@@ -88,7 +88,7 @@ def leaves(value: object) -> list[object]:
     return [value]
 
 
-def test_a_query_separates_no_passages_from_retrieval() -> None:
+def test_a_query_distinguishes_no_passages_from_retrieval() -> None:
     instance = Instance("q", "?", passages=(P0,))
     assert Case("q", instance, None, {}).query.passages is None
     assert Case("q", instance, (), {}).query.passages == ()
@@ -109,7 +109,7 @@ def test_qrels_come_from_the_record_or_from_the_pages_of_its_gold_passages() -> 
     assert Case("q", judged, None, {}).qrels == Case("q", judged, pool, {}).qrels == {"d": 2}
 
 
-def test_a_case_is_varied_and_not_changed() -> None:
+def test_a_changed_case_is_a_copy() -> None:
     case = Case("q", Instance("q", "?"), None, {"topic": "A"}, "Answer.")
     assert case.with_facets(topic="B", system="mine") == Case(
         "q", case.instance, None, {"topic": "B", "system": "mine"}, "Answer."

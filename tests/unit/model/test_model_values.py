@@ -24,7 +24,7 @@ CLASSES = [
 ]
 
 
-def test_every_value_of_the_model_is_looked_at() -> None:
+def test_all_dataclasses_of_the_model_are_tested() -> None:
     assert {cls.__name__ for cls in CLASSES} == {
         "Answer", "Bounds", "Calls", "Case", "Chunk", "Completion", "Diagnosis", "EarlierLabel", "Embeddings",
         "EvidencePlace", "EvidenceUnit", "Instance", "LocatedEvidence", "Markers", "Metric", "OldAnswer", "Outcome",
@@ -72,7 +72,7 @@ def test_a_score_of_zero_is_a_value() -> None:
     assert Score(0.0).reason is None
 
 
-def test_a_metric_that_does_not_apply_says_so() -> None:
+def test_a_score_that_does_not_apply_has_that_reason() -> None:
     assert Score.not_applicable() == Score(reason="not_applicable")
     assert Score.not_applicable("no gold") == Score(reason="not_applicable: no gold")
 

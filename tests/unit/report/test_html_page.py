@@ -205,9 +205,9 @@ def test_calls_are_among_the_figures_if_their_usage_is_known(
 
 
 def test_a_page_of_too_many_cases_keeps_those_that_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_rageval.report.html.kept_cases.LARGEST", 2)
+    monkeypatch.setattr("pytest_rageval.report.html.text_selection.LARGEST", 2)
     many = results(outcome("q1"), outcome("q2", 0.0) | {"missed": True}, outcome("q3"))
-    note = "the texts of 2 cases that did not change are not in this page: of more than 50,000 cases"
+    note = "the texts of 2 cases that did not change are not in this page: a page with more than 50,000 cases"
     page = "".join(html_of(many))
     assert note in page
     assert [each is not None for each in parcels(page)["outcomes-0"]] == [False, True, False]

@@ -20,7 +20,7 @@ from pytest_rageval.report.run.json_text import plain
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
 
-TAKEN = re.compile(r"[/\w.\- ]{1,250}")
+VALID_NAME = re.compile(r"[/\w.\- ]{1,250}")
 """Names that MLflow accepts on every platform, according to its messages."""
 
 
@@ -29,10 +29,10 @@ def runs(run: Run, choice: MatrixChoice | None = None) -> list[SystemRun]:
 
 
 def takes(name: str) -> bool:
-    return bool(TAKEN.fullmatch(name)) and posixpath.normpath(name) == name and not name.startswith(("/", ".."))
+    return bool(VALID_NAME.fullmatch(name)) and posixpath.normpath(name) == name and not name.startswith(("/", ".."))
 
 
-def test_a_system_has_its_means_and_their_numbers_of_cases() -> None:
+def test_a_system_has_means_with_their_numbers_of_cases() -> None:
     (mine,) = runs(finished_run())
     assert mine.name == "mine"
     apart = ("cells/", "testbeds/", "scored/testbeds/", "gates/")
@@ -188,7 +188,7 @@ def test_page_precision_has_ralles_name_if_there_are_two() -> None:
     assert (metric_name("page_Rprec", both), metric_name("Rprec", both)) == ("Rprec", "passage_Rprec")
 
 
-def test_kilts_own_values_have_ralles_names_if_ours_are_there_too() -> None:
+def test_kilts_values_have_ralles_names_if_ours_are_also_present() -> None:
     both = {"exact_match", "kilt_em_compat", "token_f1"}
     assert [metric_name(each, both) for each in sorted(both)] == ["exact_match", "em", "f1"]
 
@@ -207,7 +207,7 @@ def test_a_metric_with_ralles_name_stays_distinct_from_ours() -> None:
     assert (mine.metrics["f1"], mine.metrics["f1_2"]) == (0.5, 0.25)
 
 
-@settings(deadline=None)  # the first one imports
+@settings(deadline=None)  # the first example imports libraries
 @given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=4, unique=True))
 def test_mlflow_accepts_the_names_of_any_facets_and_they_are_distinct(topics: list[str]) -> None:
     done: Any = finished_run()

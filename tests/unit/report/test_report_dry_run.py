@@ -69,4 +69,4 @@ def test_a_system_without_a_model_has_a_dash() -> None:
 def test_the_end_explains_the_signs_and_that_nothing_was_sent() -> None:
     *_, blank, legend, last = dry_run_lines([estimate()], NAMES)
     assert (blank, last) == ("", "Nothing was asked.")
-    assert legend.startswith("~ estimated; else reply tokens and USD are the most they may be; ?")
+    assert legend.startswith("~ is an estimate; without ~, reply tokens and USD are upper bounds; ?")

@@ -227,7 +227,7 @@ def test_a_server_of_another_protocol_is_one_sentence(server: SearchServer) -> N
     server.plan = lambda number, body: Fault("raw", raw=b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
     error = fails(retriever(server.url))
     assert (error.kind, error.attempts) == ("bad_protocol", 1)
-    assert "did not answer in HTTP that can be read" in str(error)
+    assert "did not reply in valid HTTP" in str(error)
     assert str(error).endswith("check that url or url_env is its address")
 
 

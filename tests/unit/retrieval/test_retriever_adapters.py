@@ -175,7 +175,7 @@ def test_a_non_retriever_is_refused(value: object) -> None:
 
 
 def test_a_class_is_refused() -> None:
-    with pytest.raises(SystemContractError, match=r"gave the class Ours; give an instance, as Ours\(\)"):
+    with pytest.raises(SystemContractError, match=r"gave the class Ours; give an instance: Ours\(\)"):
         adapted(Ours)
 
 

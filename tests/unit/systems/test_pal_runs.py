@@ -1,4 +1,4 @@
-"""The agent ``pal``: from the model's reply to the answer, with a scripted model and the real sandbox."""
+"""The agent ``pal`` from reply to answer, with a scripted model and the real sandbox."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_an_outage_is_the_error_of_the_case(play: Play) -> None:
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt(), SystemExit(3)])
-def test_what_a_program_may_not_handle_ends_its_run(play: Play, raised: BaseException) -> None:
+def test_a_program_cannot_catch_an_interrupt_or_exit(play: Play, raised: BaseException) -> None:
     def leave() -> str:
         """Leave."""
         raise raised
@@ -228,7 +228,7 @@ def test_the_worked_examples_run_in_the_sandbox(play: Play, sandbox: Sandbox) ->
         assert ran.error == ""
 
 
-def test_a_program_repeats_itself_under_the_id_of_its_case(play: Play) -> None:
+def test_the_id_of_the_case_seeds_the_random_numbers_of_a_program(play: Play) -> None:
     code = block("import random\nanswer = random.random()")
     first = play(code, case="q1").answer.text
     assert play(code, case="q1").answer.text == first
@@ -324,7 +324,7 @@ def test_no_reply_breaks_a_run(sandbox: Sandbox, reply: str) -> None:
     played.answer.text.encode()
 
 
-def test_a_long_reply_ends_like_others(play: Play) -> None:
+def test_a_long_reply_ends_like_a_short_one(play: Play) -> None:
     assert play("```\n" * 300_000).end["reason"] == "program_error"
     assert play(block("x = 1\n" * 200_000 + "answer = x")).answer.text == "1"
 
@@ -333,7 +333,7 @@ def test_a_long_reply_ends_like_others(play: Play) -> None:
     ("options", "calls", "exact"),
     [({}, 1, True), ({"repairs": "2"}, 3, False), ({"answer": "model"}, 2, False)],
 )
-def test_its_calls_are_known_before_it_runs(options: dict[str, str], calls: int, exact: bool) -> None:
+def test_the_calls_are_known_before_the_run(options: dict[str, str], calls: int, exact: bool) -> None:
     opened("monty").close()
     setup = SystemSetup(options=ComponentOptions(options, "rag_systems: pal"))
     parts = SystemParts(environments=Environments({"desk": lambda: environment_of("desk", pages, "here", None)}))

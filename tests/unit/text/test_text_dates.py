@@ -1,4 +1,4 @@
-"""Dates and times of day, with their places."""
+"""Dates and times of day in a text, with their positions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def test_a_date_is_located_without_the_word_before_it() -> None:
     ]
 
 
-def test_a_year_may_stand_before_chinese() -> None:
+def test_a_year_may_be_followed_by_chinese() -> None:
     text = "从1 January 1000到1000 km, 于May 2010完工"
     assert [text[start:end] for start, end, _ in located_dates(text)] == ["1 January 1000", "May 2010"]
 
 
-def test_a_time_is_located_and_a_bare_hour_is_none() -> None:
+def test_times_are_located_and_bare_hours_are_not() -> None:
     text = "Open from 9:00 to 5 p.m., with 12 rooms. 下午3点半闭馆。"
     assert [(text[start:end], minutes) for start, end, minutes in located_times(text)] == [
         ("9:00", 540),

@@ -1,4 +1,4 @@
-"""Negative passages: what a ranking offers and what must not be a negative."""
+"""Negative passages from a ranking, and passages that are excluded."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_retriever_may_give_no_score() -> None:
     assert [dict(each.metadata) for each in found.passages] == [{"rank": 1, "score": None}]
 
 
-def test_gold_pages_are_left_out_and_rank_and_score_are_kept() -> None:
+def test_gold_pages_are_excluded_and_negatives_have_rank_and_score() -> None:
     items = (ScoredPassage("gold#7", 9.0, "Nothing."), ScoredPassage("d1", 8.00004, "The company has a shop in Oslo."))
     found = find_negatives(PRICE, Ranking(items), [POSITIVE], 2)
     assert dict(found.excluded) == {"gold_page": 1}
@@ -53,7 +53,7 @@ def test_gold_pages_are_left_out_and_rank_and_score_are_kept() -> None:
     assert found.reason == "short_pool"
 
 
-def test_the_first_fifty_are_looked_at_and_equal_texts_taken_once() -> None:
+def test_only_the_first_fifty_passages_are_used_and_equal_texts_once() -> None:
     texts = [f"{number * 79_190_017:020} " * 4 for number in range(60)]
     found = find_negatives(PRICE, ranking("Same text here.", "Same text here.", *texts), [], 100)
     assert len(found.passages) == DEPTH - 1
@@ -69,7 +69,7 @@ def test_own_negatives_come_first_and_one_with_the_answer_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("gold", [(), (("yes",),)])
-def test_a_gold_that_no_text_can_be_matched_with_has_no_negatives(gold: tuple[tuple[str, ...], ...]) -> None:
+def test_a_gold_answer_that_cannot_be_matched_with_text_has_no_negatives(gold: tuple[tuple[str, ...], ...]) -> None:
     found = find_negatives(Instance("q1", "Is it open?", gold), ranking("No."), [], 3)
     assert (found.passages, found.reason) == ((), "no_gold")
 

@@ -83,7 +83,7 @@ def test_a_changed_case_of_a_sheet_is_reported_and_not_stored(generated: ReviewP
     lines = generated.run("review", "cases", "--from", "sheet.csv")[1]
     assert lines[:2] == [
         "sheet.csv: 0 new decisions, 0 known, 0 without a grade",
-        f"changed since the sheet was written, not stored: {row['id']}; write the sheet anew",
+        f"changed since the sheet was written, not stored: {row['id']}; write the sheet again",
     ]
     assert not generated.decisions.exists()
 

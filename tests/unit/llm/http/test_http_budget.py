@@ -99,7 +99,7 @@ def test_a_call_whose_cost_cannot_be_bounded_is_refused(server: ProviderServer, 
 def test_without_max_tokens_the_longest_reply_counts(server: ProviderServer, tmp_path: Path) -> None:
     with recording(tmp_path, None, budget=Budget(0.001, tmp_path / "budget.json")):
         said = refusal(server, max_tokens=None)
-    assert "the longest reply of gpt-4o-mini was reckoned with; send a lower max_tokens" in said
+    assert "the longest possible reply of gpt-4o-mini is assumed; send a lower max_tokens" in said
 
 
 def test_a_failed_call_frees_what_it_reserved(server: ProviderServer, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_tokens_and_text_of_each_provider(path: str, reply: object) -> None:
     assert said.finish_reason in ("stop", "end_turn", "STOP", "completed")
 
 
-def test_a_stream_of_anthropic_counts_its_last_output() -> None:
+def test_a_stream_of_anthropic_counts_its_last_usage() -> None:
     said = read(
         "/v1/messages",
         stream(
@@ -138,7 +138,7 @@ def test_other_requests_ask_no_model(method: str, path: str) -> None:
     assert model_call_of(Call(method, f"https://host{path}", b'{"model": "m"}')) is None
 
 
-def test_prices_follow_the_name_of_the_model_and_what_was_cached() -> None:
+def test_prices_depend_on_the_name_of_the_model_and_on_cached_tokens() -> None:
     call = Call("POST", "https://api.openai.com/v1/chat/completions", b'{"model": "gpt-4o-mini"}')
     asked = model_call_of(call)
     assert asked is not None

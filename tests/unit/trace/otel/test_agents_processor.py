@@ -1,4 +1,7 @@
-"""The trace processor of the OpenAI Agents SDK: which case gets a span. The SDK itself runs in the live tests."""
+"""The trace processor of the OpenAI Agents SDK assigns spans to cases.
+
+The live tests run the SDK itself.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ PROCESSORS: list[Any] = []
 
 @pytest.fixture
 def processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return the processor that a session adds, beside one of the user's."""
+    """Return the processor that a session adds to one of the user's."""
     PROCESSORS[:] = ["the user's"]
     monkeypatch.setitem(sys.modules, "agents", SimpleNamespace(add_trace_processor=PROCESSORS.append))
     monkeypatch.delitem(sys.modules, "opentelemetry.sdk.trace", raising=False)
@@ -36,7 +39,7 @@ def span(trace: str, data: dict[str, Any], response: Any = None) -> Any:
     return SimpleNamespace(trace_id=trace, export=lambda: written, span_data=SimpleNamespace(response=response))
 
 
-def test_the_users_processor_still_runs_and_a_trace_belongs_to_the_case_it_began_in(processor: Any) -> None:
+def test_a_trace_belongs_to_the_case_in_which_it_began_and_the_users_processor_stays(processor: Any) -> None:
     assert ["the user's", processor] == PROCESSORS
     collector, function = Collector(), span("t1", {"type": "function", "name": "f", "input": "{}", "output": "1"})
     with case_span("q1", "mine", collector):
@@ -49,7 +52,7 @@ def test_the_users_processor_still_runs_and_a_trace_belongs_to_the_case_it_began
     assert [event.source for event in collector.events] == ["agents"]
 
 
-def test_what_the_sdk_leaves_out_of_a_response_is_added(processor: Any) -> None:
+def test_fields_that_the_sdk_omits_from_a_response_are_added(processor: Any) -> None:
     values = {"model": "m", "usage": {"input_tokens": 3, "output_tokens": 2}, "output": [], "tools": ["x"]}
     response = SimpleNamespace(model_dump=lambda mode: values)
     collector, call = Collector(), span("t1", {"type": "response", "response_id": "r"}, response)
@@ -60,7 +63,7 @@ def test_what_the_sdk_leaves_out_of_a_response_is_added(processor: Any) -> None:
     assert (step.detail["model"], step.detail["prompt_tokens"]) == ("m", 3)
 
 
-def test_late_spans_are_counted_and_those_of_no_case_are_left(processor: Any) -> None:
+def test_late_spans_are_counted_and_spans_without_a_case_are_ignored(processor: Any) -> None:
     collector = Collector()
     live = open_traces("auto")
     with case_span("q1", "mine", collector):

@@ -1,4 +1,4 @@
-"""The parts of the default system: override one, keep the rest."""
+"""The parts of the default system: each can be overridden alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CORPUS = """
 ASKED = [case("q1", "What is the warranty of a kettle?", "two years"), case("q2", "xyzzy?", "nothing")]
 
 
-def test_a_corpus_is_searched_where_a_case_has_no_passages(project: Project) -> None:
+def test_the_corpus_is_searched_if_a_case_has_no_passages(project: Project) -> None:
     project.says(ASKED, conftest=CORPUS)
     run = project.run()
     found = run.outcomes["q1"]["answer"]
@@ -61,7 +61,7 @@ def test_an_overridden_retriever_feeds_the_reader(project: Project) -> None:
 
 
 @pytest.mark.parametrize("keyword", ["def", "async def"])
-def test_an_overridden_generator_reads_what_bm25_found(project: Project, keyword: str) -> None:
+def test_an_overridden_generator_gets_the_passages_of_bm25(project: Project, keyword: str) -> None:
     conftest = (
         CORPUS
         + """

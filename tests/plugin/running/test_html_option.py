@@ -1,4 +1,4 @@
-"""``--rag-html``: a page of the run, whatever runs it, and a word where there can be none."""
+"""``--rag-html`` writes a page of the run, with and without xdist, or reports why it cannot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GATES = "gates=['accuracy >= 0.5']"
 
 
 def parcels(project: Project, name: str = "page.html") -> dict[str, Any]:
-    """Return what the page holds, by the name of the parcel."""
+    """Return the data of the page: name of a parcel -> its content."""
     text = (project.path / name).read_text(encoding="utf-8")
     found = re.findall(r'<script type="application/octet-stream" id="data-([\w-]+)">([\w+/=]*)</script>', text)
     return {name: json.loads(gzip.decompress(b64decode(packed))) for name, packed in found}
@@ -59,7 +59,7 @@ def test_a_page_that_cannot_be_written_fails_the_session(project: Project) -> No
     assert run.gates["accuracy >= 0.5"]["status"] == "passed"
 
 
-def test_what_no_page_can_be_written_to_is_refused_before_anything_runs(
+def test_a_folder_as_target_and_a_missing_jinja2_are_refused_before_any_test_runs(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.says(cases(RIGHT))
@@ -75,7 +75,7 @@ def test_what_no_page_can_be_written_to_is_refused_before_anything_runs(
     assert run.results is None
 
 
-def test_jinja2_is_imported_only_when_a_page_is_wanted(project: Project) -> None:
+def test_jinja2_is_imported_only_for_a_page(project: Project) -> None:
     project.says(cases(RIGHT), conftest=SAYS + TELLS)
     assert "jinja2 is not here" in project.run(subprocess=True).text
     assert "jinja2 is here" in project.run("--rag-html", "page.html", subprocess=True).text
