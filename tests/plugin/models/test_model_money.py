@@ -157,7 +157,9 @@ def test_a_stand_in_without_a_price_is_not_asked(project: Project, openai_server
     assert (run.status, run.statuses) == (0, {"a": "scored"}), run.text
 
 
-def test_without_max_tokens_the_longest_reply_is_reckoned_with(project: Project, openai_server: OpenAIServer) -> None:
+def test_without_max_tokens_the_longest_possible_reply_is_assumed(
+    project: Project, openai_server: OpenAIServer
+) -> None:
     mini = 16_384 * 0.6e-6  # dollars of the longest reply of the model
     openai_server.reply = lambda body: "word " * 10_000
     asks(project, openai_server.base_url, numbered(6), arguments=GATES, model="openai/gpt-4o-mini")

@@ -111,7 +111,7 @@ def test_the_round_trip_ends_on_the_same_traces(project: Project, collector: Otl
     options = ("--failed", "--force", "--id-attribute", "rageval.case.id")
     imported = project.command("import", "otel", "traces.jsonl", *options)
     assert imported.returncode == 0, imported.stderr
-    assert "1 traces hold no call" in imported.stdout  # of the case that raised
+    assert "1 traces contain no call" in imported.stdout  # of the case that raised
     cases = [json.loads(line) for line in (project.path / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(each["id"], each["question"], each["labelled"]) for each in cases] == [("wrong", "say Rome", False)]
     assert cases[0]["passages"] == [{"id": "d1", "text": "It is Rome."}]
