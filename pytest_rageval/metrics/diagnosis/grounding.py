@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_rageval.metrics.answers.squad import normalize
 from pytest_rageval.metrics.diagnosis.seen import Seen
-from pytest_rageval.metrics.rankings.evidence_ranks import evidence_ranks
+from pytest_rageval.metrics.rankings.evidence_share import evidence_share
 from pytest_rageval.metrics.rankings.relevance import by_evidence
 from pytest_rageval.metrics.shared.whole_words import contains_whole
 from pytest_rageval.model.answer import Answer
@@ -65,14 +65,13 @@ def _has_labelled_evidence(case: Case, seen: Seen) -> bool | None:
 
 
 def _has_units(case: Case, seen: Seen) -> bool | None:
-    """Return whether what was seen holds every unit of one alternative, as R@k counts units; None if unknown."""
+    """Return whether what was seen holds every unit of one alternative; None if unknown."""
     items = _distinct([*seen.passages, *(ScoredPassage("", None, text) for text in seen.results)])
     with_text = tuple(item for item in items if item.text)
     for known in (items, with_text):
-        ranks = evidence_ranks(Sample(case, Answer("", Ranking(known))))
-        if not isinstance(ranks, Score):
-            is_whole = any(each.recall() == 1 for each in ranks)
-            return True if is_whole else (None if known is not items else False)
+        share = evidence_share(Sample(case, Answer("", Ranking(known))))
+        if not isinstance(share, Score):
+            return True if share == 1 else (None if known is not items else False)
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rageval.errors import CaseError
-from pytest_rageval.metrics.rankings.evidence_ranks import evidence_ranks
+from pytest_rageval.metrics.rankings.evidence_share import evidence_share
 from pytest_rageval.metrics.rankings.pages import evidence_sets
 from pytest_rageval.metrics.rankings.relevance import by_evidence, judgements
 from pytest_rageval.metrics.shared.matching import slot_hits
@@ -20,10 +20,9 @@ def evidence_of(sample: Sample) -> float | None:
     """Return the share of the evidence that was retrieved or, without a ranking, supplied; None if unknown.
 
     Formula: for a ranking, by the first that applies: with relevance by "answers", the share of the gold slots that it
-    contains; with evidence, the share of the units that its passages hold (`evidence_ranks`; the maximum over
-    alternatives); with provenance, the highest share of pages of a set; else the share of the relevant documents.
-    If that is unknown, for supplied passages: the share of the evidence units, else of the groups with a positive
-    passage, else of the relevant qrels.
+    contains; with evidence, the share of the units that its passages hold (`evidence_share`); with provenance, the
+    highest share of pages of a set; else the share of the relevant documents. If that is unknown, for supplied
+    passages: the share of the evidence units, else of the groups with a positive passage, else of the relevant qrels.
     Range: 0..1. Empty input: an empty ranking has none of the evidence; a case without judgements has no share.
     Source: ours; compare page-level recall of KILT (Petroni et al., NAACL 2021).
     """
@@ -59,8 +58,8 @@ def _retrieved(sample: Sample, ranking: Ranking) -> float | None:
 
 
 def _units(sample: Sample) -> float | None:
-    ranks = evidence_ranks(sample)
-    return None if isinstance(ranks, Score) else max(each.recall() for each in ranks)
+    share = evidence_share(sample)
+    return None if isinstance(share, Score) else share
 
 
 def _supplied(case: Case) -> float | None:

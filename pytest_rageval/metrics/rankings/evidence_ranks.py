@@ -31,7 +31,7 @@ there are two relevant documents: R@5 = 1/2, AP = 1/2, Rprec = 1/2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.metrics.rankings.evidence_passages import RetrievedPassage, retrieved_passages
@@ -42,7 +42,7 @@ from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence"]
+__all__ = ["NEEDS_CORPUS", "NOT_IN_CORPUS", "UnitRanks", "evidence_ranks", "known_evidence", "texts_not_whole"]
 
 NOT_IN_CORPUS = Score(reason="evidence_not_in_corpus")
 """The corpus holds no alternative of the evidence completely."""
@@ -112,13 +112,25 @@ def _ranks(case: Case, ranking: Ranking | None) -> tuple[UnitRanks, ...] | Score
     if ranking is None:
         return NO_RANKING
     units = {unit for alternative in alternatives for unit in alternative}
-    pages = {name for unit in units for place in _places(case.located, unit) for name in (unit.page, place.document)}
-    retrieved = retrieved_passages(by_rank(ranking), case.located, pages)
+    retrieved = _retrieved(case, ranking, units)
     if retrieved is None:
         return NO_TEXTS
     ranks = {unit: _rank(case.located, unit, retrieved) for unit in units}
     ids = tuple(passage.id for passage in retrieved)
     return tuple(UnitRanks(tuple((unit, ranks[unit]) for unit in each), ids) for each in alternatives)
+
+
+def _retrieved(case: Case, ranking: Ranking, units: Iterable[EvidenceUnit]) -> list[RetrievedPassage] | None:
+    pages = {name for unit in units for place in _places(case.located, unit) for name in (unit.page, place.document)}
+    return retrieved_passages(by_rank(ranking), case.located, pages)
+
+
+def texts_not_whole(case: Case, ranking: Ranking, unit: EvidenceUnit) -> list[str]:
+    """Return the texts of a unit's places; none if the passages of a ranking together hold all of one."""
+    retrieved = _retrieved(case, ranking, [unit]) or []
+    places = list(_places(case.located, unit))
+    whole = any(_first(unit.page, place, retrieved, share=1) is not None for place in places)
+    return [] if whole else [place.text for place in places]
 
 
 def _rank(located: LocatedEvidence | None, unit: EvidenceUnit, retrieved: Sequence[RetrievedPassage]) -> int | None:
@@ -134,14 +146,14 @@ def _places(located: LocatedEvidence | None, unit: EvidenceUnit) -> Iterator[Evi
         yield from located.places[unit]
 
 
-def _first(page: str, place: EvidencePlace, retrieved: Sequence[RetrievedPassage]) -> int | None:
-    """Return the first rank at which the passages together hold half of a place."""
+def _first(page: str, place: EvidencePlace, retrieved: Sequence[RetrievedPassage], share: float = 0.5) -> int | None:
+    """Return the first rank at which the passages together hold this share of a place."""
     solid = [not character.isspace() for character in place.text]
-    held, half = bytearray(len(solid)), sum(solid) / 2
+    held, wanted = bytearray(len(solid)), sum(solid) * share
     for rank, passage in enumerate(retrieved, 1):
         begin, end = passage.held(page, place)
         if begin < end:
             held[begin:end] = b"\1" * (end - begin)
-            if sum(map(int.__and__, held, solid)) >= half:
+            if sum(map(int.__and__, held, solid)) >= wanted:
                 return rank
     return None

@@ -115,6 +115,35 @@ def museum(project: Project, *evidence: Any, arguments: str = "metrics=['R@5', '
 OPENS = {"page": "docs/visit.md", "quote": "museum opens at 9:00"}
 
 
+def test_a_quote_that_is_cut_from_its_answer_is_lost_by_both(project: Project) -> None:
+    """The first five words of each quote are found, which is half of it, and the answer is in its end."""
+    facts = {f"q{at}": f"Sensor {name} measures the air in hall {at}" for at, name in enumerate("ABCDEFGH")}
+    for name, fact in facts.items():
+        project.file(f"docs/{name}.md", f"{fact}, which has no windows.")
+    rows = [
+        case(
+            name,
+            f"Where does sensor {fact[7]} measure?",
+            fact[-6:],
+            evidence=[{"page": f"docs/{name}.md", "quote": fact}],
+        )
+        for name, fact in facts.items()
+    ]
+    more = ("rag_baseline = b.json", "rag_top_k = 1")
+    chunked(project, "sections", *more)
+    gates = "metrics=['R@1', 'accuracy'], gates=['accuracy >= baseline']"
+    project.says(rows, gates, TEST, conftest="")
+    assert project.run("--rag-update-baseline").status == 0
+    chunked(project, "tokens 6", *more)
+    run = project.run()
+    assert run.status == 1
+    assert values(run, "R@1") == dict.fromkeys(facts, 1.0)
+    assert {outcome["evidence"] for outcome in run.results["outcomes"]} == {0.5}
+    run.said("  1 both: accuracy 1.00 -> 0.00 (8 of 8 broke*")
+    shown = project.command("show", "--case", "q0")
+    assert "RE wrong: searched badly (the answer was not retrieved)" in shown.stdout
+
+
 def test_evidence_that_the_corpus_does_not_hold_is_unscored_and_counted(project: Project) -> None:
     gone = {"page": "docs/visit.md", "quote": "museum opens at 10:00"}
     museum(project, [OPENS], [gone], [[gone], [OPENS]], arguments="metrics=['R@5'], gates=['R@5 >= 0.5']")

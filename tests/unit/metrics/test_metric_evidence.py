@@ -9,6 +9,7 @@ from support.samples.ranking_samples import ranking, retrieved
 from pytest_rageval.metrics.rankings.evidence import evidence_of
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case, Instance, Passage, Relevance
+from pytest_rageval.model.evidence import EvidencePlace, EvidenceUnit, LocatedEvidence
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.model.sample import Sample
 
@@ -103,3 +104,36 @@ def test_a_ranking_that_cannot_be_read_is_left_to_its_metrics() -> None:
     sample = sample_of(POOL[0].text, POOL[1].text, relevance="overlap")
     twice = Ranking(tuple(replace(item, doc_id="d0") for item in sample.answer.ranking or ()))
     assert evidence_of(replace(sample, answer=Answer("?", twice))) is None
+
+
+def evidence_of_chunks(*spans: tuple[int, int], gold: str = "in the hub", texts: bool = False) -> float | None:
+    """Return the share of the evidence in chunks of `PAGE`, by their spans or by their texts alone."""
+    unit = EvidenceUnit("p.md", QUOTE)
+    located = LocatedEvidence({unit: (EvidencePlace("p.md", (0, len(QUOTE)), QUOTE),)}, {}, lambda name: False)
+    case = Case("q", Instance("q", "?", slots(gold), evidence=((unit,),)), None, {}, located=located)
+    items = [
+        ScoredPassage(f"p.md#{at}", text=PAGE[slice(*span)], page="p.md", span=None if texts else span)
+        for at, span in enumerate(spans)
+    ]
+    return evidence_of(Sample(case, Answer("?", Ranking(tuple(items)))))
+
+
+QUOTE = "Air pressure is measured in the hub"
+PAGE = f"{QUOTE}, not in the outdoor sensor."
+CUT, REST = (0, 27), (27, len(PAGE))
+"""A border of chunks cuts the gold answer from the larger part of the quote."""
+
+
+@pytest.mark.parametrize("texts", [False, True], ids=["spans", "texts"])
+def test_a_quote_that_is_cut_from_its_answer_is_half_of_the_evidence(texts: bool) -> None:
+    assert evidence_of_chunks((0, len(PAGE)), texts=texts) == 1.0
+    assert evidence_of_chunks(CUT, texts=texts) == 0.5
+    assert evidence_of_chunks(REST, texts=texts) == 0.0
+
+
+def test_a_quote_is_whole_if_its_passages_hold_all_of_it() -> None:
+    assert evidence_of_chunks(CUT, REST) == 1.0
+
+
+def test_an_answer_that_its_quote_does_not_state_is_not_searched_for() -> None:
+    assert evidence_of_chunks(CUT, gold="indoors") == 1.0
