@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_rageval.datasets.jsonl import load
@@ -35,3 +36,10 @@ def test_a_turn_stands_alone_with_the_history_that_was_asked(tmp_path: Path) -> 
     (instance,) = load(tmp_path / "shrunk.jsonl")
     assert instance.history == (Turn("Where is it?", "In Oslo."),)
     assert not {"dialogue", "round"} & instance.facets.keys()
+
+
+def test_a_record_has_the_gold_and_the_false_answers_of_its_case(tmp_path: Path) -> None:
+    record = replace(QUESTION, gold=(("9:00", "nine"), ("Monday",)), fake=(("10:00",),), answerable=True)
+    append_record(tmp_path / "shrunk.jsonl", minimal_records([(replace(CASE, instance=record), shrunk(W0))]))
+    (instance,) = load(tmp_path / "shrunk.jsonl")
+    assert (instance.gold, instance.fake, instance.answerable) == (record.gold, record.fake, True)
