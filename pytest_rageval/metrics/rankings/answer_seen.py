@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pytest_rageval.metrics.rankings.retrieved import supplied_of
 from pytest_rageval.metrics.shared.matching import slot_hits
-from pytest_rageval.model.case import Passage
+from pytest_rageval.model.case import Gold, Passage
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["answer_seen"]
+__all__ = ["answer_seen", "unseen_slots"]
 
 
 def answer_seen(sample: Sample) -> float | None:
@@ -18,14 +18,18 @@ def answer_seen(sample: Sample) -> float | None:
     passage of unknown text may hold a slot that no other passage holds.
     Source: ours; the same share as for relevance by "answers".
     """
+    gold, unseen = sample.case.instance.gold, unseen_slots(sample)
+    return None if unseen is None else (len(gold) - len(unseen)) / len(gold)
+
+
+def unseen_slots(sample: Sample) -> Gold | None:
+    """Return the gold slots that are in no passage the system saw; None if `answer_seen` is None."""
     gold, passages = sample.case.instance.gold, _seen(sample)
     if not gold or passages is None:
         return None
     texts = [f"{passage.title}\n{passage.text}" for passage in passages if passage is not None]
-    held = [any(slot_hits((slot,), text)[0] is not None for text in texts) for slot in gold]
-    if None in passages and not all(held):
-        return None
-    return sum(held) / len(gold)
+    unseen = tuple(slot for slot in gold if not any(slot_hits((slot,), text)[0] is not None for text in texts))
+    return None if unseen and None in passages else unseen
 
 
 def _seen(sample: Sample) -> list[Passage | None] | None:

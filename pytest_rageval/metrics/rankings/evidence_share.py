@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.metrics.rankings.answer_seen import answer_seen
+from pytest_rageval.metrics.rankings.answer_seen import unseen_slots
 from pytest_rageval.metrics.rankings.evidence_ranks import UnitRanks, evidence_ranks, texts_not_whole
 from pytest_rageval.metrics.shared.matching import slot_hits
 from pytest_rageval.model.outcome import Score
@@ -28,11 +28,9 @@ def evidence_share(sample: Sample) -> float | Score:
 
 
 def _share(sample: Sample, ranks: UnitRanks) -> float:
-    recall, ranking = ranks.recall(), sample.answer.ranking
-    if not recall or ranking is None or answer_seen(sample) in (None, 1.0):
+    recall, ranking, unseen = ranks.recall(), sample.answer.ranking, unseen_slots(sample)
+    if not recall or ranking is None or not unseen:
         return recall
-    texts = [f"{item.title}\n{item.text}" for item in ranking]
-    unseen = tuple(slot for slot in sample.case.instance.gold if slot_hits((slot,), *texts)[0] is None)
     found = [unit for unit, rank in ranks.ranks if rank is not None]
     quotes = [texts_not_whole(sample.case, ranking, unit) for unit in found]
     cut = sum(any(any(slot_hits(unseen, quote)) for quote in each) for each in quotes)
