@@ -7,6 +7,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -58,8 +59,14 @@ def test_a_case_gets_its_spans_with_the_library_that_wrote_them(provider: Tracer
 
 def test_sessions_of_one_process_share_a_processor(provider: TracerProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notebook calls `pytest.main` again and again, and a provider keeps every processor that it was given."""
-    added, add = [], provider.add_span_processor
-    monkeypatch.setattr(provider, "add_span_processor", lambda processor: (added.append(processor), add(processor)))
+    added: list[object] = []
+    add = provider.add_span_processor
+
+    def counted(processor: Any) -> None:
+        added.append(processor)
+        add(processor)
+
+    monkeypatch.setattr(provider, "add_span_processor", counted)
     for _ in range(3):
         traces, collector = open_traces("auto"), Collector()
         with (
