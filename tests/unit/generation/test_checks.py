@@ -187,6 +187,7 @@ def test_a_later_turn_may_open_with_a_pronoun_but_not_name_the_entity_again() ->
         ("the number 078-05-1120", ("ID card",)),
         ("pay to GB82 WEST 1234 5698 7654 32 now", ("bank account",)),
         ("pay to DE89370400440532013000", ("bank account",)),
+        ("pay to NO93 8601 1117 947", ("bank account",)),  # the shortest of all countries
         ("GB83 WEST 1234 5698 7654 32", ()),  # wrong check digits
         ("110105194912310021", ()),  # wrong check digit
         ("1,234,567,890 euros in 2011", ()),
