@@ -42,11 +42,11 @@ class Part:
 
 
 PARTS: dict[str, str] = {
-    "abilities": "pytest_rageval.generation.abilities.in_plans:ABILITIES",
+    "abilities": "pytest_rageval.generation.abilities.stage:ABILITIES",
     "corpus": "pytest_rageval.generation.corpus:PART",
     "leakage": "pytest_rageval.generation.leakage.settings:PART",
     "model": "pytest_rageval.generation.model_drafts.settings:PART",
-    "names": "pytest_rageval.generation.abilities.in_plans:NAMES",
+    "names": "pytest_rageval.generation.abilities.stage:NAMES",
     "split": "pytest_rageval.generation.split:PART",
     "table": "pytest_rageval.generation.tables.table_settings:PART",
     "template": "pytest_rageval.generation.templates.template:PART",

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_rageval.generation.abilities.answer import Answer
+from pytest_rageval.generation.abilities.answer_reading import is_decided, read_answer
 from pytest_rageval.generation.abilities.counterfactuals import counterfactual, twin
 from pytest_rageval.generation.abilities.edit import Drop
-from pytest_rageval.generation.abilities.lies import is_decided, read_answer
 from pytest_rageval.model.case import Instance, Passage
 
 QUESTION = "What is it?"

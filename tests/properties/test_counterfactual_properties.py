@@ -7,9 +7,9 @@ import re
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
+from pytest_rageval.generation.abilities.answer_reading import read_answer
 from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, counterfactual
 from pytest_rageval.generation.abilities.edit import Drop
-from pytest_rageval.generation.abilities.lies import read_answer
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.metrics.shared.quantities import numerical_verdict
 from pytest_rageval.model.case import Instance, Passage
@@ -56,7 +56,7 @@ sentences = st.sampled_from([
 def is_stated(answer: str, text: str) -> bool:
     """Return whether a text states the answer, maybe in another form."""
     read = read_answer((answer,))
-    return contains(text, answer) or (not isinstance(read, Drop) and read.left_in(text))
+    return contains(text, answer) or (not isinstance(read, Drop) and read.gold_is_in(text))
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Negative passages: what a retriever finds for a question and what does not answer it."""
+"""Choose negative passages: a retriever ranks them high, but they do not answer the question."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pytest_rageval.model.ranking import Ranking, page_of
 __all__ = ["DEPTH", "SHORT_POOL", "Negatives", "find_negatives"]
 
 DEPTH = 50
-"""How many passages of the ranking are looked at."""
+"""How many passages of a ranking are candidates."""
 
 SHORT_POOL = "short_pool"
 
-_NEAR = 0.8
+_NEAR_DUPLICATE = 0.8
 _SHINGLE = 5
 
 
@@ -28,9 +28,9 @@ class Negatives:
     """The negative passages of a record.
 
     Attributes:
-        passages: the passages, best first; ``metadata`` has the ``rank`` (from 1) and the ``score`` of a retrieved one.
+        passages: the passages, best first; ``metadata`` of a retrieved one has its ``rank`` (from 1) and ``score``.
         excluded: ``gold_page``, ``holds_answer``, ``near_duplicate`` -> number of passages.
-        reason: ``short_pool`` if there are fewer than wanted, ``no_gold`` if nothing says what answers; else "".
+        reason: ``short_pool`` for fewer than wanted, ``no_gold`` if the gold cannot be matched in a text; else "".
     """
 
     passages: tuple[Passage, ...] = ()
@@ -39,34 +39,34 @@ class Negatives:
 
 
 def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Passage], wanted: int) -> Negatives:
-    """Return negative passages of a record: first its own ones, then those of the ranking of its question.
+    """Return negative passages of a record: first its own, then passages of the ranking.
 
-    Left out are passages of its gold pages, passages that state any slot of the gold (a number in any notation: 44bn is
-    44 billion), and passages that share 80 % of their text, counted in runs of five characters, with a positive or
-    with an earlier negative one. A record whose gold cannot be matched in a text (none, or yes and no) has none.
+    Excluded are passages of its gold pages, passages that state any slot of the gold (in any notation: 44bn is 44
+    billion), and near duplicates, which share 80 % of their five-character shingles with a positive or an earlier
+    negative. A record whose gold cannot be matched in a text (no gold, yes or no) gets no negatives.
 
     Args:
         instance: the record.
-        ranking: the retriever's ranking for the record's question; its first 50 passages are looked at.
+        ranking: the retriever's ranking for the record's question; the first 50 passages are candidates.
         positives: the passages that state the answer.
         wanted: the wanted number.
     """
-    own = [replace(each, role="negative") for each in instance.passages or () if each.role == "negative"]
+    own_negatives = [replace(each, role="negative") for each in instance.passages or () if each.role == "negative"]
     if not is_matchable(instance.gold):
         return Negatives(reason="no_gold")
     pages = gold_pages(instance) | {name for each in positives for name in (each.id, each.page) if name}
     excluded: Counter[str] = Counter()
-    found: list[Passage] = []
-    for passage in (*own, *_retrieved(ranking)):
-        if len(found) >= wanted:
+    negatives: list[Passage] = []
+    for passage in (*own_negatives, *_retrieved(ranking)):
+        if len(negatives) >= wanted:
             break
-        is_gold = passage not in own and not pages.isdisjoint((passage.id, passage.page, page_of(passage.id)))
-        why = "gold_page" if is_gold else _excluded(instance, passage, (*positives, *found))
-        if why:
-            excluded[why] += 1
+        is_gold = passage not in own_negatives and not pages.isdisjoint((passage.id, passage.page, page_of(passage.id)))
+        reason = "gold_page" if is_gold else _excluded(instance, passage, (*positives, *negatives))
+        if reason:
+            excluded[reason] += 1
         else:
-            found.append(_with_free_id(passage, {each.id for each in (*positives, *found)}))
-    return Negatives(tuple(found), dict(excluded), SHORT_POOL if len(found) < wanted else "")
+            negatives.append(_with_free_id(passage, {each.id for each in (*positives, *negatives)}))
+    return Negatives(tuple(negatives), dict(excluded), SHORT_POOL if len(negatives) < wanted else "")
 
 
 def _retrieved(ranking: Ranking) -> Iterator[Passage]:
@@ -86,8 +86,8 @@ def _excluded(instance: Instance, passage: Passage, others: Sequence[Passage]) -
 
 def _is_near(one: str, other: str) -> bool:
     """Return whether the shorter of two texts is nearly a part of the other."""
-    ours, theirs = _shingles(one), _shingles(other)
-    return len(ours & theirs) >= _NEAR * min(len(ours), len(theirs))
+    shingles, other_shingles = _shingles(one), _shingles(other)
+    return len(shingles & other_shingles) >= _NEAR_DUPLICATE * min(len(shingles), len(other_shingles))
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_rageval.datasets.source import read_object, shown_path
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.folders import whole_files
-from pytest_rageval.generation.abilities.in_plans import KINDS, with_abilities
+from pytest_rageval.generation.abilities.stage import KINDS, with_abilities
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.manifest import SCHEMA, manifest_of

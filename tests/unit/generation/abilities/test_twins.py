@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_rageval.generation.abilities.answer_reading import is_decided, read_answer
 from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, counterfactual
-from pytest_rageval.generation.abilities.lies import is_decided, read_answer
 from pytest_rageval.model.case import Gold, Instance, Passage
 
 NAMES = (
