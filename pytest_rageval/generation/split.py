@@ -13,10 +13,10 @@ from typing import cast
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.leakage.settings import KNOWN
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "Sets", "SplitSettings", "split", "split_settings"]
+__all__ = ["READER", "Sets", "SplitSettings", "split", "split_settings"]
 
 TEST, TRAIN = "auto_test", "auto_train"
 PEOPLE = "human_per_cell"
@@ -53,7 +53,7 @@ class Sets:
 
 def split_settings(plan: Plan) -> SplitSettings:
     """Return the ``[split]`` of a plan."""
-    return cast("SplitSettings", plan.parts["split"])
+    return cast("SplitSettings", plan.settings["split"])
 
 
 def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings: list[str]) -> Sets:
@@ -167,4 +167,4 @@ def _read(sections: tuple[Section, ...], folder: Path) -> SplitSettings:
     return SplitSettings(MappingProxyType(shares), 5 if people is None else people)
 
 
-PART = Part(many=False, read=_read)
+READER = SectionReader(many=False, read=_read)

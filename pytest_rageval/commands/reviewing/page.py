@@ -15,11 +15,11 @@ from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.acceptance import acceptance_of, acceptances
-from pytest_rageval.generation.review.applying import GRADE, deciding, in_force
+from pytest_rageval.generation.review.apply_decisions import GRADE, decision_that_counts, valid_decisions
 from pytest_rageval.generation.review.decision import GRADES, MEND, TICKS, Decision, Edit
 from pytest_rageval.generation.review.edits import edit_of
+from pytest_rageval.generation.review.presentation import seen_sha
 from pytest_rageval.generation.review.session import ChangedError, ReviewSession
-from pytest_rageval.generation.review.shown import seen_sha
 from pytest_rageval.web.pages import Pages
 from pytest_rageval.web.requests import form_of
 
@@ -127,7 +127,7 @@ class ReviewPage:
             self._notes.append(REREAD)
 
     def _waits(self, draft: Draft) -> bool:
-        decision = deciding(in_force(draft, self.session.decisions))
+        decision = decision_that_counts(valid_decisions(draft, self.session.decisions))
         return decision is not None and decision.grade == MEND and decision.edit is None
 
     def _case(self, draft: Draft, alert: str = "", status: int = 200) -> Response:

@@ -16,7 +16,7 @@ from pytest_rageval.generation.abilities.making import Abilities, AbilityOptions
 from pytest_rageval.generation.abilities.records import record_of_generated
 from pytest_rageval.generation.abilities.search import RETRIEVERS, Search, search_over
 from pytest_rageval.generation.material import Material
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 from pytest_rageval.model.case import Instance, Passage
 
@@ -49,7 +49,7 @@ class AbilitySettings:
 
 def abilities_settings(plan: Plan) -> AbilitySettings | None:
     """Return the ``[abilities]`` of a plan; None if the plan has no such table."""
-    return cast("AbilitySettings | None", plan.parts["abilities"])
+    return cast("AbilitySettings | None", plan.settings["abilities"])
 
 
 def names_in(path: Path) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def with_abilities(
     files: dict[str, Sequence[Json]] = dict(sets)
     if settings is None:
         return files
-    names = cast("tuple[tuple[str, ...], ...]", material.plan.parts["names"])
+    names = cast("tuple[tuple[str, ...], ...]", material.plan.settings["names"])
     options = AbilityOptions(
         settings.negatives, settings.counterfactuals, settings.integration, names=names, seed=material.plan.seed
     )
@@ -181,5 +181,5 @@ def _names(section: Section, folder: Path) -> tuple[str, ...]:
     return names
 
 
-ABILITIES = Part(many=False, read=_read_abilities)
-NAMES = Part(many=True, read=_read_names)
+ABILITIES = SectionReader(many=False, read=_read_abilities)
+NAMES = SectionReader(many=True, read=_read_names)

@@ -1,4 +1,4 @@
-"""Have a model inspect drafts: keep, mend or drop; a correction passes all checks again."""
+"""Let a model inspect drafts: keep, correct or drop; all checks run again on corrections."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from pytest_rageval.generation.model_drafts.settings import ModelSettings
 from pytest_rageval.judges.replies import UnreadableReplyError
 from pytest_rageval.model.chat import Message
 
-__all__ = ["DROPPED_BY_INSPECTION", "INSPECTION", "MODEL_ERROR", "Inspected", "inspect"]
+__all__ = ["DROPPED_BY_INSPECTION", "INSPECTION", "MODEL_ERROR", "InspectionResult", "inspect"]
 
 T = TypeVar("T")
 
 INSPECTION = "inspection"
-"""The verdict of a draft that was inspected: the inspector, its verdicts and reasons, the question before."""
+"""The verdict of an inspected draft: the inspector, its verdicts and reasons, and earlier questions."""
 
 DROPPED_BY_INSPECTION = "inspection_drop"
 UNREADABLE, STILL_WRONG, MODEL_ERROR = "inspection_unreadable", "inspection_still_mend", "model_error"
 
 CORRECTIONS = 2
-"""How often an item may be corrected."""
+"""Maximum number of corrections of an item."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
-    """What came of an inspection.
+class InspectionResult:
+    """The result of an inspection.
 
     Attributes:
-        item: the item: waiting if it is to be kept, else dropped.
+        item: the item, waiting if the inspector keeps it, else dropped.
         error: why a model gave no reply; None if all did.
     """
 
@@ -43,7 +43,7 @@ class Inspected:
 
 
 class _UnreadableError(ValueError):
-    """Raised when a model's second reply cannot be read either."""
+    """Raised when a model's reply is unreadable even after a retry."""
 
 
 @dataclass(slots=True)
@@ -59,17 +59,19 @@ class _Inspection:
         """Return the item as kept, corrected or dropped."""
         for corrections in range(CORRECTIONS + 1):
             messages = self._prompt("inspection", item)
-            found = await self._read(self.settings.inspector, messages, read_inspection)
-            self.history.append({"verdict": found.verdict} | ({"reason": found.reason} if found.reason else {}))
-            if found.verdict == "keep":
+            inspected = await self._read(self.settings.inspector, messages, read_inspection)
+            self.history.append(
+                {"verdict": inspected.verdict} | ({"reason": inspected.reason} if inspected.reason else {})
+            )
+            if inspected.verdict == "keep":
                 return item
-            if found.verdict == "drop":
-                return _dropped(item, DROPPED_BY_INSPECTION, found.reason)
+            if inspected.verdict == "drop":
+                return _dropped(item, DROPPED_BY_INSPECTION, inspected.reason)
             if corrections == CORRECTIONS:
                 break
-            values = found.item
+            values = inspected.item
             if self.settings.corrector:
-                messages = self._prompt("correction", item, found.reason)
+                messages = self._prompt("correction", item, inspected.reason)
                 values = await self._read(self.settings.corrector, messages, read_correction)
             if values is None:
                 return _dropped(item, UNREADABLE, 'the verdict is "mend", and there is no corrected item')
@@ -91,25 +93,25 @@ class _Inspection:
         return prompts.inspection(job.language, job.kind, job.topic, job.sources, values)
 
     async def _read(self, model: str, messages: Sequence[Message], read: Callable[[str], T]) -> T:
-        """Return what ``read`` makes of a reply; ask once more if it cannot be read."""
+        """Parse the reply with ``read``; ask once more if it is unreadable."""
         client = self.access.client(model)
         reply = (await client.complete(messages)).text
         try:
             return read(reply)
         except UnreadableReplyError as fault:
-            again = self.settings.prompts.again(self.job.language, messages, reply, str(fault))
+            retry_messages = self.settings.prompts.again(self.job.language, messages, reply, str(fault))
         try:
-            return read((await client.complete(again)).text)
+            return read((await client.complete(retry_messages)).text)
         except UnreadableReplyError as fault:
             raise _UnreadableError(str(fault)) from None
 
 
-async def inspect(item: Item, job: Job, settings: ModelSettings, access: ModelAccess) -> Inspected:
+async def inspect(item: Item, job: Job, settings: ModelSettings, access: ModelAccess) -> InspectionResult:
     """Return an item after its inspection: kept as it is, corrected, or dropped with its reason.
 
-    The corrector corrects what the inspector wants mended; without one, the inspector's own correction counts. A
-    correction passes all checks of a draft and is inspected again; after two corrections, the item is dropped. So is an
-    item whose inspection cannot be read after one retry.
+    The corrector writes the correction; without a corrector, the inspector's own correction counts. A correction must
+    pass all checks of a draft and is inspected again. An item is dropped after two corrections without success, or if
+    an inspection is unreadable even after a retry.
     """
     inspection, error = _Inspection(job, settings, access, []), None
     try:
@@ -119,7 +121,9 @@ async def inspect(item: Item, job: Job, settings: ModelSettings, access: ModelAc
     except ModelError as fault:
         result, error = _dropped(item, MODEL_ERROR, f"{fault.kind}: {fault}"), fault
     record: Mapping[str, Any] = {"by": settings.inspector, "verdicts": inspection.history}
-    return Inspected(tuple(replace(each, verdicts={**each.verdicts, INSPECTION: record}) for each in result), error)
+    return InspectionResult(
+        tuple(replace(each, verdicts={**each.verdicts, INSPECTION: record}) for each in result), error
+    )
 
 
 def _dropped(item: Item, reason: str, detail: str) -> Item:

@@ -1,4 +1,4 @@
-"""The relation ``number_format``: a number of the question, written in another way."""
+"""The relation ``number_format``: write a number of the question in another form."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _CURRENCY = re.compile(rf"(?:{CURRENCY}) ?\Z", re.IGNORECASE)
 _CAPITALISED = re.compile(r"[A-Z]\w* ?\Z", re.ASCII)
 _COUNTED = re.compile(r" [a-z]{3,}")
 _NEAR = 12
-"""Characters after a number that may hold its unit, and before it that may hold its currency."""
+"""How many characters before a number are searched for its currency, and after it for its unit."""
 
 _LONGEST = 40
-"""Length of the longest number that is changed, and of the longest name before a number."""
+"""Maximum length of a number to change, and of a name before a number."""
 
 _POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _HAN_POWERS = {"万": 4, "百万": 6, "千万": 7, "亿": 8, "万亿": 12}
@@ -42,8 +42,8 @@ def number_forms(question: str) -> Iterator[Edit]:
     """Yield edits that write one number of a question in another form of the same value.
 
     English: with and without commas, and with a scale word (1,577,000 as 1577000 and 1.577 million). Chinese: in
-    digits, with 万 or 亿, and in Chinese numerals before such a word (5亿 as 500000000 and 五亿). A number of a name
-    stays, and so does one that may be a year.
+    digits, with 万 or 亿, and in Chinese numerals before such a word (5亿 as 500000000 and 五亿). Numbers in names and
+    numbers that may be years do not change.
     """
     chinese = has_chinese(question)
     for match in (_CHINESE if chinese else _NUMBER).finditer(question):
@@ -51,15 +51,15 @@ def number_forms(question: str) -> Iterator[Edit]:
             continue
         word = (match["word"] or "").strip().lower()
         power = (_HAN_POWERS if chinese else _POWERS).get(word, 0)
-        written = match["number"].replace(",", "")
-        value = Fraction(written) * 10**power
-        for form in _chinese(value, written, word) if chinese else _english(value, written, power):
+        digits = match["number"].replace(",", "")
+        value = Fraction(digits) * 10**power
+        for form in _chinese(value, digits, word) if chinese else _english(value, digits, power):
             if form != match[0]:
                 yield match.start(), match.end(), form
 
 
 def _is_of_name(question: str, start: int) -> bool:
-    """Return whether the number at ``start`` follows a name, as in Boeing 7000."""
+    """Return whether the number at ``start`` is part of a name, such as Boeing 7000."""
     before = question[max(0, start - _LONGEST) : start]
     word = _CAPITALISED.search(before)
     is_first = word is not None and len(word[0]) == start
@@ -67,7 +67,7 @@ def _is_of_name(question: str, start: int) -> bool:
 
 
 def _may_be_year(question: str, match: re.Match[str]) -> bool:
-    """Return whether a number is one of 1000 to 2099 without a unit; below 1900 a word after it is enough."""
+    """Return whether a number may be a year: 1000 to 2099 without a unit; below 1900, a word after it is a unit."""
     number = match[0]
     if not (number.isdecimal() and 1000 <= int(number) <= 2099) or _CURRENCY.search(
         question[max(0, match.start() - _NEAR) : match.start()]
@@ -78,8 +78,8 @@ def _may_be_year(question: str, match: re.Match[str]) -> bool:
     return int(number) >= 1900 or _COUNTED.match(question, match.end()) is None
 
 
-def _english(value: Fraction, written: str, power: int) -> Iterator[str]:
-    digits = written if not power else _decimal(value)
+def _english(value: Fraction, number_text: str, power: int) -> Iterator[str]:
+    digits = number_text if not power else _decimal(value)
     if digits:
         whole, dot, decimals = digits.partition(".")
         yield digits
@@ -91,8 +91,8 @@ def _english(value: Fraction, written: str, power: int) -> Iterator[str]:
             yield f"{short} {word}"
 
 
-def _chinese(value: Fraction, written: str, word: str) -> Iterator[str]:
-    digits = written if not word else _decimal(value)
+def _chinese(value: Fraction, number_text: str, word: str) -> Iterator[str]:
+    digits = number_text if not word else _decimal(value)
     if digits:
         yield digits
     for scale in ("万", "亿"):
@@ -101,12 +101,12 @@ def _chinese(value: Fraction, written: str, word: str) -> Iterator[str]:
             yield short + scale
             if scaled.denominator == 1:
                 yield _numeral(int(scaled)) + scale
-    if word not in ("", "万", "亿") and "." not in written and int(written) < 10:
-        yield _HAN_DIGITS[int(written)] + word
+    if word not in ("", "万", "亿") and "." not in number_text and int(number_text) < 10:
+        yield _HAN_DIGITS[int(number_text)] + word
 
 
 def _decimal(value: Fraction) -> str:
-    """Return a value in digits, "" if it needs more than three decimals."""
+    """Return a value in digits; "" if it needs more than three decimals."""
     scaled = value * 10**_MOST_DECIMALS
     if scaled.denominator != 1:
         return ""

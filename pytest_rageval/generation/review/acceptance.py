@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.report import markdown_table
-from pytest_rageval.generation.review.applying import GRADE
+from pytest_rageval.generation.review.apply_decisions import GRADE
 from pytest_rageval.generation.review.decision import ACCEPTED, MEND
 from pytest_rageval.generation.split import Sets
 from pytest_rageval.generation.wanted import cells_of

@@ -12,10 +12,10 @@ from pytest_rageval.generation.checks.single import first_failure
 from pytest_rageval.generation.checks.stage import drop_duplicates
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import Edit
-from pytest_rageval.generation.review.shown import Stretch
+from pytest_rageval.generation.review.presentation import TextPiece
 from pytest_rageval.model.case import Gold, Turn
 
-__all__ = ["changed_words", "edit_of", "edited", "fault_of_edit"]
+__all__ = ["apply_edits", "changed_words", "edit_of", "fault_of_edit"]
 
 _PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)
 _LONGEST_DIFF = 8_000
@@ -28,7 +28,7 @@ def edit_of(draft: Draft) -> Edit:
     return Edit(draft.question, draft.gold, draft.evidence)
 
 
-def edited(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draft]:
+def apply_edits(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draft]:
     """Return drafts with the edits of their ids. The later turns of a conversation get them in their history."""
     drafts = list(drafts)
     turns: dict[tuple[str, int], Turn] = {}
@@ -57,7 +57,7 @@ def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
     if edit == edit_of(draft):
         return "no_change: the case is what it was"
     kept = [each for each in drafts if each.state == "kept"]
-    changed = edited(kept, {draft.id: edit})
+    changed = apply_edits(kept, {draft.id: edit})
     for before, after in zip(kept, changed, strict=True):
         failure = first_failure(after) if before != after else None
         if failure is not None:
@@ -69,7 +69,7 @@ def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
     return f"{last.reason}: {last.verdicts[last.reason]}" if own and last.state == "dropped" else ""
 
 
-def changed_words(before: str, after: str) -> list[Stretch]:
+def changed_words(before: str, after: str) -> list[TextPiece]:
     """Return a text in pieces of the kinds ``""``, ``removed`` and ``added``.
 
     Between the first and the last change, more than 8,000 words and spaces are not compared one by one.
@@ -78,7 +78,7 @@ def changed_words(before: str, after: str) -> list[Stretch]:
     start = _same_words(old, new)
     end = _same_words(old[start:][::-1], new[start:][::-1])
     old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
-    pieces: list[Stretch] = [("".join(old[:start]), "")]
+    pieces: list[TextPiece] = [("".join(old[:start]), "")]
     if len(old_middle) + len(new_middle) > _LONGEST_DIFF:
         pieces += [("".join(old_middle), "removed"), ("".join(new_middle), "added")]
     else:

@@ -14,7 +14,7 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.output.folder import DRAFTS, stored_split
 from pytest_rageval.generation.output.records import read_drafts
-from pytest_rageval.generation.review.applying import before_review
+from pytest_rageval.generation.review.apply_decisions import without_decisions
 from pytest_rageval.generation.split import split
 
 __all__ = ["Cell", "ReviewFolder", "open_folder", "parse_cell", "second_readings"]
@@ -70,7 +70,7 @@ def open_folder(path: Path, cell: Cell | None = None) -> ReviewFolder:
         problem = f"{shown} holds no {DRAFTS}; name the folder that rageval generate PLAN.toml --out FOLDER wrote"
         raise SettingError(problem)
     settings, seed = stored_split(path)
-    drafts = before_review(read_drafts(path / DRAFTS))
+    drafts = without_decisions(read_drafts(path / DRAFTS))
     sample = split(drafts, settings, seed, []).human_test
     if not sample:
         what = f"the sample of {shown} for people is empty"

@@ -9,12 +9,12 @@ from pathlib import Path
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.output.folder import DRAFTS
-from pytest_rageval.generation.review.applying import decided, in_force
+from pytest_rageval.generation.review.apply_decisions import apply_decisions, valid_decisions
 from pytest_rageval.generation.review.decision import Decision, Edit, Undo, now
 from pytest_rageval.generation.review.decisions_file import DECISIONS, Decisions, append_decision, read_decisions
-from pytest_rageval.generation.review.edits import edited, fault_of_edit
+from pytest_rageval.generation.review.edits import apply_edits, fault_of_edit
 from pytest_rageval.generation.review.folder import Cell, ReviewFolder, open_folder, second_readings
-from pytest_rageval.generation.review.shown import seen_sha
+from pytest_rageval.generation.review.presentation import seen_sha
 
 __all__ = ["ChangedError", "Progress", "ReviewSession", "reviewer_name"]
 
@@ -90,11 +90,11 @@ class ReviewSession:
 
     def own(self, draft: Draft) -> Decision | None:
         """Return this person's decision about a draft as it is now; None if there is none."""
-        return next((each for each in in_force(draft, self.decisions) if each.reviewer == self.reviewer), None)
+        return next((each for each in valid_decisions(draft, self.decisions) if each.reviewer == self.reviewer), None)
 
     def asks(self, draft: Draft) -> bool:
         """Return whether this person is still to decide about a draft."""
-        people = {each.reviewer for each in in_force(draft, self.decisions)}
+        people = {each.reviewer for each in valid_decisions(draft, self.decisions)}
         return self.reviewer not in people and len(people) < (2 if draft.id in self._twice else 1)
 
     def changed_since(self, draft: Draft) -> bool:
@@ -116,7 +116,7 @@ class ReviewSession:
 
     def decided(self) -> list[Draft]:
         """Return all drafts with what people decided so far."""
-        return decided(self.folder.drafts, self.decisions)
+        return apply_decisions(self.folder.drafts, self.decisions)
 
     def fault(self, draft: Draft, edit: Edit) -> str:
         """Return why a correction fails a check of drafts; "" if it passes all."""
@@ -124,12 +124,12 @@ class ReviewSession:
             name: found.edit
             for name in self.decisions.standing
             if name in self._by_id and name != draft.id
-            for found in in_force(self._by_id[name], self.decisions)
+            for found in valid_decisions(self._by_id[name], self.decisions)
             if found.edit is not None
         }
         in_dialogue = draft.facets.get("dialogue")
         others = {name: edit for name, edit in edits.items() if not in_dialogue or not self._joins(name, in_dialogue)}
-        return fault_of_edit(draft, edit, edited(self.folder.drafts, others))
+        return fault_of_edit(draft, edit, apply_edits(self.folder.drafts, others))
 
     def _joins(self, name: str, dialogue: str) -> bool:
         return self._by_id[name].facets.get("dialogue") == dialogue

@@ -13,8 +13,8 @@ from pytest_rageval.folders import whole_files
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import GRADES, MEND, TICKS, Decision, Edit
 from pytest_rageval.generation.review.edits import edit_of
+from pytest_rageval.generation.review.presentation import seen_sha
 from pytest_rageval.generation.review.session import ReviewSession, reviewer_name
-from pytest_rageval.generation.review.shown import seen_sha
 from pytest_rageval.model.case import Gold
 
 __all__ = ["Imported", "import_sheet", "write_sheet"]

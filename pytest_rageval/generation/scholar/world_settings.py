@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "WorldSettings", "world_settings"]
+__all__ = ["READER", "WorldSettings", "world_settings"]
 
 KINDS = ("scholar",)
 KEYS = ("kind", "persons", "publications")
@@ -34,7 +34,7 @@ class WorldSettings:
 
 def world_settings(plan: Plan) -> WorldSettings | None:
     """Return the ``[[world]]`` of a plan; None if it has none."""
-    return cast("WorldSettings | None", plan.parts["world"])
+    return cast("WorldSettings | None", plan.settings["world"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> WorldSettings | None:
@@ -53,4 +53,4 @@ def _world(section: Section) -> WorldSettings:
     return WorldSettings(section, persons or PERSONS, publications or PUBLICATIONS)
 
 
-PART = Part(many=True, read=_read)
+READER = SectionReader(many=True, read=_read)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "TableSettings", "table_settings"]
+__all__ = ["READER", "TableSettings", "table_settings"]
 
 KEYS = ("key", "name", "passage", "path", "topic")
 SQLITE = "sqlite:"
@@ -40,7 +40,7 @@ class TableSettings:
 
 def table_settings(plan: Plan) -> tuple[TableSettings, ...]:
     """Return each ``[[table]]`` of a plan."""
-    return cast("tuple[TableSettings, ...]", plan.parts["table"])
+    return cast("tuple[TableSettings, ...]", plan.settings["table"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> tuple[TableSettings, ...]:
@@ -69,4 +69,4 @@ def _place(section: Section, folder: Path) -> tuple[Path, str]:
     return path, query.strip()
 
 
-PART = Part(many=True, read=_read)
+READER = SectionReader(many=True, read=_read)

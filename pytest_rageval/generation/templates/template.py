@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from pytest_rageval.errors import did_you_mean, short_repr
-from pytest_rageval.generation.plan import INTEGRATION, TASK_NAMES, Part, Plan
+from pytest_rageval.generation.plan import INTEGRATION, TASK_NAMES, Plan, SectionReader
 from pytest_rageval.generation.section import Section
 from pytest_rageval.model.facets import LEVELS, TASKS
 
-__all__ = ["OTHERS", "PART", "Balance", "Pick", "Template", "check_columns", "templates_of"]
+__all__ = ["OTHERS", "READER", "Balance", "Pick", "Template", "check_columns", "templates_of"]
 
 OTHERS = "Other"
 """The key of a balance for all values that it does not list, and for the value itself."""
@@ -94,7 +94,7 @@ class Template:
 
 def templates_of(plan: Plan) -> tuple[Template, ...]:
     """Return each ``[[template]]`` of a plan."""
-    return cast("tuple[Template, ...]", plan.parts["template"])
+    return cast("tuple[Template, ...]", plan.settings["template"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> tuple[Template, ...]:
@@ -201,4 +201,4 @@ def check_columns(template: Template, key: str, names: tuple[str, ...], columns:
             raise template.section.error(key, f"{what}; {did_you_mean(name, columns)}")
 
 
-PART = Part(many=True, read=_read)
+READER = SectionReader(many=True, read=_read)

@@ -33,7 +33,7 @@ def drafts(material: Material) -> Iterator[Draft]:
     chunks = [(chunk, topics[chunk.id]) for chunk in material.corpus if chunk.id in topics]
     tasks = plan.tasks or ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa")
     rows = (row.passage.title for table in material.tables.values() for row in table.rows)
-    lists = cast("tuple[tuple[str, ...], ...]", plan.parts["names"])
+    lists = cast("tuple[tuple[str, ...], ...]", plan.settings["names"])
     names = [*rows, *(name for names in lists for name in names)]
     yield from text_drafts(chunks, tasks, plan.language, plan.seed, names)
 

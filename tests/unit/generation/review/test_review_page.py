@@ -11,7 +11,7 @@ from support.projects.review_project import ReviewProject, grade, of_task
 from support.servers.page_process import REVIEW, PageProcess, start_page
 
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.review.shown import seen_sha
+from pytest_rageval.generation.review.presentation import seen_sha
 
 
 @pytest.fixture(name="page")

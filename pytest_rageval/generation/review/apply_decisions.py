@@ -11,11 +11,11 @@ from pytest_rageval.generation.checks.stage import drop_duplicates
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import ACCEPTED, MEND, Decision
 from pytest_rageval.generation.review.decisions_file import Decisions
-from pytest_rageval.generation.review.edits import edited
-from pytest_rageval.generation.review.shown import seen_sha
+from pytest_rageval.generation.review.edits import apply_edits
+from pytest_rageval.generation.review.presentation import seen_sha
 from pytest_rageval.model.case import Gold, Turn
 
-__all__ = ["GRADE", "REVIEW_DROP", "before_review", "decided", "deciding", "in_force"]
+__all__ = ["GRADE", "REVIEW_DROP", "apply_decisions", "decision_that_counts", "valid_decisions", "without_decisions"]
 
 GRADE, REVIEWER, BEFORE = "grade", "reviewer", "before_review"
 """Verdicts of a draft that people graded; ``before_review`` has what a correction replaced."""
@@ -26,18 +26,18 @@ REVIEW_DROP, REVIEW_DIALOGUE, REVIEW_WAITS = "review_drop", "review_dialogue", "
 Corrected = tuple[str, Gold, tuple[str, ...], tuple[Turn, ...]]
 
 
-def before_review(drafts: Iterable[Draft]) -> list[Draft]:
+def without_decisions(drafts: Iterable[Draft]) -> list[Draft]:
     """Return drafts without what people decided, as they were generated."""
     return [_restored(draft) for draft in drafts]
 
 
-def in_force(draft: Draft, decisions: Decisions) -> list[Decision]:
+def valid_decisions(draft: Draft, decisions: Decisions) -> list[Decision]:
     """Return the last decision of each person about a draft as it is now, in the order of the file."""
     sha = seen_sha(draft)
     return [each for each in decisions.standing.get(draft.id, {}).values() if each.seen == sha]
 
 
-def deciding(decisions: Sequence[Decision]) -> Decision | None:
+def decision_that_counts(decisions: Sequence[Decision]) -> Decision | None:
     """Return the decision that counts: the lowest grade, and of equal ones the last; None if there is none.
 
     Of two with grade 3, one with a correction counts before one without.
@@ -45,7 +45,7 @@ def deciding(decisions: Sequence[Decision]) -> Decision | None:
     return min(reversed(decisions), key=lambda each: (each.grade, each.edit is None), default=None)
 
 
-def decided(drafts: Sequence[Draft], decisions: Decisions) -> list[Draft]:
+def apply_decisions(drafts: Sequence[Draft], decisions: Decisions) -> list[Draft]:
     """Return drafts, as they were generated, with what people decided about those that are kept; in the same order.
 
     Grades 1 and 2 drop a case, 3 replaces it by its correction, 4 and 5 accept it. With grade 3 and no correction it
@@ -54,14 +54,14 @@ def decided(drafts: Sequence[Draft], decisions: Decisions) -> list[Draft]:
     counting = {}
     for draft in drafts:
         if draft.state == "kept" and draft.id in decisions.standing:
-            decision = deciding(in_force(draft, decisions))
+            decision = decision_that_counts(valid_decisions(draft, decisions))
             if decision is not None:
                 counting[draft.id] = decision
     if not counting:
         return list(drafts)
     edits = {name: each.edit for name, each in counting.items() if each.edit is not None}
     kept = [draft for draft in drafts if draft.state == "kept"]
-    corrected = dict(zip((draft.id for draft in kept), edited(kept, edits), strict=True))
+    corrected = dict(zip((draft.id for draft in kept), apply_edits(kept, edits), strict=True))
     result = [
         _decided(draft, corrected[draft.id], counting.get(draft.id)) if draft.state == "kept" else draft
         for draft in drafts

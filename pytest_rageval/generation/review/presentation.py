@@ -10,23 +10,23 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.quotes import located_quotes, quote_span
 from pytest_rageval.model.case import Passage
 
-__all__ = ["ShownPassage", "Stretch", "seen_sha", "shown_passages"]
+__all__ = ["MarkedPassage", "TextPiece", "marked_passages", "seen_sha"]
 
-Stretch = tuple[str, str]
+TextPiece = tuple[str, str]
 """A piece of a text with its kind: ``""``, ``evidence``, or ``answer`` if the draft has no quote."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShownPassage:
+class MarkedPassage:
     """A source of a draft, whole.
 
     Attributes:
         passage: the passage.
-        stretches: its text in pieces, in order; joined they are the text.
+        pieces: its text in pieces, in order; joined they are the text.
     """
 
     passage: Passage
-    stretches: tuple[Stretch, ...]
+    pieces: tuple[TextPiece, ...]
 
 
 def seen_sha(draft: Draft) -> str:
@@ -45,7 +45,7 @@ def seen_sha(draft: Draft) -> str:
     return hashlib.sha256(json.dumps(seen, ensure_ascii=True).encode()).hexdigest()
 
 
-def shown_passages(draft: Draft) -> list[ShownPassage]:
+def marked_passages(draft: Draft) -> list[MarkedPassage]:
     """Return the sources of a draft with its quotes marked; without quotes, the answers are marked."""
     spans: dict[str, list[tuple[int, int]]] = {each.id: [] for each in draft.sources}
     kind = "evidence" if draft.evidence else "answer"
@@ -58,12 +58,12 @@ def shown_passages(draft: Draft) -> list[ShownPassage]:
         for source in draft.sources:
             found = (quote_span(source.text, alias) for alias in aliases)
             spans[source.id] += [span for span in found if span is not None]
-    return [ShownPassage(each, tuple(_stretches(each.text, spans[each.id], kind))) for each in draft.sources]
+    return [MarkedPassage(each, tuple(_stretches(each.text, spans[each.id], kind))) for each in draft.sources]
 
 
-def _stretches(text: str, spans: list[tuple[int, int]], kind: str) -> list[Stretch]:
+def _stretches(text: str, spans: list[tuple[int, int]], kind: str) -> list[TextPiece]:
     """Return a text in pieces, marked in the spans; spans may overlap."""
-    pieces: list[Stretch] = []
+    pieces: list[TextPiece] = []
     at = 0
     for start, end in sorted(spans):
         if end <= at:
