@@ -1,4 +1,4 @@
-"""The ``[[world]]`` of a plan: an invented world whose records are tables of the plan."""
+"""Read the ``[[world]]`` of a plan: an invented world whose records are tables of the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``[[table]]`` of a plan: where its rows are, and how a row becomes a passage."""
+"""Read the ``[[table]]`` of a plan: the file of its rows, and templates of passage and topic."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class TableSettings:
         name: its name in templates.
         path: the file.
         query: the SELECT of an SQLite database; "" for a file of rows.
-        passage: the template of a row's text; "" for all of its values.
-        key: the column that names a row; "" for the column ``id``, else the first.
+        passage: the template of a row's text; "" for all its values.
+        key: the column with the key of a row; "" for the column ``id``, or the first column without one.
         topic: the template of a row's topic; "" for the table's name.
     """
 
@@ -57,7 +57,7 @@ def _read(sections: tuple[Section, ...], folder: Path) -> tuple[TableSettings, .
 
 
 def _place(section: Section, folder: Path) -> tuple[Path, str]:
-    """Return the file and the query of ``path``."""
+    """Parse ``path`` as a file and a query."""
     text, query = section.text("path"), ""
     if text.startswith(SQLITE):
         text, _, query = text.removeprefix(SQLITE).partition(":")

@@ -18,7 +18,7 @@ from pytest_rageval.model.case import Gold
 
 __all__ = ["paired_drafts"]
 
-LOOKED_AT = 100
+MAX_CANDIDATES = 100
 """How many of the next rows are tried as the second row of a pair; it keeps the time linear."""
 
 
@@ -45,7 +45,7 @@ def _pairs(prepared: Prepared, rows: Sequence[Row], missing: Counter[str]) -> It
         left = deque(members)
         while left:
             row = left.popleft()
-            other = next((each for each in islice(left, LOOKED_AT) if _differ(prepared, row, each)), None)
+            other = next((each for each in islice(left, MAX_CANDIDATES) if _differ(prepared, row, each)), None)
             if other is None:
                 missing["without a second row that differs"] += 1
                 continue

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.text_rules.drafting import drafted
+from pytest_rageval.generation.text_rules.drafting import make_draft
 from pytest_rageval.generation.text_rules.question_patterns import question_of
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
@@ -101,4 +101,4 @@ def _draft(statement: Statement, value: Value) -> tuple[Draft, str]:
         origin = "blank"
     aliases = aliases_of(value)
     gold = (aliases if pattern is None else tuple(reversed(aliases)),)
-    return drafted(question, gold, "extractive_qa", origin, [statement]), " ".join(key.casefold().split())
+    return make_draft(question, gold, "extractive_qa", origin, [statement]), " ".join(key.casefold().split())

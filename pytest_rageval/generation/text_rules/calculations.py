@@ -12,7 +12,7 @@ from itertools import combinations
 from pytest_rageval.generation.checks.support import CALCULATION
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.blanks import quoted
-from pytest_rageval.generation.text_rules.drafting import drafted
+from pytest_rageval.generation.text_rules.drafting import make_draft
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
 from pytest_rageval.text.words import words
@@ -151,7 +151,7 @@ def _draft(one: Located, other: Located, operation: _Operation) -> Draft:
     question = _question_zh(texts, operation, unit) if language == "zh" else _question_en(texts, operation, unit, value)
     statements = [first] if first is second else [first, second]
     verdicts = {CALCULATION: operation.written}
-    return drafted(question, (aliases,), "multi_hop_qa", operation.name, statements, verdicts)
+    return make_draft(question, (aliases,), "multi_hop_qa", operation.name, statements, verdicts)
 
 
 def _question_en(texts: Sequence[str], operation: _Operation, unit: str, value: Value) -> str:

@@ -10,12 +10,12 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.model.case import Gold, Passage
 
-__all__ = ["GENERATOR", "drafted"]
+__all__ = ["GENERATOR", "make_draft"]
 
 GENERATOR = "text-rule"
 
 
-def drafted(
+def make_draft(
     question: str,
     gold: Gold,
     task: str,

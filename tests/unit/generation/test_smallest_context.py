@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
 from pytest_rageval.generation.shrinking.reply import Reply, misses_alike
-from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.generation.shrinking.smallest_context import Context, smallest_context
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
@@ -49,11 +49,11 @@ def asking(system: System, log: list[tuple[Context, int]] | None = None) -> Call
     return ask
 
 
-def shrunk(system: System, seen: Sequence[Passage] = SEEN, most: int = 60, confirm: int = 3) -> Shrunk:
+def shrunk(system: System, seen: Sequence[Passage] = SEEN, most: int = 60, confirm: int = 3) -> ShrinkResult:
     return smallest_context(MUSEUM, seen, asking(system), retrieves=False, most=most, confirm=confirm)
 
 
-def lines(result: Shrunk | str, *, texts: bool = True) -> list[str]:
+def lines(result: ShrinkResult | str, *, texts: bool = True) -> list[str]:
     return [line.strip() for line in shrunk_lines({"museum[q17]": result}, texts=texts)][1:]
 
 
@@ -61,7 +61,7 @@ def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
     log: list[tuple[Context, int]] = []
     result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=60, confirm=3)
     (kept,) = result.kept
-    assert (kept.passage, kept.places, kept.of) == (replace(W0, text="The museum opens at 10:00."), (2,), 3)
+    assert (kept.passage, kept.sentence_numbers, kept.n_sentences) == (replace(W0, text="The museum opens at 10:00."), (2,), 3)
     assert (result.seen, result.is_minimal, result.repeats) == (5, True, (3, 3))
     assert (result.gold, result.added) == (("p0",), ())
     assert result.calls == len(log) == len(set(log))
