@@ -78,7 +78,7 @@ class ReviewPage:
         """Show the form of a correction: the person's earlier one, if there is any."""
         self._refresh()
         draft = self.session.draft(request.query_params.get("id", ""))
-        own = self.session.own(draft)
+        own = self.session.own_decision(draft)
         edit = (own.edit if own is not None else None) or edit_of(draft)
         return self._form(draft, edit, _decided_ticks(own), "")
 

@@ -1,4 +1,4 @@
-"""Apply decisions to drafts, and take drafts back to what they were before."""
+"""Apply people's decisions to drafts, and restore drafts to their state before review."""
 
 from __future__ import annotations
 
@@ -18,61 +18,63 @@ from pytest_rageval.model.case import Gold, Turn
 __all__ = ["GRADE", "REVIEW_DROP", "apply_decisions", "decision_that_counts", "valid_decisions", "without_decisions"]
 
 GRADE, REVIEWER, BEFORE = "grade", "reviewer", "before_review"
-"""Verdicts of a draft that people graded; ``before_review`` has what a correction replaced."""
+"""Verdicts of a graded draft; ``before_review`` has the fields that a correction replaced."""
 
 REVIEW_DROP, REVIEW_DIALOGUE, REVIEW_WAITS = "review_drop", "review_dialogue", "review_waits"
-"""Reasons: a grade of 1 or 2; another turn of the conversation was dropped, or waits; grade 3 without a correction."""
+"""Reasons: grade 1 or 2; another turn of the conversation is dropped or waits; grade 3 without a correction."""
 
 Corrected = tuple[str, Gold, tuple[str, ...], tuple[Turn, ...]]
 
 
 def without_decisions(drafts: Iterable[Draft]) -> list[Draft]:
-    """Return drafts without what people decided, as they were generated."""
+    """Return drafts as they were generated, without people's decisions."""
     return [_restored(draft) for draft in drafts]
 
 
 def valid_decisions(draft: Draft, decisions: Decisions) -> list[Decision]:
-    """Return the last decision of each person about a draft as it is now, in the order of the file."""
+    """Return the last decision of each person about the current text of a draft, in the order of the file."""
     sha = seen_sha(draft)
     return [each for each in decisions.standing.get(draft.id, {}).values() if each.seen == sha]
 
 
 def decision_that_counts(decisions: Sequence[Decision]) -> Decision | None:
-    """Return the decision that counts: the lowest grade, and of equal ones the last; None if there is none.
+    """Return the decision with the lowest grade, the last one of equal grades; None if there is no decision.
 
-    Of two with grade 3, one with a correction counts before one without.
+    With grade 3, a decision with a correction counts before one without.
     """
     return min(reversed(decisions), key=lambda each: (each.grade, each.edit is None), default=None)
 
 
 def apply_decisions(drafts: Sequence[Draft], decisions: Decisions) -> list[Draft]:
-    """Return drafts, as they were generated, with what people decided about those that are kept; in the same order.
+    """Apply decisions to generated drafts that are kept; return all drafts in the same order.
 
-    Grades 1 and 2 drop a case, 3 replaces it by its correction, 4 and 5 accept it. With grade 3 and no correction it
-    waits. A conversation is kept or dropped as a whole. A correction that fails a check now is dropped.
+    Grades 1 and 2 drop a case, 3 replaces it by its correction, 4 and 5 accept it. A case with grade 3 and no
+    correction waits. A conversation is kept or dropped as a whole. A correction that fails a check is dropped.
     """
-    counting = {}
+    decisions_that_count = {}
     for draft in drafts:
         if draft.state == "kept" and draft.id in decisions.standing:
             decision = decision_that_counts(valid_decisions(draft, decisions))
             if decision is not None:
-                counting[draft.id] = decision
-    if not counting:
+                decisions_that_count[draft.id] = decision
+    if not decisions_that_count:
         return list(drafts)
-    edits = {name: each.edit for name, each in counting.items() if each.edit is not None}
+    edits = {name: each.edit for name, each in decisions_that_count.items() if each.edit is not None}
     kept = [draft for draft in drafts if draft.state == "kept"]
     corrected = dict(zip((draft.id for draft in kept), apply_edits(kept, edits), strict=True))
     result = [
-        _decided(draft, corrected[draft.id], counting.get(draft.id)) if draft.state == "kept" else draft
+        _with_decision(draft, corrected[draft.id], decisions_that_count.get(draft.id))
+        if draft.state == "kept"
+        else draft
         for draft in drafts
     ]
-    return _whole_dialogues(_checked_again(result))
+    return _whole_dialogues(_check_corrections(result))
 
 
-def _decided(before: Draft, draft: Draft, decision: Decision | None) -> Draft:
-    """Return a corrected draft with its decision."""
-    changed = _corrected(before) != _corrected(draft)
-    verdicts: dict[str, Any] = {**before.verdicts, **({BEFORE: _fields(before)} if changed else {})}
+def _with_decision(before: Draft, draft: Draft, decision: Decision | None) -> Draft:
+    """Return a corrected draft with the state and verdicts of its decision."""
+    is_corrected = _corrected(before) != _corrected(draft)
+    verdicts: dict[str, Any] = {**before.verdicts, **({BEFORE: _fields(before)} if is_corrected else {})}
     if decision is None:
         return replace(draft, verdicts=verdicts)
     draft = replace(draft, verdicts={**verdicts, GRADE: decision.grade, REVIEWER: decision.reviewer})
@@ -83,36 +85,36 @@ def _decided(before: Draft, draft: Draft, decision: Decision | None) -> Draft:
     return draft
 
 
-def _checked_again(drafts: list[Draft]) -> list[Draft]:
-    """Return drafts; a corrected one that fails a check, or repeats another, is dropped for that."""
-    places = [at for at, draft in enumerate(drafts) if draft.state == "kept" and BEFORE in draft.verdicts]
-    for at in places:
+def _check_corrections(drafts: list[Draft]) -> list[Draft]:
+    """Check corrected drafts again; drop those that fail a check or duplicate another draft."""
+    positions = [at for at, draft in enumerate(drafts) if draft.state == "kept" and BEFORE in draft.verdicts]
+    for at in positions:
         failure = first_failure(drafts[at])
         if failure is not None:
             drafts[at] = drafts[at].dropped(*failure)
-    places = [at for at in places if drafts[at].state == "kept"]
-    if places:
-        others = [draft for at, draft in enumerate(drafts) if draft.state == "kept" and at not in set(places)]
-        compared = drop_duplicates([*others, *(drafts[at] for at in places)])[len(others) :]
-        for at, draft in zip(places, compared, strict=True):
+    positions = [at for at in positions if drafts[at].state == "kept"]
+    if positions:
+        others = [draft for at, draft in enumerate(drafts) if draft.state == "kept" and at not in set(positions)]
+        deduplicated = drop_duplicates([*others, *(drafts[at] for at in positions)])[len(others) :]
+        for at, draft in zip(positions, deduplicated, strict=True):
             drafts[at] = draft
     return drafts
 
 
 def _whole_dialogues(drafts: list[Draft]) -> list[Draft]:
-    """Return drafts; a conversation with a dropped turn is dropped, and one with a waiting turn waits."""
+    """Drop conversations with a dropped turn; conversations with a waiting turn wait."""
     reviewed = [each for each in drafts if _was_reviewed(each) and each.facets.get("dialogue")]
-    ends = {each.facets["dialogue"]: each for each in reviewed if each.state == "waiting"}
-    ends |= {each.facets["dialogue"]: each for each in reviewed if each.state == "dropped"}
+    deciding_turns = {each.facets["dialogue"]: each for each in reviewed if each.state == "waiting"}
+    deciding_turns |= {each.facets["dialogue"]: each for each in reviewed if each.state == "dropped"}
     result = []
     for draft in drafts:
-        end = ends.get(draft.facets.get("dialogue", ""))
-        if end is None or draft.state == "dropped" or draft is end:
+        deciding_turn = deciding_turns.get(draft.facets.get("dialogue", ""))
+        if deciding_turn is None or draft.state == "dropped" or draft is deciding_turn:
             result.append(draft)
             continue
-        what = f"{end.reason} in round {end.facets.get('round', '?')}"
-        waits = end.state == "waiting"
-        result.append(_waiting(draft, REVIEW_DIALOGUE, what) if waits else draft.dropped(REVIEW_DIALOGUE, what))
+        detail = f"{deciding_turn.reason} in round {deciding_turn.facets.get('round', '?')}"
+        waits = deciding_turn.state == "waiting"
+        result.append(_waiting(draft, REVIEW_DIALOGUE, detail) if waits else draft.dropped(REVIEW_DIALOGUE, detail))
     return result
 
 
@@ -127,8 +129,8 @@ def _was_reviewed(draft: Draft) -> bool:
 def _restored(draft: Draft) -> Draft:
     if not _was_reviewed(draft):
         return draft
-    ours = {GRADE, REVIEWER, BEFORE, draft.reason}
-    verdicts = {name: value for name, value in draft.verdicts.items() if name not in ours}
+    verdicts_of_review = {GRADE, REVIEWER, BEFORE, draft.reason}
+    verdicts = {name: value for name, value in draft.verdicts.items() if name not in verdicts_of_review}
     before = draft.verdicts.get(BEFORE)
     draft = replace(draft, state="kept", reason="", verdicts=verdicts)
     if before is None:
@@ -147,7 +149,7 @@ def _corrected(draft: Draft) -> Corrected:
 
 
 def _fields(draft: Draft) -> dict[str, Any]:
-    """Return what a correction may change, as JSON."""
+    """Return the fields that a correction may change, as JSON values."""
     return {
         "question": draft.question,
         "gold": draft.gold,

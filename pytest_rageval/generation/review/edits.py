@@ -1,4 +1,4 @@
-"""Apply a person's correction to a draft, check it, and show what it changes."""
+"""Apply a person's correction to a draft, check it, and show its changes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["apply_edits", "changed_words", "edit_of", "fault_of_edit"]
 _PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)
 _LONGEST_DIFF = 8_000
 _JOINTS = ("; ", ", ")
-"""What joins the slots of an earlier answer in the history, by generator."""
+"""Separators of the slots of an earlier answer in the history; generators use different ones."""
 
 
 def edit_of(draft: Draft) -> Edit:
-    """Return the edit that changes nothing."""
+    """Return the edit that leaves a draft unchanged."""
     return Edit(draft.question, draft.gold, draft.evidence)
 
 
 def apply_edits(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draft]:
-    """Return drafts with the edits of their ids. The later turns of a conversation get them in their history."""
+    """Return drafts with the edits of their ids, also in the history of later turns of a conversation."""
     drafts = list(drafts)
     turns: dict[tuple[str, int], Turn] = {}
     for draft in drafts:
@@ -45,14 +45,14 @@ def apply_edits(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draf
 
 
 def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
-    """Return why a corrected case fails a check of drafts: ``reason: finding``; "" if it passes all.
+    """Return the check that a corrected case fails, ``reason: problem``; "" if it passes all.
 
-    The later turns of its conversation are checked with it, and duplicates over all kept drafts.
+    Later turns of its conversation are also checked, and duplicates among all kept drafts.
 
     Args:
         draft: the draft.
         edit: its correction.
-        drafts: all drafts, with the corrections of others.
+        drafts: all drafts, with the corrections of other drafts.
     """
     if edit == edit_of(draft):
         return "no_change: the case is what it was"
@@ -63,16 +63,16 @@ def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
         if failure is not None:
             turn = f" (round {after.facets.get('round', '?')} of the conversation)" if before.id != draft.id else ""
             return f"{failure[0]}: {failure[1]}{turn}"
-    own = [after for before, after in zip(kept, changed, strict=True) if before.id == draft.id]
+    corrected = [after for before, after in zip(kept, changed, strict=True) if before.id == draft.id]
     others = [after for before, after in zip(kept, changed, strict=True) if before.id != draft.id]
-    last = drop_duplicates([*others, *own])[-1]
-    return f"{last.reason}: {last.verdicts[last.reason]}" if own and last.state == "dropped" else ""
+    last = drop_duplicates([*others, *corrected])[-1]
+    return f"{last.reason}: {last.verdicts[last.reason]}" if corrected and last.state == "dropped" else ""
 
 
 def changed_words(before: str, after: str) -> list[TextPiece]:
-    """Return a text in pieces of the kinds ``""``, ``removed`` and ``added``.
+    """Return the difference of two texts as pieces of the kinds ``""``, ``removed`` and ``added``.
 
-    Between the first and the last change, more than 8,000 words and spaces are not compared one by one.
+    If more than 8,000 words and spaces lie between the first and the last change, they are one change.
     """
     old, new = _PIECES.findall(before), _PIECES.findall(after)
     start = _same_words(old, new)
@@ -91,12 +91,12 @@ def changed_words(before: str, after: str) -> list[TextPiece]:
 
 
 def _same_words(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many words two texts begin with in common."""
+    """Return how many words two texts have in common at their start."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def _turn(draft: Draft, edit: Edit, drafts: Iterable[Draft]) -> Turn:
-    """Return a corrected turn as the history of the later ones has it."""
+    """Return a corrected turn for the history of later turns."""
     answer = _answer_in_history(draft, drafts)
     if edit.gold == draft.gold and answer is not None:
         return Turn(edit.question, answer)

@@ -153,7 +153,7 @@ def test_a_draft_that_changed_since_is_asked_again(generated: ReviewProject) -> 
     assert session.refresh() is True
     now = session.draft(draft.id)
     assert now.gold == (("Alta",),)
-    assert session.asks(now)
+    assert session.needs_decision(now)
     assert session.changed_since(now)
     lines = finish(generated)
     assert "warning: 1 case has changed since people decided; rageval review asks again" in lines

@@ -44,7 +44,7 @@ def test_a_second_person_is_asked_a_share_of_the_sample(generated: ReviewProject
     for draft in ann.folder.sample:
         grade(ann, draft, 4)
     bo.refresh()
-    asked = [draft for draft in bo.folder.sample if bo.asks(draft)]
+    asked = [draft for draft in bo.folder.sample if bo.needs_decision(draft)]
     assert len(asked) == 2  # a quarter of 8
     for draft in asked:
         grade(bo, draft, 5)
