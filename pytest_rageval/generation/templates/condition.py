@@ -1,4 +1,4 @@
-"""The key ``where`` of a template: comparisons of columns with and, or, not, in. Nothing of it is run as code."""
+"""Parse and evaluate ``where`` of a template: comparisons of columns, never run as code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.generation.templates.template import Template
 __all__ = ["Condition", "parse_condition"]
 
 LONGEST = 2_000
-"""The most characters of a condition; nested deeper, it could not be evaluated."""
+"""Maximum length of a condition in characters, which bounds its nesting."""
 
 GRAMMAR = "write comparisons such as num_pubs >= 3 and city in ['Oslo', 'Bergen'], with and, or, not"
 
@@ -31,37 +31,37 @@ class Condition:
     """A parsed condition.
 
     Attributes:
-        columns: the columns that it names.
+        columns: the columns in the condition.
     """
 
-    def __init__(self, tree: ast.expr, columns: frozenset[str], written: str) -> None:
+    def __init__(self, tree: ast.expr, columns: frozenset[str], text: str) -> None:
         self._tree = tree
-        self._written = written
+        self._text = text
         self.columns = columns
 
     def holds(self, row: Row) -> bool | None:
         """Return whether the condition holds for a row; None if one of its columns is missing.
 
         Raises:
-            DataError: an order is asked of a text and a number, or of two texts.
+            DataError: < or > compares a text with a number, or two texts.
         """
         if any(is_missing(row.values.get(column)) for column in self.columns):
             return None
         try:
             return _truth(self._tree, row.values)
         except _UnorderedError as error:
-            raise DataError(row.where, f"where = {short_repr(self._written)}: {error}") from None
+            raise DataError(row.where, f"where = {short_repr(self._text)}: {error}") from None
 
 
 class _UnorderedError(ValueError):
-    """Raised for values without an order."""
+    """Raised if < or > compares values without an order."""
 
 
 def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
-    """Return the condition of a template.
+    """Parse the condition of a template.
 
     Raises:
-        DataError: it is no condition, or names an unknown column; with the line of the plan.
+        DataError: it is malformed, or names an unknown column; with the line of the plan.
     """
     try:
         if len(template.where) > LONGEST:
@@ -80,7 +80,7 @@ def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
 
 
 def _names(node: ast.expr) -> set[str]:
-    """Return the names of a condition; refuse whatever is no part of one."""
+    """Return the columns in a condition; raise `SettingError` for any other syntax."""
     if isinstance(node, ast.BoolOp):
         return set[str]().union(*map(_names, node.values))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

@@ -19,10 +19,10 @@ __all__ = ["drafts"]
 def drafts(material: Material) -> Iterator[Draft]:
     """Yield the drafts of each template, in the order of the plan and of the rows.
 
-    A row without a value that the template uses makes no draft; it is counted.
+    A row that lacks a value of the template gives no draft and is counted.
 
     Raises:
-        DataError: a template is wrong, or no row fits it; with the line of the plan.
+        DataError: a template is invalid, or no row fits it; with the line of the plan.
     """
     prepared = [prepare(template, material.tables) for template in templates_of(material.plan)]
     for each in prepared:
@@ -30,31 +30,31 @@ def drafts(material: Material) -> Iterator[Draft]:
 
 
 def _drafts_of(prepared: Prepared, material: Material) -> Iterator[Draft]:
-    template, missing, made = prepared.template, Counter[str](), 0
-    rows = list(_rows(prepared, missing))
-    for draft in (paired_drafts if prepared.is_pair else row_drafts)(prepared, rows, material.plan, missing):
-        made += 1
+    template, skipped, n_drafts = prepared.template, Counter[str](), 0
+    rows = list(_rows(prepared, skipped))
+    for draft in (paired_drafts if prepared.is_pair else row_drafts)(prepared, rows, material.plan, skipped):
+        n_drafts += 1
         yield draft
-    for reason, count in sorted(missing.items()):
+    for reason, count in sorted(skipped.items()):
         material.left_out[f"{template.origin}: {reason}"] += count
-    if not made:
-        counts = ", ".join(f"{count} {reason}" for reason, count in sorted(missing.items()))
+    if not n_drafts:
+        counts = ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items()))
         total = f"{len(prepared.table.rows)} rows: {counts}" if counts else f"{len(prepared.table.rows)} rows"
         raise template.section.error("ask", f"no row of {template.table!r} fits the template ({total})")
 
 
-def _rows(prepared: Prepared, missing: Counter[str]) -> Iterator[Row]:
+def _rows(prepared: Prepared, skipped: Counter[str]) -> Iterator[Row]:
     """Yield the rows that the condition and the balance allow."""
     template = prepared.template
     for row in prepared.table.rows:
         holds = prepared.condition.holds(row) if prepared.condition is not None else True
         if not row.topic:
-            missing["without a topic"] += 1
+            skipped["without a topic"] += 1
         elif holds is None:
-            missing["without a value of where"] += 1
+            skipped["without a value of where"] += 1
         elif not holds:
-            missing["excluded by where"] += 1
+            skipped["excluded by where"] += 1
         elif template.balance is not None and not prepared.balance_label(row):
-            missing["of no value of balance"] += 1
+            skipped["of no value of balance"] += 1
         else:
             yield row

@@ -1,4 +1,4 @@
-"""Make a draft of a filled template: language, sources, quotes, facets."""
+"""Build a draft from a filled template: language, sources, quotes, facets."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def make_draft(
     values: Sequence[PlaceholderValue] = (),
     facets: dict[str, str] | None = None,
 ) -> Draft:
-    """Return a draft that waits for its checks.
+    """Build a draft, which waits for its checks.
 
     Args:
         prepared: its template.
         plan: its plan.
         question: the question.
         gold: the answer.
-        rows: the rows that hold the answer; the first decides the topic.
-        groups: the slot that each row answers; None if a row is not of one slot.
+        rows: the rows with the answer; the first decides the topic.
+        groups: the slot that each row answers; None if rows do not answer separate slots.
         history: earlier turns.
-        links: values that lead from one row to the next; they are evidence, too.
+        links: values that lead from one row to the next, which are also evidence.
         values: the values of the question's placeholders.
         facets: facets in addition to the route.
     """
@@ -73,16 +73,16 @@ def make_draft(
 
 
 def quotes_of(sources: Sequence[Passage], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return for each source its sentences with one of the texts; the whole text if no sentence has one."""
+    """Return the sentences of each source that contain one of the texts; the whole source if none does."""
     quotes: dict[str, None] = {}
     for source in sources:
         if len(source.text) < LONGEST_QUOTE:
             quotes[source.text] = None
             continue
-        holding = [each for each in sentences(source.text) if any(contains(each, text) for text in texts)]
-        quotes.update(dict.fromkeys(holding or [source.text]))
+        quoted_sentences = [each for each in sentences(source.text) if any(contains(each, text) for text in texts)]
+        quotes.update(dict.fromkeys(quoted_sentences or [source.text]))
     return tuple(quotes)
 
 
 LONGEST_QUOTE = 300
-"""A shorter passage is a quote as a whole."""
+"""A shorter passage is quoted as a whole."""

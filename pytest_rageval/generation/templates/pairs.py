@@ -1,4 +1,4 @@
-"""Draft cases about two rows: contrasts, and two lookups in one question."""
+"""Draft cases about two rows: contrasts, and questions with two lookups."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from pytest_rageval.model.case import Gold
 __all__ = ["paired_drafts"]
 
 MAX_CANDIDATES = 100
-"""How many of the next rows are tried as the second row of a pair; it keeps the time linear."""
+"""How many following rows are candidates for the second row of a pair; the limit keeps the time linear."""
 
 
-def paired_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, missing: Counter[str]) -> Iterator[Draft]:
-    """Yield a draft for each two rows of a topic: a row, and the next one that differs from it.
+def paired_drafts(prepared: Prepared, rows: Sequence[Row], plan: Plan, skipped: Counter[str]) -> Iterator[Draft]:
+    """Yield a draft for each pair of a topic: a row, and the next row that differs from it.
 
-    A row is in one pair of a template: else pairs would link all rows of a topic, and they could not be split. Pairs
-    are in the order of their second rows, so a row at the end of the table changes no other pair and comes after all.
+    A row is in only one pair of a template: otherwise pairs would link all rows of a topic, and no split could separate
+    them. Pairs are in the order of their second rows, so a new last row of the table only adds a last pair.
     """
-    at = {row.id: place for place, row in enumerate(rows)}
-    pairs = sorted(_pairs(prepared, rows, missing), key=lambda pair: at[pair[1].id])
+    positions = {row.id: position for position, row in enumerate(rows)}
+    pairs = sorted(_pairs(prepared, rows, skipped), key=lambda pair: positions[pair[1].id])
     yield from (_pair(prepared, plan, row, other) for row, other in pairs)
 
 
-def _pairs(prepared: Prepared, rows: Sequence[Row], missing: Counter[str]) -> Iterator[tuple[Row, Row]]:
-    """Yield the pairs, topic by topic; a row is in one of them."""
+def _pairs(prepared: Prepared, rows: Sequence[Row], skipped: Counter[str]) -> Iterator[tuple[Row, Row]]:
+    """Yield the pairs, topic by topic; a row is in at most one pair."""
     topics: dict[str, list[Row]] = {}
     for row in rows:
         if _is_complete(prepared, row):
             topics.setdefault(row.topic, []).append(row)
         else:
-            missing["without a value of ask, answer or pick"] += 1
+            skipped["without a value of ask, answer or pick"] += 1
     for members in topics.values():
-        left = deque(members)
-        while left:
-            row = left.popleft()
-            other = next((each for each in islice(left, MAX_CANDIDATES) if _differ(prepared, row, each)), None)
+        candidates = deque(members)
+        while candidates:
+            row = candidates.popleft()
+            other = next((each for each in islice(candidates, MAX_CANDIDATES) if _differ(prepared, row, each)), None)
             if other is None:
-                missing["without a second row that differs"] += 1
+                skipped["without a second row that differs"] += 1
                 continue
-            left.remove(other)
+            candidates.remove(other)
             yield row, other
 
 
@@ -62,7 +62,7 @@ def _is_complete(prepared: Prepared, row: Row) -> bool:
 
 
 def _differ(prepared: Prepared, one: Row, other: Row) -> bool:
-    """Return whether two rows can be told apart by the question, and have another answer."""
+    """Return whether two rows differ in the question and in the answer."""
     key = prepared.table.key
     if comparable(one.values.get(key)) == comparable(other.values.get(key)):
         return False
@@ -87,7 +87,7 @@ def _pair(prepared: Prepared, plan: Plan, row: Row, other: Row) -> Draft:
 
 
 def _gold(prepared: Prepared, row: Row, other: Row) -> tuple[Gold, Sequence[int] | None]:
-    """Return the slots: of a contrast the row that is picked and both values; of two lookups both answers."""
+    """Return the slots: for a contrast, the picked row and both values; for two lookups, both answers."""
     pick = prepared.template.pick
     answers = [answers_of(prepared, each)[0] for each in (row, other)]
     if pick is None:
@@ -98,7 +98,7 @@ def _gold(prepared: Prepared, row: Row, other: Row) -> tuple[Gold, Sequence[int]
 
 
 def _answers_of_side(prepared: Prepared, wording: Text, row: Row, *, other: bool) -> list[RowAnswer]:
-    """Return the answers, or the values to compare, of all rows that one side of the question may mean."""
+    """Return the answers, or the compared values, of all rows that one side of the question may refer to."""
     pick = prepared.template.pick
     group = prepared.rows_of_question(row, wording.side(other))
     answers = [answer for each in group for answer in answers_of(prepared, each)]

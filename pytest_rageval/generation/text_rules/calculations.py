@@ -19,14 +19,14 @@ from pytest_rageval.text.words import words
 
 __all__ = ["calculations"]
 
-OF_PASSAGE = 2
-"""The most questions of one passage."""
+MAX_PER_PASSAGE = 2
+"""Maximum number of questions per passage."""
 
 LONGEST = 110
-"""The most characters of each of two sentences."""
+"""Maximum length of each of two sentences in characters."""
 
 ALIKE = 0.5
-"""The least share of words that two sentences have in common; they then speak of one thing."""
+"""Minimum share of common words of two sentences about the same thing."""
 
 _NO_SUM = frozenset({"%", "pp", "times", "m/s", "°", "°C", "°F", "s", "months", "?"})
 _SHARES = frozenset({"%", "pp"})
@@ -45,21 +45,21 @@ class _Operation:
 
     Attributes:
         name: ``difference``, ``sum`` or ``ratio``.
-        result: the result, exact.
-        written: the calculation in plain numbers.
+        result: the exact result.
+        calculation: the calculation in plain numbers.
     """
 
     name: str
     result: Fraction
-    written: str
+    calculation: str
 
 
 def calculations(statements: Iterable[Statement], seed: int) -> Iterator[Draft]:
-    """Yield at most two drafts for each passage; no value is used twice.
+    """Yield at most two drafts per passage, each with different values.
 
     Args:
         statements: the statements, in order.
-        seed: decides which of the operations that fit is asked.
+        seed: decides among the possible operations.
     """
     passages: dict[str, list[Statement]] = {}
     for statement in statements:
@@ -74,14 +74,14 @@ def _of_passage(statements: Sequence[Statement], seed: int) -> Iterator[Draft]:
         for value in statement.values:
             if _is_countable(value) and statement.text[value.end : value.end + 1] not in ("-", "/"):
                 groups.setdefault(value.group, []).append((statement, value))
-    made, used = 0, set[int]()
+    n_drafts, used = 0, set[int]()
     for members in groups.values():
         for one, other in combinations(members, 2):
-            if made == OF_PASSAGE or {id(one[1]), id(other[1])} & used or not _fits(one, other):
+            if n_drafts == MAX_PER_PASSAGE or {id(one[1]), id(other[1])} & used or not _fits(one, other):
                 continue
             operation = _operation(one, other, seed)
             if operation is not None:
-                made += 1
+                n_drafts += 1
                 used |= {id(one[1]), id(other[1])}
                 yield _draft(one, other, operation)
 
@@ -102,7 +102,7 @@ def _fits(one: Located, other: Located) -> bool:
 
 
 def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
-    """Return one of the calculations that fit, by the seed and the sentences; None if the values are equal."""
+    """Choose a calculation by the seed and the sentences; None if the two values allow none."""
     first, second = (value.order[0] for _, value in (one, other))
     larger, smaller = max(first, second), min(first, second)
     if larger == smaller or (one[1].kind == "date" and larger - smaller == 1):
@@ -110,18 +110,18 @@ def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
     group = one[1].group
     if (one[1].kind == "time" or group[1] in _SHARES) and not (_are_parallel(one, other) or _are_near(one, other)):
         return None
-    found = [_Operation("difference", larger - smaller, f"{_decimal(larger)} - {_decimal(smaller)}")]
+    operations = [_Operation("difference", larger - smaller, f"{_decimal(larger)} - {_decimal(smaller)}")]
     if one[1].number is not None and _are_parallel(one, other):
         if group[1] not in _NO_SUM and one[0] is other[0]:
-            found.append(_Operation("sum", larger + smaller, f"{_decimal(larger)} + {_decimal(smaller)}"))
+            operations.append(_Operation("sum", larger + smaller, f"{_decimal(larger)} + {_decimal(smaller)}"))
         if group[1] not in _NO_RATIO and smaller and (larger / smaller * _DECIMALS).denominator == 1:
-            found.append(_Operation("ratio", larger / smaller, f"{_decimal(larger)} / {_decimal(smaller)}"))
+            operations.append(_Operation("ratio", larger / smaller, f"{_decimal(larger)} / {_decimal(smaller)}"))
     digest = sha256(f"{seed}\n{one[0].text}\n{other[0].text}".encode("utf-8", "surrogatepass")).digest()
-    return found[digest[0] % len(found)]
+    return operations[digest[0] % len(operations)]
 
 
 def _are_parallel(one: Located, other: Located) -> bool:
-    """Return whether two values are of things side by side: the same words stand before them, or "and" between."""
+    """Return whether two values are parallel: the same words come before both, or "and" is between them."""
     (first, value), (second, other_value) = one, other
     heads = [statement.text[: each.start].rstrip()[-_HEAD:] for statement, each in (one, other)]
     between = first.text[value.end : other_value.start] if first is second else ""
@@ -133,7 +133,7 @@ def _are_parallel(one: Located, other: Located) -> bool:
 
 
 def _are_near(one: Located, other: Located) -> bool:
-    """Return whether two values stand side by side in one sentence: from 61.5% to 70%."""
+    """Return whether two values are close in one sentence, such as from 61.5% to 70%."""
     (first, value), (second, other_value) = one, other
     return (
         first is second and "/" not in (between := first.text[value.end : other_value.start]) and len(between) <= _NEXT
@@ -150,7 +150,7 @@ def _draft(one: Located, other: Located, operation: _Operation) -> Draft:
     unit, aliases = _answer(value, operation, language)
     question = _question_zh(texts, operation, unit) if language == "zh" else _question_en(texts, operation, unit, value)
     statements = [first] if first is second else [first, second]
-    verdicts = {CALCULATION: operation.written}
+    verdicts = {CALCULATION: operation.calculation}
     return make_draft(question, (aliases,), "multi_hop_qa", operation.name, statements, verdicts)
 
 
@@ -199,11 +199,11 @@ def _unique(*texts: str) -> tuple[str, ...]:
 
 
 def _decimal(number: Fraction) -> str:
-    """Return a number with finitely many decimals, exactly."""
-    whole, rest = divmod(number, 1)
+    """Return a number in decimal notation, exact up to 12 decimals."""
+    whole, remainder = divmod(number, 1)
     digits = ""
-    while rest and len(digits) < 12:
-        digit, rest = divmod(rest * 10, 1)
+    while remainder and len(digits) < 12:
+        digit, remainder = divmod(remainder * 10, 1)
         digits += str(digit)
     return f"{whole}.{digits}" if digits else str(whole)
 

@@ -1,4 +1,4 @@
-"""Draft cases from the documents of a plan by rule."""
+"""Draft cases from the documents of a plan by rules, without a model."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["drafts", "text_drafts"]
 
 
 def drafts(material: Material) -> Iterator[Draft]:
-    """Yield the drafts of the documents of a plan, one rule after the other.
+    """Yield the drafts of a plan's documents, rule by rule.
 
-    Chunks without a topic make none; they are counted.
+    Chunks without a topic give no draft and are counted.
     """
     plan = material.plan
     if not material.corpus:
@@ -50,9 +50,9 @@ def text_drafts(
     Args:
         chunks: each chunk with the path of its topic.
         tasks: the tasks to draft for; ``information_integration`` joins extractive questions.
-        language: ``en``, ``zh``, or ``auto``: that of each chunk.
+        language: ``en``, ``zh``, or ``auto`` for the language of each chunk.
         seed: decides operations and pairs.
-        names: names that are values, too, such as the keys of tables.
+        names: names that also are values, such as the keys of tables.
     """
     statements = list(statements_of(chunks, language, ListedNames(names)))
     extractive = list(blanks(statements)) if {"extractive_qa", INTEGRATION} & {*tasks} else []

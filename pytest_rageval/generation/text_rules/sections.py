@@ -1,4 +1,4 @@
-"""Long-form questions: what a section says under a heading that is a noun phrase."""
+"""Long-form questions about sections with a noun phrase as heading."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GENERAL = frozenset(
         " 摘要 概述 概要 注意 注意事项 目录 相关链接 简介 背景 结论 结语 说明 附录 更多 示例 历史",
     )
 )
-"""Headings that name no thing."""
+"""Headings that are too general for a question."""
 
 _NO_NOUNS = frozenset(
     re.findall(
@@ -61,27 +61,27 @@ _VERBS_ZH = re.compile("如何|怎么|怎样|什么|为什么|是否|能否|吗|
 
 
 def sections(chunks: Sequence[tuple[Passage, str]], language: str) -> Iterator[Draft]:
-    """Yield a draft for each section of two sentences or more under a heading that names a thing.
+    """Yield a draft for each section of at least two sentences with a noun phrase as heading.
 
     Args:
         chunks: each chunk with its topic.
-        language: ``en``, ``zh``, or ``auto``: that of each chunk.
+        language: ``en``, ``zh``, or ``auto`` for the language of each chunk.
     """
     for passage, topic in chunks:
         title = " ".join(passage.title.split())
         if not title:
             continue
-        of = main_language(passage.text, "en") if language == "auto" else language
-        found = list(headings(passage.text))
-        for at, heading in enumerate(found):
-            end = found[at + 1].start if at + 1 < len(found) else len(passage.text)
+        chunk_language = main_language(passage.text, "en") if language == "auto" else language
+        headings_of_chunk = list(headings(passage.text))
+        for at, heading in enumerate(headings_of_chunk):
+            end = headings_of_chunk[at + 1].start if at + 1 < len(headings_of_chunk) else len(passage.text)
             body = passage.text[heading.end : end].strip()
             if (
                 heading.title.casefold() != title.casefold()
-                and _is_noun_phrase(heading.title, of)
-                and _is_full(body, of)
+                and _is_noun_phrase(heading.title, chunk_language)
+                and _is_full(body, chunk_language)
             ):
-                yield _draft(passage, topic, of, heading.title, title, body)
+                yield _draft(passage, topic, chunk_language, heading.title, title, body)
 
 
 def _is_noun_phrase(heading: str, language: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a statement is about: the words at its start, before the verb."""
+"""Find the subject of a statement: the words at its start, before the verb."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST, _MOST = 2, 16
 
 
 def subject_of(statement: Statement) -> str:
-    """Return the subject of a statement, as its text begins with it; "" if no rule finds it."""
+    """Return the subject at the start of a statement; "" if no rule finds it."""
     if statement.language != "zh":
         match = _ENGLISH.match(statement.text)
         return match["x"].rstrip() if match is not None else ""

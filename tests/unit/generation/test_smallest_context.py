@@ -61,7 +61,11 @@ def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
     log: list[tuple[Context, int]] = []
     result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=60, confirm=3)
     (kept,) = result.kept
-    assert (kept.passage, kept.sentence_numbers, kept.n_sentences) == (replace(W0, text="The museum opens at 10:00."), (2,), 3)
+    assert (kept.passage, kept.sentence_numbers, kept.n_sentences) == (
+        replace(W0, text="The museum opens at 10:00."),
+        (2,),
+        3,
+    )
     assert (result.seen, result.is_minimal, result.repeats) == (5, True, (3, 3))
     assert (result.gold, result.added) == (("p0",), ())
     assert result.calls == len(log) == len(set(log))
