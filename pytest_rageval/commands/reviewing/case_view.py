@@ -47,7 +47,9 @@ class Change:
 def view_of(session: ReviewSession, draft: Draft) -> CaseView:
     """Return a case as its screen shows it."""
     passages = [(each.passage.title, each.passage.id, each.pieces) for each in marked_passages(draft)]
-    return CaseView(draft, seen_sha(draft), session.folder.sample.index(draft) + 1, passages, session.own_decision(draft))
+    return CaseView(
+        draft, seen_sha(draft), session.folder.sample.index(draft) + 1, passages, session.own_decision(draft)
+    )
 
 
 def changes(draft: Draft, edit: Edit) -> list[Change]:
