@@ -62,13 +62,13 @@ def corpus_passages(plan: Plan) -> Iterator[Passage]:
     Raises:
         DataError: a file cannot be read, or two passages have one id.
     """
-    seen: set[str] = set()
+    ids: set[str] = set()
     for settings in corpus_settings(plan):
         for passage in passages(settings.files, _formats(), settings.chunking):
-            if passage.id in seen:
+            if passage.id in ids:
                 problem = f"path: another [[corpus]] has the document {short_repr(passage.page or passage.id)}, too"
                 raise settings.section.error("path", f"{problem}; name each file once")
-            seen.add(passage.id)
+            ids.add(passage.id)
             yield passage
 
 

@@ -41,10 +41,10 @@ def _verified(instance: Instance, texts: Iterator[str], *, right: bool) -> tuple
 def _right_candidates(instance: Instance) -> Iterator[str]:
     firsts = [slot[0] for slot in instance.gold]
     for wording in _wordings(instance):
-        yield wording.format(_joined(instance, firsts))
+        yield wording.format(_join(instance, firsts))
     for at, slot in enumerate(instance.gold):
         for alias in slot[1:]:
-            yield _joined(instance, [*firsts[:at], alias, *firsts[at + 1 :]])
+            yield _join(instance, [*firsts[:at], alias, *firsts[at + 1 :]])
     yield from _sentences_of_role(instance, "positive")
 
 
@@ -56,7 +56,7 @@ def _wrong_candidates(instance: Instance) -> Iterator[str]:
     firsts = [slot[0] for slot in instance.gold]
     for at in range(len(firsts)):
         if len(firsts) > 1:
-            yield _joined(instance, firsts[:at] + firsts[at + 1 :])
+            yield _join(instance, firsts[:at] + firsts[at + 1 :])
     yield from _sentences_of_role(instance, "negative")
     yield from _sentences_of_role(instance, "counterfactual")
 
@@ -71,5 +71,5 @@ def _wordings(instance: Instance) -> tuple[str, ...]:
     return _WORDINGS.get(instance.language, _WORDINGS["en"])
 
 
-def _joined(instance: Instance, aliases: list[str]) -> str:
+def _join(instance: Instance, aliases: list[str]) -> str:
     return ("、" if instance.language == "zh" else " and ").join(aliases)

@@ -36,9 +36,11 @@ def finish_drafts(material: Material, out: Path) -> tuple[list[Draft], Sets]:
     drafts = apply_decisions(generated, decisions)
     sets = split(generated, split_settings(material.plan), material.plan.seed, material.warnings)
     reviewed = {before.id: draft for before, draft in zip(generated, drafts, strict=True) if before.state == "kept"}
-    test, train, human_test = (_kept(each, reviewed) for each in (sets.auto_test, sets.auto_train, sets.human_test))
+    test, train, human_test = (
+        _kept_drafts(each, reviewed) for each in (sets.auto_test, sets.auto_train, sets.human_test)
+    )
     if any(GRADE in draft.verdicts for draft in drafts):
-        graded = _graded(human_test)
+        graded = _graded_drafts(human_test)
         _warn_of_ungraded(material, len(human_test) - len(graded))
         human_test = graded
     _warn_of_outdated(material, generated, decisions)
@@ -46,11 +48,11 @@ def finish_drafts(material: Material, out: Path) -> tuple[list[Draft], Sets]:
     return drafts, Sets(test, train, human_test, sets.known)
 
 
-def _kept(drafts: Sequence[Draft], reviewed: Mapping[str, Draft]) -> tuple[Draft, ...]:
+def _kept_drafts(drafts: Sequence[Draft], reviewed: Mapping[str, Draft]) -> tuple[Draft, ...]:
     return tuple(reviewed[draft.id] for draft in drafts if reviewed[draft.id].state == "kept")
 
 
-def _graded(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
+def _graded_drafts(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
     """Return the drafts with a grade; a conversation counts only if all its turns have a grade."""
     ungraded = {draft.facets.get("dialogue") or draft.id for draft in drafts if GRADE not in draft.verdicts}
     return tuple(draft for draft in drafts if (draft.facets.get("dialogue") or draft.id) not in ungraded)
@@ -64,8 +66,10 @@ def _warn_of_ungraded(material: Material, n: int) -> None:
 
 def _warn_of_outdated(material: Material, drafts: Sequence[Draft], decisions: Decisions) -> None:
     """Warn of decisions about drafts that have changed since or no longer exist."""
-    kept = {draft.id: draft for draft in drafts if draft.state == "kept"}
-    n_outdated = sum(name not in kept or not valid_decisions(kept[name], decisions) for name in decisions.standing)
+    kept_by_id = {draft.id: draft for draft in drafts if draft.state == "kept"}
+    n_outdated = sum(
+        name not in kept_by_id or not valid_decisions(kept_by_id[name], decisions) for name in decisions.standing
+    )
     if n_outdated:
         what = "1 case has" if n_outdated == 1 else f"{n_outdated:,} cases have"
         material.warnings.append(f"{what} changed since people decided; rageval review asks again")

@@ -34,9 +34,9 @@ def load_material(plan: Plan, out: Path | None) -> Material:
     tables, corpus = load_tables(plan, warnings), tuple(corpus_passages(plan))
     if not tables and not corpus:
         what = "there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"
-        raise DataError(plan.shown, what)
+        raise DataError(plan.file_name, what)
     if not corpus and not templates_of(plan):
-        warnings.append(f"{plan.shown}: without [[template]] and [[corpus]], no case is made")
+        warnings.append(f"{plan.file_name}: without [[template]] and [[corpus]], no case is made")
     files = {Path(os.path.relpath(each.path, plan.folder)).as_posix(): each.path for each in table_settings(plan)}
     digests = {name: hashlib.sha256(read_bytes(path)).hexdigest() for name, path in files.items()}
     return Material(

@@ -67,7 +67,7 @@ class Plan:
 
     Attributes:
         path: the file.
-        shown: the name of the file in messages.
+        file_name: the name of the file in messages.
         seed: decides samples and wordings.
         language: ``en``, ``zh``, or ``auto`` for the language of each passage.
         tasks: the wanted tasks; empty if the plan names none.
@@ -77,7 +77,7 @@ class Plan:
     """
 
     path: Path
-    shown: str
+    file_name: str
     seed: int = 0
     language: str = "auto"
     tasks: tuple[str, ...] = ()
@@ -98,9 +98,9 @@ def read_plan(path: Path) -> Plan:
         DataError: the file is unreadable, or one of its keys is unknown or has a wrong value; with file and line.
     """
     path = _file(path)
-    shown = shown_path(path)
-    lines, values = read_toml(path, shown)
-    top = Section("", values, shown, tuple(lines))
+    file_name = shown_path(path)
+    lines, values = read_toml(path, file_name)
+    top = Section("", values, file_name, tuple(lines))
     top.only((*KEYS, *SECTION_READERS))
     registry: Registry[SectionReader] = Registry("table of a plan", SECTION_READERS)
     settings = {}
@@ -109,7 +109,7 @@ def read_plan(path: Path) -> Plan:
         settings[name] = reader.read(sections_of(top, name, many=reader.many), path.parent)
     return Plan(
         path=path,
-        shown=shown,
+        file_name=file_name,
         seed=top.whole("seed", 0) or 0,
         language=top.choice("language", "auto", LANGUAGES),
         tasks=_tasks(top),

@@ -23,14 +23,14 @@ class Section:
     Attributes:
         name: the table's name, such as ``template``.
         values: its keys and values.
-        shown: the name of the file in messages.
+        file_name: the name of the file in messages.
         lines: the lines of the file.
         start: the index (from 0) of the first line of the table.
     """
 
     name: str
     values: Mapping[str, Any]
-    shown: str
+    file_name: str
     lines: tuple[str, ...]
     start: int = 0
 
@@ -40,13 +40,13 @@ class Section:
     @property
     def where(self) -> str:
         """``PLAN.toml:LINE`` of the table's header."""
-        return f"{self.shown}:{self.start + 1}"
+        return f"{self.file_name}:{self.start + 1}"
 
     def place(self, key: str) -> str:
         """Return ``PLAN.toml:LINE`` of a key, or of the header if the key is missing."""
         if key not in self.values:
             return self.where
-        return f"{self.shown}:{line_of([*self.lines], key, self.start, self.name)}"
+        return f"{self.file_name}:{line_of([*self.lines], key, self.start, self.name)}"
 
     def error(self, key: str, problem: str) -> DataError:
         """Return the error for the value of a key, or for a missing key."""
@@ -54,17 +54,17 @@ class Section:
 
     def wrong(self, key: str, wanted: str) -> DataError:
         """Return the error for a missing key, or for a value that is not ``wanted``."""
-        named = f"[{self.name}] {key}" if self.name else key
+        full_name = f"[{self.name}] {key}" if self.name else key
         if key not in self.values:
-            return self.error(key, f"{named} is missing, wanted {wanted}")
-        return self.error(key, f"{named}: found {json_kind(self.values[key])}, wanted {wanted}")
+            return self.error(key, f"{full_name} is missing, wanted {wanted}")
+        return self.error(key, f"{full_name}: found {json_kind(self.values[key])}, wanted {wanted}")
 
-    def only(self, known: Collection[str]) -> None:
-        """Raise an error for a key outside ``known``."""
+    def only(self, valid_keys: Collection[str]) -> None:
+        """Raise an error for a key outside ``valid_keys``."""
         for key in self.values:
-            if key not in known:
+            if key not in valid_keys:
                 what = f"unknown key {short_repr(key)}" + (f" in [{self.name}]" if self.name else "")
-                raise DataError(self.place(key), f"{what}; {did_you_mean(key, known)}", code="RAG102")
+                raise DataError(self.place(key), f"{what}; {did_you_mean(key, valid_keys)}", code="RAG102")
 
     def text(self, key: str, default: str | None = None) -> str:
         """Return a string that is not blank; the key is required without a default."""
@@ -123,7 +123,7 @@ class Section:
         if not isinstance(value, dict):
             raise self.wrong(key, "a table")
         line = line_of([*self.lines], key, self.start, self.name)
-        return Section(f"{self.name}.{key}".lstrip("."), value, self.shown, self.lines, line - 1)
+        return Section(f"{self.name}.{key}".lstrip("."), value, self.file_name, self.lines, line - 1)
 
 
 def sections_of(top: Section, name: str, *, many: bool) -> tuple[Section, ...]:
@@ -144,4 +144,6 @@ def sections_of(top: Section, name: str, *, many: bool) -> tuple[Section, ...]:
     starts = [at for at, line in enumerate(top.lines) if header.match(line)]
     if len(starts) != len(items):  # written inline
         starts = [line_of([*top.lines], name, 0, "") - 1] * len(items)
-    return tuple(Section(name, item, top.shown, top.lines, start) for item, start in zip(items, starts, strict=True))
+    return tuple(
+        Section(name, item, top.file_name, top.lines, start) for item, start in zip(items, starts, strict=True)
+    )

@@ -67,15 +67,17 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     splittable = sorted(
         (draft for draft in drafts if draft.state == "kept" or draft.reason == KNOWN), key=lambda at: at.id
     )
-    kept = _kept(splittable)
+    kept = _kept_drafts(splittable)
     shares = {name: share for name, share in settings.shares.items() if share > 0} or {TEST: 1.0}
     total = sum(shares.values())
     wanted = {(name, cell): share / total * n for name, share in shares.items() for cell, n in _sizes(kept)}
     room = math.ceil(shares.get(TRAIN, 0.0) / total * len(kept))
     members: dict[str, list[Draft]] = {TEST: [], TRAIN: []}
     too_large: list[int] = []
-    for component in sorted(_components(splittable), key=lambda each: (-len(_kept(each)), _rank(seed, each[0].id))):
-        count, sizes = len(_kept(component)), _sizes(_kept(component))
+    for component in sorted(
+        _components(splittable), key=lambda each: (-len(_kept_drafts(each)), _rank(seed, each[0].id))
+    ):
+        count, sizes = len(_kept_drafts(component)), _sizes(_kept_drafts(component))
         name = max(sorted(shares), key=lambda each: round(sum(n * wanted[each, cell] for cell, n in sizes), 9))
         if name == TRAIN and count > room:
             too_large.append(count)
@@ -86,9 +88,9 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     if too_large:
         problem = f"{max(too_large)} cases share documents, more than the {room} of {TRAIN}; they are all in {TEST}"
         warnings.append(problem + (f"; so are {len(too_large) - 1} smaller groups" if len(too_large) > 1 else ""))
-    elif len(kept) > 1 and not _kept(members[TRAIN]) and shares.get(TRAIN):
+    elif len(kept) > 1 and not _kept_drafts(members[TRAIN]) and shares.get(TRAIN):
         warnings.append(f"{TRAIN} has no case: the cases share their documents, or are too few")
-    test, train = (tuple(sorted(_kept(members[name]), key=lambda draft: draft.id)) for name in (TEST, TRAIN))
+    test, train = (tuple(sorted(_kept_drafts(members[name]), key=lambda draft: draft.id)) for name in (TEST, TRAIN))
     known = {
         name: tuple(sorted((draft for draft in each if draft.reason == KNOWN), key=lambda draft: draft.id))
         for name, each in members.items()
@@ -96,7 +98,7 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     return Sets(test, train, tuple(_sample(test, settings.human_per_cell, seed)), known)
 
 
-def _kept(drafts: Iterable[Draft]) -> list[Draft]:
+def _kept_drafts(drafts: Iterable[Draft]) -> list[Draft]:
     return [draft for draft in drafts if draft.state == "kept"]
 
 

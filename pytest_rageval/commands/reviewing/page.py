@@ -111,7 +111,7 @@ class ReviewPage:
     async def progress(self, request: Request) -> Response:
         """Show how far the review is, and what people accepted."""
         self._refresh()
-        session, drafts = self.session, self.session.decided()
+        session, drafts = self.session, self.session.drafts_with_decisions()
         waiting = [draft for draft in session.folder.sample if self._waits(draft)]
         return self._page(
             "progress.html",

@@ -75,7 +75,7 @@ def counterfactual(
         if all(drop.reason not in _REASONS_OF_VALUES for drop in candidate.dropped.values()):
             break
     if best is None:
-        return Counterfactual(reason=Drop("no_other_value", "no other value is decided by a rule"))
+        return Counterfactual(reason=Drop("no_other_value", "no rule knows another value to be false"))
     if not best.twins:
         reasons = Counter(drop.reason for drop in best.dropped.values())
         first = next(drop for drop in best.dropped.values() if drop.reason == reasons.most_common(1)[0][0])
@@ -96,7 +96,7 @@ def twin(passage: Passage, false_values: FalseValues) -> Passage | Drop:
             return edits_of_slot
         edits += edits_of_slot
     if any(one.start < other.end and other.start < one.end for one, other in combinations(edits, 2)):
-        return Drop("ambiguous_value", "two slots are stated by one span")
+        return Drop("ambiguous_value", "one span states two slots")
     if not edits:
         return Drop("answer_not_in_passage")
     for answer, value in false_values:

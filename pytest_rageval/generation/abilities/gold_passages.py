@@ -61,7 +61,7 @@ def positives_of(instance: Instance, corpus: CorpusPages) -> tuple[Passage, ...]
     if not positives:
         candidates = [each for name in sorted(gold_pages(instance)) for each in corpus.by_name.get(name, ())]
         positives = [each for each in dict.fromkeys(candidates) if slots_in(instance.gold, each)]
-    return tuple(_grouped(instance.gold, replace(each, role="positive")) for each in positives)
+    return tuple(_with_group(instance.gold, replace(each, role="positive")) for each in positives)
 
 
 def slots_in(gold: Gold, passage: Passage) -> list[int]:
@@ -85,7 +85,7 @@ def is_matchable(gold: Gold) -> bool:
     return bool(gold) and all(affirms(alias) is None for slot in gold for alias in slot)
 
 
-def _grouped(gold: Gold, passage: Passage) -> Passage:
+def _with_group(gold: Gold, passage: Passage) -> Passage:
     if len(gold) < 2 or passage.group is not None:
         return passage
     slots: Sequence[int] = slots_in(gold, passage)

@@ -67,7 +67,7 @@ def integrate(instances: Sequence[Instance], seed: int = 0) -> Integration:
     position = {instance.id: at for at, instance in enumerate(instances)}
     pairs = [(one, two) if position[one.id] < position[two.id] else (two, one) for one, two in pairs]
     pairs.sort(key=lambda pair: position[pair[0].id])
-    return Integration(tuple(_joined(*pair) for pair in pairs), dict(left_out))
+    return Integration(tuple(_join(*pair) for pair in pairs), dict(left_out))
 
 
 def joined_question(one: str, other: str, language: str) -> str:
@@ -119,7 +119,7 @@ def _documents(instance: Instance) -> frozenset[str]:
     return pages | {each.page for each in positives if each.page} | {fold(each.text) for each in positives}
 
 
-def _joined(one: Instance, other: Instance) -> Instance:
+def _join(one: Instance, other: Instance) -> Instance:
     pools = [
         [replace(each, group=group) for each in _of_role(instance, "positive")]
         for group, instance in enumerate((one, other))

@@ -104,8 +104,10 @@ def make_abilities(
 def _with_pool(instance: Instance, positives: Sequence[Passage], negatives: Negatives) -> Instance:
     """Return the record with its positive and negative passages, then its remaining passages."""
     pool = [*positives, *negatives.passages]
-    used = {each.id for each in pool}
-    others = [each for each in instance.passages or () if each.role in ("", "counterfactual") and each.id not in used]
+    pool_ids = {each.id for each in pool}
+    others = [
+        each for each in instance.passages or () if each.role in ("", "counterfactual") and each.id not in pool_ids
+    ]
     return replace(instance, passages=(*pool, *others))
 
 

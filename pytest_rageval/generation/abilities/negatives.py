@@ -1,4 +1,4 @@
-"""Choose negative passages: a retriever ranks them high, but they do not answer the question."""
+"""Choose negative passages, which a retriever ranks high but which do not answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Negatives:
     reason: str = ""
 
 
-def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Passage], wanted: int) -> Negatives:
+def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Passage], count: int) -> Negatives:
     """Return negative passages of a record: first its own, then passages of the ranking.
 
     Excluded are passages of its gold pages, passages that state any slot of the gold (in any notation: 44bn is 44
@@ -49,7 +49,7 @@ def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Pas
         instance: the record.
         ranking: the retriever's ranking for the record's question; the first 50 passages are candidates.
         positives: the passages that state the answer.
-        wanted: the wanted number.
+        count: the wanted number of negatives.
     """
     own_negatives = [replace(each, role="negative") for each in instance.passages or () if each.role == "negative"]
     if not is_matchable(instance.gold):
@@ -57,26 +57,26 @@ def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Pas
     pages = gold_pages(instance) | {name for each in positives for name in (each.id, each.page) if name}
     excluded: Counter[str] = Counter()
     negatives: list[Passage] = []
-    for passage in (*own_negatives, *_retrieved(ranking)):
-        if len(negatives) >= wanted:
+    for passage in (*own_negatives, *_candidates(ranking)):
+        if len(negatives) >= count:
             break
         is_gold = passage not in own_negatives and not pages.isdisjoint((passage.id, passage.page, page_of(passage.id)))
-        reason = "gold_page" if is_gold else _excluded(instance, passage, (*positives, *negatives))
+        reason = "gold_page" if is_gold else _exclusion_reason(instance, passage, (*positives, *negatives))
         if reason:
             excluded[reason] += 1
         else:
             negatives.append(_with_free_id(passage, {each.id for each in (*positives, *negatives)}))
-    return Negatives(tuple(negatives), dict(excluded), SHORT_POOL if len(negatives) < wanted else "")
+    return Negatives(tuple(negatives), dict(excluded), SHORT_POOL if len(negatives) < count else "")
 
 
-def _retrieved(ranking: Ranking) -> Iterator[Passage]:
+def _candidates(ranking: Ranking) -> Iterator[Passage]:
     for rank, each in enumerate(ranking.items[:DEPTH], 1):
         score = each.score if each.score is None else round(each.score, 4)  # the last digits differ between machines
         metadata = {"rank": rank, "score": score}
         yield Passage(each.doc_id, each.text, each.title, "negative", page=each.page, span=each.span, metadata=metadata)
 
 
-def _excluded(instance: Instance, passage: Passage, others: Sequence[Passage]) -> str:
+def _exclusion_reason(instance: Instance, passage: Passage, others: Sequence[Passage]) -> str:
     if holds_slot(instance.gold, passage):
         return "holds_answer"
     if any(_is_near(passage.text, other.text) for other in others):
@@ -96,9 +96,9 @@ def _shingles(text: str) -> frozenset[str]:
     return frozenset(folded[at : at + _SHINGLE] for at in range(max(1, len(folded) - _SHINGLE + 1)))
 
 
-def _with_free_id(passage: Passage, taken: Collection[str]) -> Passage:
+def _with_free_id(passage: Passage, used_ids: Collection[str]) -> Passage:
     name, number = passage.id, 1
-    while name in taken:
+    while name in used_ids:
         number += 1
         name = f"{passage.id}-{number}"
     return passage if name == passage.id else replace(passage, id=name)

@@ -64,8 +64,8 @@ class NumberAnswer:
         ranges = [_multiples(old, low, high, step, least, min(most, 10**digits - 1)) for low, high in (_LOW, _HIGH)]
         usable_ranges = [each for each in ranges if each]
         for _ in range(_DRAWS if usable_ranges and old > 1 else 0):
-            chosen = random.choice(usable_ranges)
-            yield Fraction(chosen[random.randrange(len(chosen))], old)
+            multiples = random.choice(usable_ranges)
+            yield Fraction(multiples[random.randrange(len(multiples))], old)
 
     def value_of(self, text: str) -> Fraction | None:
         """Return the ratio of the only number of ``text`` to the gold number; None for another form or scale."""
@@ -80,7 +80,7 @@ class NumberAnswer:
         """Return the aliases with their numbers multiplied by ``value``."""
 
         def edits(alias: str) -> tuple[Edit, ...]:
-            edits_of_alias = [number.times(value) for number in _written(alias)]
+            edits_of_alias = [number.times(value) for number in _numbers_in(alias)]
             return tuple(edit for edit in edits_of_alias if edit is not None)
 
         return edit_all(self.aliases, edits)
@@ -90,7 +90,7 @@ class NumberAnswer:
 
         Ambiguous are numbers that count different things, end a range, or are stated again in another way.
         """
-        matches = [number for number in _written(text) if self._is_stated_by(number.quantity)]
+        matches = [number for number in _numbers_in(text) if self._is_stated_by(number.quantity)]
         if self._ends_range(text, matches):
             return Drop("ambiguous_value", "it is an end of a range")
         things = {number.quantity.noun or number.quantity.unit for number in matches} - {""}
@@ -116,7 +116,7 @@ class NumberAnswer:
 
     def _revealed_by(self, text: str, matches: Sequence[WrittenNumber]) -> str:
         """Return how other numbers of the text reveal the gold number, by their sum or in another currency; else ""."""
-        numbers = _written(text)
+        numbers = _numbers_in(text)
         for number in matches:
             close = [one for one in numbers if one.start < number.end + _CLOSE and number.start < one.end + _CLOSE]
             units = {one.quantity.unit for one in close} & _MONEY - {number.quantity.unit}
@@ -153,7 +153,7 @@ class NumberAnswer:
 
 def number_answer(aliases: tuple[str, ...]) -> NumberAnswer | None:
     """Parse a slot as a number; None if an alias states no number, another one, or much other text."""
-    numbers_of_aliases = [(alias, _written(alias)) for alias in aliases]
+    numbers_of_aliases = [(alias, _numbers_in(alias)) for alias in aliases]
     numbers = [each[0] for alias, each in numbers_of_aliases if len(each) == 1 and len(quantities(alias)) == 1]
     if not numbers or any(len(each) > 1 for _, each in numbers_of_aliases) or numbers[0].quantity.low == 0:
         return None
@@ -166,7 +166,7 @@ def number_answer(aliases: tuple[str, ...]) -> NumberAnswer | None:
 
 
 @lru_cache(maxsize=512)
-def _written(text: str) -> tuple[WrittenNumber, ...]:
+def _numbers_in(text: str) -> tuple[WrittenNumber, ...]:
     return tuple(written_numbers(text))
 
 

@@ -1,4 +1,4 @@
-"""Find the numbers of a text with their places and units, and write other numbers in their form."""
+"""Find numbers in a text with spans and units, and write other numbers in their form."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pytest_rageval.generation.checks import BUILTIN
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.registry import Registry
 
-__all__ = ["Check", "checked", "first_failure"]
+__all__ = ["Check", "first_failure", "run_checks"]
 
 Check = Callable[[Draft], str]
 """Returns "" for a draft that passes, else the problem in a few words."""
@@ -26,7 +26,7 @@ def first_failure(draft: Draft) -> tuple[str, str] | None:
     return None
 
 
-def checked(draft: Draft) -> Draft:
+def run_checks(draft: Draft) -> Draft:
     """Return a draft with the names of its passed checks; the first failed check drops it."""
     failure = first_failure(draft)
     if failure is None:

@@ -85,7 +85,7 @@ def _wrong_result(calculation: str, aliases: Sequence[str]) -> str:
             raise ValueError(calculation)
         result = _calculate(ast.parse(calculation.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError, TypeError):
-        return f"{short_repr(calculation)} is no sum of numbers"
+        return f"{short_repr(calculation)} is not a calculation with numbers"
     numbers = [each for alias in aliases for each in quantities(alias)]
     if any(result in (each.low, each.low / each.factor, each.low / each.scale / each.factor) for each in numbers):
         return ""

@@ -1,4 +1,4 @@
-"""Read the texts of prompts and training data: strings of JSON files, other files as a whole."""
+"""Read texts of prompts and training data: strings of JSON files, other files as a whole."""
 
 from __future__ import annotations
 

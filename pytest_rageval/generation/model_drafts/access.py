@@ -39,7 +39,7 @@ class ModelAccess:
 
 def run_all(access: ModelAccess, work: Iterable[Callable[[], Awaitable[T]]]) -> list[tuple[T, Calls]]:
     """Run coroutines concurrently; return their results in order, each with its model calls."""
-    results: list[tuple[T, Calls]] = access.run(_gathered(list(map(partial(partial, _metered), work))))
+    results: list[tuple[T, Calls]] = access.run(_gather(list(map(partial(partial, _run_metered), work))))
     return results
 
 
@@ -69,11 +69,11 @@ def usage_lines(usage: Mapping[str, float]) -> Iterator[str]:
         yield f"models: {usage['calls']:,} calls{counts}, {cost}"
 
 
-async def _gathered(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+async def _gather(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
     return list(await asyncio.gather(*(each() for each in work)))
 
 
-async def _metered(work: Callable[[], Awaitable[T]]) -> tuple[T, Calls]:
+async def _run_metered(work: Callable[[], Awaitable[T]]) -> tuple[T, Calls]:
     """Await ``work`` and return its result and its calls; its task has its own context, so its meter is separate."""
     meter = Meter()
     SCOPE.set(Scope(meter))

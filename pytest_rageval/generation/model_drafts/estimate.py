@@ -43,7 +43,7 @@ def model_lines(material: Material) -> Iterator[str]:
     chunks = chunks_of(material)
     yield f"chunks with a topic: {len(chunks):,}, topics: {len({chunk.topic for chunk in chunks}):,}"
     cells = list(cell_jobs(material.plan, chunks))
-    jobs = Pairing(chunks).completed([job for cell in cells for job in cell.next(0)])
+    jobs = Pairing(chunks).with_partners([job for cell in cells for job in cell.next(0)])
     drafts = DRAFTS_PER_CALL * len(jobs)
     wanted = "all" if material.plan.per_cell is None else f"{material.plan.per_cell * len(cells):,}"
     cell = "cell" if len(cells) == 1 else "cells"

@@ -85,29 +85,29 @@ class _Inspection:
                 return item
         return _dropped(item, STILL_WRONG, f"{CORRECTIONS} corrections did not suffice")
 
-    def _prompt(self, what: str, item: Item, problem: str = "") -> tuple[Message, ...]:
+    def _prompt(self, prompt_kind: str, item: Item, problem: str = "") -> tuple[Message, ...]:
         prompts, job = self.settings.prompts, self.job
         values = item_json(item)
-        if what == "correction":
+        if prompt_kind == "correction":
             return prompts.correction(job.language, job.kind, job.topic, job.sources, values, problem)
         return prompts.inspection(job.language, job.kind, job.topic, job.sources, values)
 
-    async def _read(self, model: str, messages: Sequence[Message], read: Callable[[str], T]) -> T:
-        """Parse the reply with ``read``; ask once more if it is unreadable."""
+    async def _read(self, model: str, messages: Sequence[Message], parse: Callable[[str], T]) -> T:
+        """Parse the reply with ``parse``; ask once more if it is unreadable."""
         client = self.access.client(model)
         reply = (await client.complete(messages)).text
         try:
-            return read(reply)
+            return parse(reply)
         except UnreadableReplyError as fault:
             retry_messages = self.settings.prompts.again(self.job.language, messages, reply, str(fault))
         try:
-            return read((await client.complete(retry_messages)).text)
+            return parse((await client.complete(retry_messages)).text)
         except UnreadableReplyError as fault:
             raise _UnreadableError(str(fault)) from None
 
 
 async def inspect(item: Item, job: Job, settings: ModelSettings, access: ModelAccess) -> InspectionResult:
-    """Return an item after its inspection: kept as it is, corrected, or dropped with its reason.
+    """Return an item after its inspection: unchanged, corrected, or dropped with a reason.
 
     The corrector writes the correction; without a corrector, the inspector's own correction counts. A correction must
     pass all checks of a draft and is inspected again. An item is dropped after two corrections without success, or if

@@ -36,7 +36,7 @@ class Pairing:
         self._indexes: dict[str, Retriever] = {}
         self._seen: set[tuple[str, frozenset[str]]] = set()
 
-    def completed(self, jobs: Iterable[Job]) -> list[Job]:
+    def with_partners(self, jobs: Iterable[Job]) -> list[Job]:
         """Return jobs with all their chunks, without repeats of an earlier kind and chunks.
 
         A job that needs a partner is left out if its topic has no chunk of another document.

@@ -60,7 +60,7 @@ def reword(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
             result[at] = draft.dropped(MODEL_ERROR, f"{reply.kind}: {reply}")
             material.failures.setdefault((draft.topic, draft.task), Counter())[reply.kind] += 1
         else:
-            reworded[at] = _reworded(draft, reply, settings.name)
+            reworded[at] = _with_wording(draft, reply, settings.name)
     result = _refuse_failed(material, result, reworded)
     if errors:
         material.shortages = shortages_of(material, result)
@@ -112,7 +112,7 @@ async def _reply(draft: Draft, settings: ModelSettings, access: ModelAccess) -> 
         return error
 
 
-def _reworded(draft: Draft, reply: str, model: str) -> Draft:
+def _with_wording(draft: Draft, reply: str, model: str) -> Draft:
     """Return a draft with the wording of a reply, as dropped if the wording must be refused."""
     verdicts = {**draft.verdicts, WORDING: {"by": model, "before": draft.question}}
     try:
@@ -120,8 +120,8 @@ def _reworded(draft: Draft, reply: str, model: str) -> Draft:
     except UnreadableReplyError as error:
         return replace(draft, question="", verdicts=verdicts).dropped("unreadable", str(error))
     fault = fault_of(wording, draft)
-    changed = replace(draft, question=wording, verdicts=verdicts)
-    return changed if fault is None else changed.dropped(*fault)
+    reworded = replace(draft, question=wording, verdicts=verdicts)
+    return reworded if fault is None else reworded.dropped(*fault)
 
 
 def _refuse_failed(material: Material, drafts: Sequence[Draft], reworded: dict[int, Draft]) -> list[Draft]:
@@ -134,7 +134,7 @@ def _refuse_failed(material: Material, drafts: Sequence[Draft], reworded: dict[i
     while True:
         for at, draft in zip(positions, candidates, strict=True):
             if draft.state == "dropped":
-                result[at] = _refused(result[at], draft)
+                result[at] = _with_refusal(result[at], draft)
                 del reworded[at]
         others = [draft for at, draft in enumerate(result) if at not in reworded]
         positions = list(reworded)
@@ -143,7 +143,7 @@ def _refuse_failed(material: Material, drafts: Sequence[Draft], reworded: dict[i
             return [reworded.get(at, draft) for at, draft in enumerate(result)]
 
 
-def _refused(draft: Draft, reworded: Draft) -> Draft:
+def _with_refusal(draft: Draft, reworded: Draft) -> Draft:
     """Return a draft with the refused wording as a verdict."""
     refusal = {"question": reworded.question, "reason": reworded.reason, "found": reworded.verdicts[reworded.reason]}
     verdict = {"by": reworded.verdicts[WORDING]["by"], **refusal}

@@ -44,7 +44,7 @@ def add_drafts(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     while True:
         kept = count_kept(drafting.drafts)
         jobs = [job for cell in cells for job in cell.next(kept[cell.topic, cell.task])]
-        if not jobs or not drafting.round(pairing.completed(jobs)):
+        if not jobs or not drafting.round(pairing.with_partners(jobs)):
             break
     drafting.raise_if_all_failed()
     add_usage(material.usage, drafting.calls)

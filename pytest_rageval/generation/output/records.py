@@ -150,7 +150,7 @@ def _read(where: str, values: Mapping[str, Any]) -> Draft:
     try:
         return _draft(values)
     except (KeyError, TypeError, ValueError) as error:
-        problem = f"is no draft of rageval generate ({type(error).__name__}: {error}); generate anew with --force"
+        problem = f"is not a draft of rageval generate ({type(error).__name__}: {error}); generate anew with --force"
         raise DataError(where, problem) from None
 
 

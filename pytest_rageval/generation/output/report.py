@@ -37,11 +37,11 @@ def report_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> str:
     """Return the text of report.md."""
     sections: Registry[ReportSection] = Registry("section of the report", SECTIONS)
     counts = Counter(draft.state for draft in drafts)
-    waiting = f", {counts['waiting']:,} waiting" if counts["waiting"] else ""
+    waiting_text = f", {counts['waiting_text']:,} waiting" if counts["waiting"] else ""
     lines = [
         "# Generated cases",
         "",
-        f"{len(drafts):,} drafts: {counts['kept']:,} kept, {counts['dropped']:,} dropped{waiting}.",
+        f"{len(drafts):,} drafts: {counts['kept']:,} kept, {counts['dropped']:,} dropped{waiting_text}.",
     ]
     for name in SECTIONS:
         section = list(sections.get(name)(material, drafts, sets))
@@ -54,7 +54,7 @@ def cells_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> It
     yield from ("## Cells", "")
     wanted = material.plan.per_cell
     rows = [
-        (topic or "-", task, "-" if wanted is None else str(wanted), str(len(cell)), str(_kept(cell)))
+        (topic or "-", task, "-" if wanted is None else str(wanted), str(len(cell)), str(_count_kept(cell)))
         for (topic, task), cell in cells_of(drafts, material.plan.tasks, material.wanted_topics).items()
     ]
     yield from markdown_table(("topic", "task", "wanted", "drafted", "kept"), rows)
@@ -112,5 +112,5 @@ def markdown_cell(text: str) -> str:
     return "".join(f"\\{character}" if character in r"\`*[]<>|" else character for character in safe)
 
 
-def _kept(drafts: Iterable[Draft]) -> int:
+def _count_kept(drafts: Iterable[Draft]) -> int:
     return sum(draft.state == "kept" for draft in drafts)

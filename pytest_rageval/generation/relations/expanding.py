@@ -73,7 +73,7 @@ def _selected(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset
 def _refuse_without_passages(relations: Iterable[Relation], cases: Sequence[tuple[str, Case]], where: str) -> None:
     if not any(case.supplied for _, case in cases):
         for relation in relations:
-            if relation.of == "passages":
+            if relation.target == "passages":
                 problem = f"the relation {relation.name} changes supplied passages, and this testbed supplies none"
                 raise SettingError(f"{where}: {problem}; leave it out, or use a dataset with passages")
 

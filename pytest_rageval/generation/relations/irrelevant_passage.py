@@ -57,8 +57,8 @@ def _add_passage(case: Case, chance: random.Random, records: Records) -> Iterato
         return
     role: Role = "negative" if any(passage.role for passage in passages) else ""
     for source in records.others(case.instance, chance):
-        chosen = chance.choice(source.passages or ())
-        new_passage = Passage(f"{source.id}:{chosen.id}", chosen.text, chosen.title, role)
+        passage = chance.choice(source.passages or ())
+        new_passage = Passage(f"{source.id}:{passage.id}", passage.text, passage.title, role)
         yield inserted(case, new_passage, chance.randrange(len(passages) + 1))
 
 

@@ -74,7 +74,7 @@ class Relation:
     """
 
     name: str
-    of: Literal["question", "passages"]
+    target: Literal["question", "passages"]
     expected: Expected
     changed: Callable[[Case, random.Random, Records], Iterable[Case]]
     keeps: Callable[[Case, Case], bool]
@@ -103,11 +103,11 @@ class Relation:
         return tuple(self._variant(original, number, each) for number, each in enumerate(changed_cases, 1))
 
     def _valid_changes(self, original: Case, chance: random.Random, records: Records) -> Iterator[Case]:
-        seen = {_content(original)}
+        contents = {_content(original)}
         for each in islice(self.changed(original, chance, records), MOST_TRIES):
             content = _content(each)
-            if content not in seen and self.keeps(original, each):
-                seen.add(content)
+            if content not in contents and self.keeps(original, each):
+                contents.add(content)
                 yield each
 
     def _variant(self, original: Case, number: int, changed: Case) -> Variant:

@@ -35,7 +35,7 @@ def changes_of(question: str, form: str) -> tuple[str, ...]:
     and unit, ``names`` are words with a capital letter except a first word such as When, ``negations`` are counted,
     and ``quotes`` are texts in quotation marks.
     """
-    one, other = _folded(question), _folded(form)
+    one, other = _fold(question), _fold(form)
     checks = {
         "digits": _DIGITS.findall(one) == _DIGITS.findall(other),
         "quantities": same_values(question, form),
@@ -65,7 +65,7 @@ def names_of(text: str) -> Counter[str]:
 
 def quotes_of(text: str) -> list[str]:
     """Return the texts in quotation marks, folded, in order."""
-    return [next(filter(None, match.groups())) for match in _QUOTES.finditer(_folded(text))]
+    return [next(filter(None, match.groups())) for match in _QUOTES.finditer(_fold(text))]
 
 
 def is_negation(word: str) -> bool:
@@ -73,7 +73,7 @@ def is_negation(word: str) -> bool:
     return word.casefold() in _NEGATIONS or word.casefold().replace("’", "'").endswith("n't")
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return nfkc(nfkc(text).casefold())
 
 

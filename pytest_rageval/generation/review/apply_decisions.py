@@ -28,7 +28,7 @@ Corrected = tuple[str, Gold, tuple[str, ...], tuple[Turn, ...]]
 
 def without_decisions(drafts: Iterable[Draft]) -> list[Draft]:
     """Return drafts as they were generated, without people's decisions."""
-    return [_restored(draft) for draft in drafts]
+    return [_restore(draft) for draft in drafts]
 
 
 def valid_decisions(draft: Draft, decisions: Decisions) -> list[Decision]:
@@ -73,7 +73,7 @@ def apply_decisions(drafts: Sequence[Draft], decisions: Decisions) -> list[Draft
 
 def _with_decision(before: Draft, draft: Draft, decision: Decision | None) -> Draft:
     """Return a corrected draft with the state and verdicts of its decision."""
-    is_corrected = _corrected(before) != _corrected(draft)
+    is_corrected = _correctable_fields(before) != _correctable_fields(draft)
     verdicts: dict[str, Any] = {**before.verdicts, **({BEFORE: _fields(before)} if is_corrected else {})}
     if decision is None:
         return replace(draft, verdicts=verdicts)
@@ -81,7 +81,7 @@ def _with_decision(before: Draft, draft: Draft, decision: Decision | None) -> Dr
     if decision.grade < MEND:
         return draft.dropped(REVIEW_DROP, f"grade {decision.grade} of {decision.reviewer}")
     if decision.grade < ACCEPTED and decision.edit is None:
-        return _waiting(draft, REVIEW_WAITS, f"grade {MEND} of {decision.reviewer}, without a correction")
+        return _as_waiting(draft, REVIEW_WAITS, f"grade {MEND} of {decision.reviewer}, without a correction")
     return draft
 
 
@@ -114,11 +114,11 @@ def _whole_dialogues(drafts: list[Draft]) -> list[Draft]:
             continue
         detail = f"{deciding_turn.reason} in round {deciding_turn.facets.get('round', '?')}"
         waits = deciding_turn.state == "waiting"
-        result.append(_waiting(draft, REVIEW_DIALOGUE, detail) if waits else draft.dropped(REVIEW_DIALOGUE, detail))
+        result.append(_as_waiting(draft, REVIEW_DIALOGUE, detail) if waits else draft.dropped(REVIEW_DIALOGUE, detail))
     return result
 
 
-def _waiting(draft: Draft, reason: str, detail: str) -> Draft:
+def _as_waiting(draft: Draft, reason: str, detail: str) -> Draft:
     return replace(draft, state="waiting", reason=reason, verdicts={**draft.verdicts, reason: detail})
 
 
@@ -126,7 +126,7 @@ def _was_reviewed(draft: Draft) -> bool:
     return bool({GRADE, BEFORE, REVIEW_DIALOGUE} & draft.verdicts.keys())
 
 
-def _restored(draft: Draft) -> Draft:
+def _restore(draft: Draft) -> Draft:
     if not _was_reviewed(draft):
         return draft
     verdicts_of_review = {GRADE, REVIEWER, BEFORE, draft.reason}
@@ -144,7 +144,7 @@ def _restored(draft: Draft) -> Draft:
     )
 
 
-def _corrected(draft: Draft) -> Corrected:
+def _correctable_fields(draft: Draft) -> Corrected:
     return draft.question, draft.gold, draft.evidence, draft.history
 
 

@@ -56,15 +56,15 @@ def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
     """
     if edit == edit_of(draft):
         return "no_change: the case is what it was"
-    kept = [each for each in drafts if each.state == "kept"]
-    changed = apply_edits(kept, {draft.id: edit})
-    for before, after in zip(kept, changed, strict=True):
+    kept_drafts = [each for each in drafts if each.state == "kept"]
+    edited_drafts = apply_edits(kept_drafts, {draft.id: edit})
+    for before, after in zip(kept_drafts, edited_drafts, strict=True):
         failure = first_failure(after) if before != after else None
         if failure is not None:
             turn = f" (round {after.facets.get('round', '?')} of the conversation)" if before.id != draft.id else ""
             return f"{failure[0]}: {failure[1]}{turn}"
-    corrected = [after for before, after in zip(kept, changed, strict=True) if before.id == draft.id]
-    others = [after for before, after in zip(kept, changed, strict=True) if before.id != draft.id]
+    corrected = [after for before, after in zip(kept_drafts, edited_drafts, strict=True) if before.id == draft.id]
+    others = [after for before, after in zip(kept_drafts, edited_drafts, strict=True) if before.id != draft.id]
     last = drop_duplicates([*others, *corrected])[-1]
     return f"{last.reason}: {last.verdicts[last.reason]}" if corrected and last.state == "dropped" else ""
 
@@ -100,8 +100,8 @@ def _turn(draft: Draft, edit: Edit, drafts: Iterable[Draft]) -> Turn:
     answer = _answer_in_history(draft, drafts)
     if edit.gold == draft.gold and answer is not None:
         return Turn(edit.question, answer)
-    joint = next((each for each in _JOINTS if _joined(draft.gold, each) == answer), _JOINTS[-1])
-    return Turn(edit.question, _joined(edit.gold, joint))
+    joint = next((each for each in _JOINTS if _join(draft.gold, each) == answer), _JOINTS[-1])
+    return Turn(edit.question, _join(edit.gold, joint))
 
 
 def _answer_in_history(draft: Draft, drafts: Iterable[Draft]) -> str | None:
@@ -110,5 +110,5 @@ def _answer_in_history(draft: Draft, drafts: Iterable[Draft]) -> str | None:
     return next((each.history[at].answer for each in later), None)
 
 
-def _joined(gold: Gold, joint: str) -> str:
+def _join(gold: Gold, joint: str) -> str:
     return joint.join(slot[0] for slot in gold)

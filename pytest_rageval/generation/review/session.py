@@ -85,7 +85,7 @@ class ReviewSession:
             SettingError: the sample has no draft with this id.
         """
         if name not in self._by_id:
-            raise SettingError(f"{short_repr(name)} is no case of the sample; the drafts may have changed since")
+            raise SettingError(f"{short_repr(name)} is not a case of the sample; the drafts may have changed since")
         return self._by_id[name]
 
     def own_decision(self, draft: Draft) -> Decision | None:
@@ -114,7 +114,7 @@ class ReviewSession:
         n_open = sum(map(self.needs_decision, self.folder.sample))
         return Progress(len(self.folder.sample) - n_open, len(self.folder.sample))
 
-    def decided(self) -> list[Draft]:
+    def drafts_with_decisions(self) -> list[Draft]:
         """Return all drafts with people's decisions so far."""
         return apply_decisions(self.folder.drafts, self.decisions)
 

@@ -47,13 +47,13 @@ class ImportResult:
 
     Attributes:
         stored: new decisions.
-        known: rows with an already stored decision.
+        already_stored: rows with an already stored decision.
         blank: rows without a grade.
         changed: ids of cases that have changed since the sheet was written; their decisions are not stored.
     """
 
     stored: int
-    known: int
+    already_stored: int
     blank: int
     changed: tuple[str, ...]
 
@@ -91,7 +91,7 @@ def import_sheet(session: ReviewSession, path: Path) -> ImportResult:
     if missing:
         raise DataError(f"{name}:1", f"the column {missing[0]} is missing; write the sheet with rageval review --sheet")
     rows: list[_Row] = []
-    blank, known, changed = 0, 0, []
+    blank, already_stored, changed = 0, 0, []
     for line, cells in records:
         texts = {column: str(value).strip() for column, value in cells.items() if value is not None}
         draft = _draft(f"{name}:{line}", texts, session)
@@ -104,13 +104,13 @@ def import_sheet(session: ReviewSession, path: Path) -> ImportResult:
             row = _Row(f"{name}:{line}", draft, _decision(f"{name}:{line}", texts, draft, session))
             stored = session.decisions.standing.get(draft.id, {}).get(row.decision.reviewer)
             if row.decision.repeats(stored):
-                known += 1
+                already_stored += 1
             else:
                 rows.append(row)
     for row in rows:
         one = row.decision
         session.decide(one.draft, one.seen, one.grade, one.ticks, one.edit, one.reviewer)
-    return ImportResult(len(rows), known, blank, tuple(changed))
+    return ImportResult(len(rows), already_stored, blank, tuple(changed))
 
 
 def _cells(draft: Draft, reviewer: str) -> list[str]:
@@ -135,7 +135,7 @@ def _draft(where: str, texts: Mapping[str, str], session: ReviewSession) -> Draf
     by_id = {draft.id: draft for draft in session.folder.sample}
     name = texts.get("id", "")
     if name not in by_id:
-        raise DataError(where, f"id: {short_repr(name)} is no case of the sample; {_near(name, by_id)}")
+        raise DataError(where, f"id: {short_repr(name)} is not a case of the sample; {_near(name, by_id)}")
     return by_id[name]
 
 

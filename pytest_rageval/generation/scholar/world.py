@@ -1,4 +1,4 @@
-"""Build the records of an invented world: persons and publications with consistent relations."""
+"""Build the records of an invented world, with consistent persons and publications."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def world_settings(plan: Plan) -> WorldSettings | None:
 def _read(sections: tuple[Section, ...], folder: Path) -> WorldSettings | None:
     worlds = [_world(section) for section in sections]
     if len(worlds) > 1:
-        problem = "[[world]] stands twice; the tables of both would have the same names, so keep one"
+        problem = "[[world]] is duplicate; the tables of both would have the same names, so keep one"
         raise worlds[1].section.error("kind", problem)
     return worlds[0] if worlds else None
 

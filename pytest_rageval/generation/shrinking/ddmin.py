@@ -1,4 +1,4 @@
-"""Delta debugging: a minimal part of a sequence that breaks a test; fewest additions that help."""
+"""Delta debugging: find a minimal part of a sequence that breaks a test."""
 
 from __future__ import annotations
 

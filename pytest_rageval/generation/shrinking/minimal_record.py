@@ -29,7 +29,7 @@ def minimal_record(case: Case, shrunk: ShrinkResult) -> dict[str, Any]:
     record: dict[str, Any] = {"id": "-".join([instance.id, *change]) + SUFFIX, "question": instance.question}
     record |= _gold("answers", instance.gold)
     record |= _gold("fake_answers", instance.fake)
-    record["passages"] = [_passage(each.passage) for each in shrunk.kept]
+    record["passages"] = [_passage(each.passage) for each in shrunk.context]
     if shrunk.history:
         record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in shrunk.history]
     if instance.answerable is not None:

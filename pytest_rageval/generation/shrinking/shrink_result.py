@@ -30,7 +30,7 @@ class ShrinkResult:
 
     Attributes:
         seen: number of passages that the system saw.
-        kept: the smallest context; () if the case misses without any passage.
+        context: the smallest context; () if the case misses without any passage.
         is_minimal: whether removing any one passage or sentence makes the case right.
         without: number of tested contexts without some passage of the smallest one, and how many of them were right.
         gold: ids of the positive passages that the smallest context lacks.
@@ -44,7 +44,7 @@ class ShrinkResult:
     """
 
     seen: int
-    kept: tuple[ReducedPassage, ...]
+    context: tuple[ReducedPassage, ...]
     is_minimal: bool
     without: tuple[int, int]
     gold: tuple[str, ...]

@@ -50,11 +50,11 @@ def smallest_context(
     passages = ddmin(whole, requests.misses)
     without = requests.without(whole, passages.items)
     pieces = [(at, number) for at, passage in enumerate(passages.items) for number in range(len(_pieces(passage)))]
-    is_minimal, kept = passages.is_minimal, _reduced(passages.items, pieces)
+    is_minimal, context = passages.is_minimal, _reduced(passages.items, pieces)
     if is_minimal and len(pieces) > len(passages.items):
         fewest = _fewest_pieces(passages.items, pieces, requests)
-        is_minimal, kept = fewest.is_minimal, _reduced(passages.items, fewest.items)
-    smallest = _context(kept)
+        is_minimal, context = fewest.is_minimal, _reduced(passages.items, fewest.items)
+    smallest = _context(context)
     repeats = requests.repeat(smallest, confirm)
     context_ids = {passage.id for passage in smallest}
     gold = [each for each in instance.passages or () if each.role == "positive" and each.id not in context_ids]
@@ -62,7 +62,7 @@ def smallest_context(
     ids = tuple(passage.id for passage in gold)
     had_evidence = bool(added) and set(added) <= set(whole)
     return ShrinkResult(
-        len(whole), kept, is_minimal, without, ids, tuple(each.id for each in added), had_evidence, repeats,
+        len(whole), context, is_minimal, without, ids, tuple(each.id for each in added), had_evidence, repeats,
         requests.calls, requests.replayed, requests.stopped,
     )  # fmt: skip
 
@@ -169,20 +169,20 @@ def _reduced(passages: Sequence[Passage], pieces: Sequence[_Piece]) -> tuple[Red
         numbers = [number for place, number in pieces if place == at]
         if numbers:
             whole = len(numbers) == len(all_sentences)
-            text = passage.text if whole else _joined([all_sentences[number] for number in numbers])
+            text = passage.text if whole else _join([all_sentences[number] for number in numbers])
             reduced.append(
                 ReducedPassage(replace(passage, text=text), tuple(number + 1 for number in numbers), len(all_sentences))
             )
     return tuple(reduced)
 
 
-def _context(kept: Sequence[ReducedPassage]) -> Context:
-    return tuple(each.passage for each in kept)
+def _context(passages: Sequence[ReducedPassage]) -> Context:
+    return tuple(each.passage for each in passages)
 
 
 def _pieces(passage: Passage) -> list[str]:
     return sentences(passage.text) or [passage.text]
 
 
-def _joined(texts: list[str]) -> str:
+def _join(texts: list[str]) -> str:
     return ("" if has_chinese(texts[0]) else " ").join(text.strip() for text in texts)

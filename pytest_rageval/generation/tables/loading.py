@@ -37,7 +37,7 @@ def load_tables(plan: Plan, warnings: list[str]) -> dict[str, Table]:
     for name in SOURCES:
         for table in sources.get(name)(plan, warnings):
             if table.name in tables:
-                raise DataError(plan.shown, f"two tables are named {table.name!r}; rename one")
+                raise DataError(plan.file_name, f"two tables are named {table.name!r}; rename one")
             tables[table.name] = table
     return tables
 
@@ -84,12 +84,12 @@ def _check_columns(settings: TableSettings, columns: Sequence[str], empty: Seque
             what = f"{name}: {{{column}}}"
             if column not in columns:
                 hint = did_you_mean(column, columns)
-                raise settings.section.error(name, f"{what} is no column of {settings.name!r}; {hint}")
+                raise settings.section.error(name, f"{what} is not a column of {settings.name!r}; {hint}")
             if column in empty:
                 raise settings.section.error(name, f"{what}: this column of {settings.name!r} is empty; leave it out")
     if settings.key and settings.key not in columns:
         hint = did_you_mean(settings.key, columns)
-        problem = f"key: {short_repr(settings.key)} is no column of {settings.name!r}; {hint}"
+        problem = f"key: {short_repr(settings.key)} is not a column of {settings.name!r}; {hint}"
         raise settings.section.error("key", problem)
 
 
@@ -111,7 +111,7 @@ def make_table(name: str, rows: Iterable[RawRow], key: str, passage: str = "", t
             continue
         key_text = value_text(values[key])
         row_id = _free_id(f"{name}:{key_text}", ids)
-        text = (fill_columns(passage, values) if passage else None) or _listed(values)
+        text = (fill_columns(passage, values) if passage else None) or _column_lines(values)
         row_topic = fill_columns(topic, values) if topic else name
         title = key_text if key_text in text else ""  # a number that the text does not mention is no title
         table_rows.append(Row(row_id, values, Passage(row_id, text, title=title, page=row_id), row_topic or "", where))
@@ -126,6 +126,6 @@ def _free_id(name: str, ids: set[str]) -> str:
     return unused_id
 
 
-def _listed(values: Mapping[str, Value]) -> str:
+def _column_lines(values: Mapping[str, Value]) -> str:
     """Return all values of a row as lines ``column: value``."""
     return "\n".join(f"{name}: {value_text(value)}" for name, value in values.items() if not is_missing(value))

@@ -32,7 +32,7 @@ def read_rows(path: Path) -> Iterator[RawRow]:
     reader = ENDINGS.get(path.suffix.lower())
     if reader is None:
         endings = ", ".join(ENDINGS)
-        raise DataError(shown_path(path), f"is no table; name a file that ends in {endings}, or sqlite:FILE:SELECT ...")
+        raise DataError(shown_path(path), f"is not a table; name a file ending in {endings}, or sqlite:FILE:SELECT ...")
     return reader(path)
 
 

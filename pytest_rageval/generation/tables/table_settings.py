@@ -1,4 +1,4 @@
-"""Read the ``[[table]]`` of a plan: the file of its rows, and templates of passage and topic."""
+"""Read the ``[[table]]`` of a plan: the file with rows, the key, passage and topic."""
 
 from __future__ import annotations
 

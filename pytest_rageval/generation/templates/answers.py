@@ -66,9 +66,9 @@ def answers_of(prepared: Prepared, row: Row) -> list[RowAnswer]:
         present = [options for options in options_of_slots if options]
         if not present or (len(present) < len(options_of_slots) and prepared.template.answer):
             continue
-        for chosen in product(*present):
-            linked = [each for _, rows in chosen for each in rows]
-            answers.append(RowAnswer(tuple(gold for gold, _ in chosen), tuple(dict.fromkeys((*path, *linked)))))
+        for combination in product(*present):
+            linked = [each for _, rows in combination for each in rows]
+            answers.append(RowAnswer(tuple(gold for gold, _ in combination), tuple(dict.fromkeys((*path, *linked)))))
     return answers
 
 

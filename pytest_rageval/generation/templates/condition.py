@@ -74,7 +74,7 @@ def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
         raise template.section.error("where", problem) from None
     for name in sorted(names):
         if name not in columns:
-            what = f"where: {short_repr(name)} is no column of {template.table!r}"
+            what = f"where: {short_repr(name)} is not a column of {template.table!r}"
             raise template.section.error("where", f"{what}; {did_you_mean(name, columns)}")
     return Condition(tree, names, template.where)
 
@@ -86,11 +86,11 @@ def _names(node: ast.expr) -> set[str]:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return _names(node.operand)
     if not isinstance(node, ast.Compare):
-        raise SettingError("found something that is no comparison")
+        raise SettingError("found something that is not a comparison")
     sides = [node.left, *node.comparators]
     for operator, right in zip(node.ops, node.comparators, strict=True):
         if not isinstance(operator, (*_EQUALITIES, *_ORDERS)):
-            raise SettingError("found an operator that is none of == != < <= > >= in")
+            raise SettingError("found an operator other than == != < <= > >= in")
         is_list = isinstance(right, (ast.List, ast.Tuple))
         if isinstance(operator, (ast.In, ast.NotIn)) != is_list and not isinstance(right, ast.Name):
             raise SettingError("in needs a list such as ['Oslo', 'Bergen'], and other operators need a single value")
@@ -104,7 +104,7 @@ def _side_names(node: ast.expr) -> set[str]:
         return set()
     if _is_constant(node):
         return set()
-    raise SettingError("found a side of a comparison that is no column, number, text or list")
+    raise SettingError("found a side of a comparison that is not a column, number, text or list")
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -75,7 +75,7 @@ class Expression:
         if self.operation == "sum":
             numbers = [comparable(values.get(self.by)) for values, _ in records]
             if any(kind != "number" for kind, _ in numbers):
-                raise DataError(row.where, f"{{{self.text}}}: {self.by!r} of a record is no number; correct it")
+                raise DataError(row.where, f"{{{self.text}}}: {self.by!r} of a record is not a number; correct it")
             total = sum(number for _, number in numbers if not isinstance(number, str))
             return PlaceholderValue((value_text(int(total) if total == int(total) else float(total)),), _rows(records))
         if self.operation:
@@ -112,9 +112,9 @@ class Expression:
         if not is_ordered(values):
             raise DataError(row.where, f"{{{self.text}}}: values of {self.by!r} are neither numbers nor dates")
         best = max(values) if self.operation == "max" else min(values)
-        chosen = [each for value, each in present if value == best and not is_missing(each[0].get(self.field))]
-        texts = tuple(dict.fromkeys(value_text(values[self.field]) for values, _ in chosen))
-        return PlaceholderValue(texts, _rows(chosen[:1]), tied=len(texts) > 1) if texts else None
+        best_records = [each for value, each in present if value == best and not is_missing(each[0].get(self.field))]
+        texts = tuple(dict.fromkeys(value_text(values[self.field]) for values, _ in best_records))
+        return PlaceholderValue(texts, _rows(best_records[:1]), tied=len(texts) > 1) if texts else None
 
 
 def _rows(records: list[tuple[Mapping[str, Value], Row | None]]) -> tuple[Row, ...]:
@@ -145,7 +145,7 @@ def parse_expression(text: str, template: Template, key: str, table: Table, tabl
     if not pipe:
         column, _, rest = (part.strip() for part in name.partition("."))
     if column not in table.columns:
-        what = f"{key}: {{{text}}} is no column of {table.name!r}"
+        what = f"{key}: {{{text}}} is not a column of {table.name!r}"
         raise template.section.error(key, f"{what}; {did_you_mean(column, table.columns)}")
     linked = tables.get(column)
     match = _AGGREGATE.fullmatch(rest) if pipe else None
@@ -155,7 +155,7 @@ def parse_expression(text: str, template: Template, key: str, table: Table, tabl
     field = field or (by if operation in ("max", "min") else "")
     for each in (by, field):
         if linked is not None and each and each not in linked.columns:
-            what = f"{key}: {{{text}}}: {each!r} is no column of {linked.name!r}"
+            what = f"{key}: {{{text}}}: {each!r} is not a column of {linked.name!r}"
             raise template.section.error(key, f"{what}; {did_you_mean(each, linked.columns)}")
     kind = cast("Literal['', 'max', 'min', 'sum', 'count']", operation)
     return Expression(text, other, column, kind, by, field, linked)

@@ -53,7 +53,7 @@ def parse_joins(template: Template, table: Table, tables: Mapping[str, Table]) -
     for text in template.via:
         match, section = _JOIN.fullmatch(text), template.section
         if match is None:
-            raise section.error("via", f'via: {short_repr(text)} is no join; write "staff.boss -> staff.name"')
+            raise section.error("via", f'via: {short_repr(text)} is not a join; write "staff.boss -> staff.name"')
         if match["table"] != table.name:
             problem = f"via: {short_repr(text)} starts at {match['table']!r}, wanted {table.name!r}"
             raise section.error("via", f"{problem}, the table of the row before it")
@@ -68,7 +68,7 @@ def parse_joins(template: Template, table: Table, tables: Mapping[str, Table]) -
         for name, owner in ((column, table), (match["key"], target)):
             if name not in owner.columns:
                 hint = did_you_mean(name, owner.columns)
-                raise section.error("via", f"via: {short_repr(name)} is no column of {owner.name!r}; {hint}")
+                raise section.error("via", f"via: {short_repr(name)} is not a column of {owner.name!r}; {hint}")
         joins.append(Join(column, field, target, match["key"]))
         table = target
     return tuple(joins)

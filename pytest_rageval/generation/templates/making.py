@@ -53,7 +53,7 @@ def make_draft(
     sources = tuple(replace(row.passage, group=numbers.get(row)) for row in unique)
     route = {"route": template.route} if template.route else {}
     label = prepared.balance_label(rows[0])
-    asked = {"values": [text for value in values for text in value.texts], "links": [*links]}
+    placeholder_values = {"values": [text for value in values for text in value.texts], "links": [*links]}
     return Draft(
         question=question,
         gold=gold,
@@ -68,7 +68,10 @@ def make_draft(
         evidence=quotes_of(sources, [*(alias for slot in gold for alias in slot), *links]),
         passages=tuple(replace(source, role="positive") for source in sources),
         facets={**route, **(facets or {})},
-        verdicts={**({"balance": label} if label else {}), **({"asked": asked} if template.paraphrase else {})},
+        verdicts={
+            **({"balance": label} if label else {}),
+            **({"asked": placeholder_values} if template.paraphrase else {}),
+        },
     )
 
 

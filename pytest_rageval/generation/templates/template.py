@@ -116,7 +116,7 @@ def _template(section: Section) -> Template:
         raise section.wrong("ask", "a question with placeholders such as {name}, or a list of such wordings")
     template = Template(
         section=section,
-        origin=f"{Path(section.shown).name}:{section.start + 1}",
+        origin=f"{Path(section.file_name).name}:{section.start + 1}",
         table=section.text("table"),
         task=task,
         level=level,
@@ -197,7 +197,7 @@ def check_columns(template: Template, key: str, names: tuple[str, ...], columns:
     """Raise an error for an unknown column; the message suggests the nearest name."""
     for name in names:
         if name not in columns:
-            what = f"{key}: {short_repr(name)} is no column of {template.table!r}"
+            what = f"{key}: {short_repr(name)} is not a column of {template.table!r}"
             raise template.section.error(key, f"{what}; {did_you_mean(name, columns)}")
 
 

@@ -74,15 +74,15 @@ def _of_passage(statements: Sequence[Statement], seed: int) -> Iterator[Draft]:
         for value in statement.values:
             if _is_countable(value) and statement.text[value.end : value.end + 1] not in ("-", "/"):
                 groups.setdefault(value.group, []).append((statement, value))
-    n_drafts, used = 0, set[int]()
+    n_drafts, used_ids = 0, set[int]()
     for members in groups.values():
         for one, other in combinations(members, 2):
-            if n_drafts == MAX_PER_PASSAGE or {id(one[1]), id(other[1])} & used or not _fits(one, other):
+            if n_drafts == MAX_PER_PASSAGE or {id(one[1]), id(other[1])} & used_ids or not _fits(one, other):
                 continue
             operation = _operation(one, other, seed)
             if operation is not None:
                 n_drafts += 1
-                used |= {id(one[1]), id(other[1])}
+                used_ids |= {id(one[1]), id(other[1])}
                 yield _draft(one, other, operation)
 
 
@@ -156,27 +156,27 @@ def _draft(one: Located, other: Located, operation: _Operation) -> Draft:
 
 def _question_en(texts: Sequence[str], operation: _Operation, unit: str, value: Value) -> str:
     what = {"date": "years", "time": "times of day"}.get(value.kind, "numbers")
-    asked = {
+    question_en = {
         "difference": "What is the difference between them",
         "sum": "What is their sum",
         "ratio": "How many times the smaller one is the larger one",
     }[operation.name]
     of_unit = f", in {unit}" if unit and operation.name != "ratio" else ""
-    return f"Two {what} are missing in {' and in '.join(texts)} {asked}{of_unit}?"
+    return f"Two {what} are missing in {' and in '.join(texts)} {question_en}{of_unit}?"
 
 
 def _question_zh(texts: Sequence[str], operation: _Operation, unit: str) -> str:
-    asked = {
+    question_zh = {
         "difference": f"这两个数相差多少{unit}？",
         "sum": f"这两个数的和是多少{unit}？",
         "ratio": "较大的数是较小的数的几倍？",
     }[operation.name]
-    return f"{'和'.join(texts)}中缺少两个数。{asked}"
+    return f"{'和'.join(texts)}中缺少两个数。{question_zh}"
 
 
 def _answer(value: Value, operation: _Operation, language: str) -> tuple[str, tuple[str, ...]]:
     """Return the unit of the result and its aliases."""
-    plain, grouped = _decimal(operation.result), _grouped(operation.result)
+    plain, grouped = _decimal(operation.result), _with_separators(operation.result)
     if operation.name == "ratio":
         return "", _unique(plain, f"{plain}倍" if language == "zh" else f"{plain} times")
     unit = {"date": "年" if language == "zh" else "years", "time": "分钟" if language == "zh" else "minutes"}.get(
@@ -208,6 +208,6 @@ def _decimal(number: Fraction) -> str:
     return f"{whole}.{digits}" if digits else str(whole)
 
 
-def _grouped(number: Fraction) -> str:
+def _with_separators(number: Fraction) -> str:
     whole, point, decimals = _decimal(number).partition(".")
     return f"{int(whole):,}{point}{decimals}"

@@ -36,12 +36,12 @@ def shrunk_lines(found: Mapping[str, ShrinkResult | str], *, texts: bool) -> Ite
 
 def _first(result: ShrinkResult, *, texts: bool) -> str:
     count = counted(result.seen, "passage")
-    if not result.kept:
+    if not result.context:
         return f"{count} -> 0: it misses without any passage"
-    parts = [_part(each, texts=texts) for each in result.kept]
-    places = {_place(each) for each in result.kept if len(each.sentence_numbers) < each.n_sentences}
-    place = f", {places.pop()}" if len(result.kept) == 1 and places else ""
-    return f"{count} -> {len(result.kept)}{place}: {', '.join(parts)}"
+    parts = [_part(each, texts=texts) for each in result.context]
+    places = {_place(each) for each in result.context if len(each.sentence_numbers) < each.n_sentences}
+    place = f", {places.pop()}" if len(result.context) == 1 and places else ""
+    return f"{count} -> {len(result.context)}{place}: {', '.join(parts)}"
 
 
 def _part(kept: ReducedPassage, *, texts: bool) -> str:
@@ -71,8 +71,8 @@ def _second(result: ShrinkResult) -> Iterator[str]:
     asked, missed = result.repeats
     if result.is_flaky:
         yield f"flaky: {missed} of {asked}"
-    if result.kept:
-        names = " or ".join(ascii_safe(each.passage.id) for each in result.kept)
+    if result.context:
+        names = " or ".join(ascii_safe(each.passage.id) for each in result.context)
         contexts, right = result.without
         if contexts:
             share = "all" if right == contexts > 1 else f"{right} of"
@@ -84,7 +84,7 @@ def _second(result: ShrinkResult) -> Iterator[str]:
 
 def _added(result: ShrinkResult) -> Iterator[str]:
     """Yield what adding evidence does."""
-    held = [ascii_safe(each.passage.id) for each in result.kept]
+    held = [ascii_safe(each.passage.id) for each in result.context]
     if result.added:
         added = [ascii_safe(each) for each in result.added]
         why = (
@@ -100,5 +100,5 @@ def _added(result: ShrinkResult) -> Iterator[str]:
         yield f"with {' + '.join([*gold, *held])} wrong{why}"
     elif not held:
         yield "the context does not break it"
-    elif not result.gold and any(each.passage.role == "positive" for each in result.kept):
+    elif not result.gold and any(each.passage.role == "positive" for each in result.context):
         yield "it misses with all its evidence: the context does not break it"

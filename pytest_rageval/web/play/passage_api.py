@@ -81,7 +81,7 @@ class PassageApi:
 
 
 def _plain(name: str, found: ShrinkResult) -> dict[str, Any]:
-    passages = [each.passage for each in found.kept]
+    passages = [each.passage for each in found.context]
     kept = [{"id": each.id, "title": each.title, "text": each.text, "role": each.role} for each in passages]
     lines = [line.strip() for line in shrunk_lines({name: found}, texts=True)][1:]
     masked: dict[str, Any] = redacted({"lines": lines, "passages": kept})

@@ -83,7 +83,7 @@ def test_a_case_to_mend_without_a_correction_waits(generated: ReviewProject) -> 
     stored = generated.records("drafts.jsonl")[draft.id]
     assert (stored["state"], stored["reason"]) == ("waiting", "review_waits")
     again = generated.session()
-    assert again.own(of_task(again, "extractive_qa")[0]) is not None
+    assert again.own_decision(of_task(again, "extractive_qa")[0]) is not None
 
 
 def test_conversations_are_kept_or_dropped_whole(generated: ReviewProject) -> None:

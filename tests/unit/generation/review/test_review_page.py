@@ -90,8 +90,8 @@ def test_a_malformed_request_gets_a_sentence(page: PageProcess) -> None:
     unknown = {"id": "x", "seen": "s"}
     for path, form, sentence in (
         ("/decide", {**unknown, "grade": "9"}, "grade: found &#39;9&#39;, wanted 1, 2, 3, 4 or 5"),
-        ("/decide", {**unknown, "grade": "4"}, "&#39;x&#39; is no case of the sample"),
-        ("/correct", {"action": "save"}, "&#39;&#39; is no case of the sample"),
+        ("/decide", {**unknown, "grade": "4"}, "&#39;x&#39; is not a case of the sample"),
+        ("/correct", {"action": "save"}, "&#39;&#39; is not a case of the sample"),
     ):
         answer = page.client.post(path, data=form)
         assert answer.status_code == 400

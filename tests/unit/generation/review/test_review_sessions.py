@@ -178,7 +178,7 @@ def test_what_cannot_be_reviewed_is_refused_in_a_sentence(generated: ReviewProje
     assert generated.refusal("cases", *sheet).startswith("rageval: cases/decisions.jsonl:1: draft: found nothing")
     drafts = generated.folder / "cases" / "drafts.jsonl"
     drafts.write_text('{"id": 1}\n', encoding="utf-8")
-    assert "cases/drafts.jsonl:1: is no draft of rageval generate" in generated.refusal("cases", *sheet)
+    assert "cases/drafts.jsonl:1: is not a draft of rageval generate" in generated.refusal("cases", *sheet)
 
 
 def test_without_the_extra_the_page_names_it_and_the_sheet_works(
