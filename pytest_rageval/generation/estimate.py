@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from pytest_rageval.generation.material import Material
-from pytest_rageval.generation.templates.prepared import prepare
+from pytest_rageval.generation.templates.parsed_template import parse_template
 from pytest_rageval.generation.templates.template import Template, templates_of
 from pytest_rageval.registry import Registry
 
@@ -57,7 +57,7 @@ def table_lines(material: Material) -> Iterator[str]:
 def template_lines(material: Material) -> Iterator[str]:
     """Yield the table, the task and the wanted number of each template."""
     for template in templates_of(material.plan):
-        prepare(template, material.tables)
+        parse_template(template, material.tables)
         yield f"template {template.origin}: {template.task} from {template.table}, {_wanted(template)}"
 
 

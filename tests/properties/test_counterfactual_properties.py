@@ -8,7 +8,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from pytest_rageval.generation.abilities.answer_reading import read_answer
-from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, counterfactual
+from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, make_counterfactual
 from pytest_rageval.generation.abilities.edit import Drop
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.metrics.shared.quantities import numerical_verdict
@@ -71,7 +71,7 @@ def cases(draw: st.DrawFn) -> tuple[Instance, Passage]:
 
 
 def made(case: tuple[Instance, Passage], seed: int) -> Counterfactual:
-    return counterfactual(case[0], [case[1]], seed, (PEOPLE, CITIES))
+    return make_counterfactual(case[0], [case[1]], seed, (PEOPLE, CITIES))
 
 
 @given(cases(), st.integers(0, 3))

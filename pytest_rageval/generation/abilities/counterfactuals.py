@@ -17,7 +17,7 @@ from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import NOTHING, Gold, Instance, Passage
 from pytest_rageval.testbeds.ids import digest
 
-__all__ = ["Counterfactual", "counterfactual", "twin"]
+__all__ = ["Counterfactual", "make_counterfactual", "make_twin"]
 
 _TRIES = 48
 _REASONS_OF_VALUES = frozenset({"fake_already_there", "other_form"})
@@ -45,7 +45,7 @@ FalseValues = tuple[tuple[Answer[Any], Any], ...]
 """The gold answer and the false value of each slot."""
 
 
-def counterfactual(
+def make_counterfactual(
     instance: Instance, positives: Sequence[Passage], seed: int = 0, names: Names = ()
 ) -> Counterfactual:
     """Return a false answer to a record, with a twin of each positive passage that a rule can change.
@@ -83,7 +83,7 @@ def counterfactual(
     return best
 
 
-def twin(passage: Passage, false_values: FalseValues) -> Passage | Drop:
+def make_twin(passage: Passage, false_values: FalseValues) -> Passage | Drop:
     """Return the passage with the false answer and the role counterfactual, or why a rule cannot change it.
 
     Only the spans that state the answer change, in the text and in the title.
@@ -126,7 +126,7 @@ def _states(answer: Answer[Any], text: str, value: Any) -> bool:
 
 
 def _with_twins(positives: Sequence[Passage], false_values: FalseValues) -> Counterfactual:
-    results = {passage.id: twin(passage, false_values) for passage in positives}
+    results = {passage.id: make_twin(passage, false_values) for passage in positives}
     return Counterfactual(
         tuple(answer.fakes(value) for answer, value in false_values),
         {name: each for name, each in results.items() if isinstance(each, Passage)},

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_rageval.generation.abilities.answer_reading import read_answer
-from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, counterfactual
+from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, make_counterfactual
 from pytest_rageval.generation.abilities.edit import Drop
 from pytest_rageval.generation.abilities.gold_passages import CorpusPages, positives_of
 from pytest_rageval.generation.abilities.integration import integrate
@@ -118,7 +118,7 @@ def _add_twins(
     negatives: Negatives,
     options: AbilityOptions,
 ) -> None:
-    fake = counterfactual(instance, positives, options.seed, options.names)
+    fake = make_counterfactual(instance, positives, options.seed, options.names)
     if fake.reason is not None:
         abilities.without_twin[fake.reason.reason] += 1
         abilities.origins[instance.id]["no_counterfactual"] = f"{fake.reason.reason}: {fake.reason.detail}".rstrip(": ")

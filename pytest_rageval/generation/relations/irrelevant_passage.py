@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from pytest_rageval.generation.relations.invariants import values_of
 from pytest_rageval.generation.relations.passages import inserted, is_without
 from pytest_rageval.generation.relations.records import Records
 from pytest_rageval.generation.relations.relation import Relation
-from pytest_rageval.generation.relations.unchanged import values_of
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.text.stems import STOP_WORDS, stem

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from pytest_rageval.generation.relations.invariants import OPENERS, lost_invariants, same_values
 from pytest_rageval.generation.relations.relation import Edit, of_question
-from pytest_rageval.generation.relations.unchanged import OPENERS, changes_of, same_values
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.notation import CURRENCY
 from pytest_rageval.text.quantities import DATE, UNKNOWN, quantities
@@ -125,7 +125,7 @@ def _numeral(number: int) -> str:
 
 
 def _keeps(question: str, form: str) -> bool:
-    return same_values(question, form) and set(changes_of(question, form)) <= {"digits"}
+    return same_values(question, form) and set(lost_invariants(question, form)) <= {"digits"}
 
 
 NUMBER_FORMAT = of_question("number_format", number_forms, _keeps)

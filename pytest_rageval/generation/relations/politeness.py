@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pytest_rageval.generation.relations.invariants import OPENERS, WORD
 from pytest_rageval.generation.relations.relation import Edit, of_question
-from pytest_rageval.generation.relations.unchanged import OPENERS, WORD
 from pytest_rageval.text.language import has_chinese
 
 __all__ = ["POLITENESS"]

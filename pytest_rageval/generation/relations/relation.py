@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.generation.relations import BUILTIN
+from pytest_rageval.generation.relations.invariants import lost_invariants
 from pytest_rageval.generation.relations.records import NO_RECORDS, Records
-from pytest_rageval.generation.relations.unchanged import changes_of
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.model.facets import RELATION, VARIANT
 from pytest_rageval.registry import Registry
@@ -133,9 +133,9 @@ def of_question(
     Args:
         name: its name.
         edits: yields all edits of a question, in a fixed order; the first `MOST_EDITS` are used.
-        keeps: (original, edited) -> whether an edit is allowed; by default, `changes_of` must be empty.
+        keeps: (original, edited) -> whether an edit is allowed; by default, `lost_invariants` must be empty.
     """
-    check = keeps or (lambda question, form: not changes_of(question, form))
+    check = keeps or (lambda question, form: not lost_invariants(question, form))
 
     def changed(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
         question = case.instance.question

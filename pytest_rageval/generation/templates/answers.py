@@ -8,7 +8,7 @@ from itertools import product
 
 from pytest_rageval.generation.tables.table import Row, value_text
 from pytest_rageval.generation.templates.joins import follow
-from pytest_rageval.generation.templates.prepared import Prepared, Text
+from pytest_rageval.generation.templates.parsed_template import ParsedTemplate, Text
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold
 
@@ -55,16 +55,16 @@ def alternatives_of(answers: Iterable[RowAnswer]) -> str:
     return " or ".join(dict.fromkeys(different.values())) if len(different) > 1 else ""
 
 
-def answers_of(prepared: Prepared, row: Row) -> list[RowAnswer]:
+def answers_of(parsed_template: ParsedTemplate, row: Row) -> list[RowAnswer]:
     """Return the answers of a row, one for each chain of joins and each tied record.
 
     A chain that lacks a value of the answer gives no answer.
     """
     answers = []
-    for path in follow(row, prepared.joins):
-        options_of_slots = [_options(slot, path[-1]) for slot in prepared.slots]
+    for path in follow(row, parsed_template.joins):
+        options_of_slots = [_options(slot, path[-1]) for slot in parsed_template.slots]
         present = [options for options in options_of_slots if options]
-        if not present or (len(present) < len(options_of_slots) and prepared.template.answer):
+        if not present or (len(present) < len(options_of_slots) and parsed_template.template.answer):
             continue
         for combination in product(*present):
             linked = [each for _, rows in combination for each in rows]
@@ -72,11 +72,11 @@ def answers_of(prepared: Prepared, row: Row) -> list[RowAnswer]:
     return answers
 
 
-def links_of(prepared: Prepared, row: Row) -> list[str]:
+def links_of(parsed_template: ParsedTemplate, row: Row) -> list[str]:
     """Return the values that lead from the row of a question to the row of its answer."""
     links: list[str] = []
-    for path in follow(row, prepared.joins):
-        for each, join in zip(path, prepared.joins, strict=False):
+    for path in follow(row, parsed_template.joins):
+        for each, join in zip(path, parsed_template.joins, strict=False):
             links += map(value_text, join.values(each))
     return list(dict.fromkeys(links))
 

@@ -9,7 +9,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.tables.table import Row
 from pytest_rageval.generation.templates.pairs import paired_drafts
-from pytest_rageval.generation.templates.prepared import Prepared, prepare
+from pytest_rageval.generation.templates.parsed_template import ParsedTemplate, parse_template
 from pytest_rageval.generation.templates.row_drafts import row_drafts
 from pytest_rageval.generation.templates.template import templates_of
 
@@ -24,37 +24,41 @@ def drafts(material: Material) -> Iterator[Draft]:
     Raises:
         DataError: a template is invalid, or no row fits it; with the line of the plan.
     """
-    prepared = [prepare(template, material.tables) for template in templates_of(material.plan)]
-    for each in prepared:
+    parsed_templates = [parse_template(template, material.tables) for template in templates_of(material.plan)]
+    for each in parsed_templates:
         yield from _drafts_of(each, material)
 
 
-def _drafts_of(prepared: Prepared, material: Material) -> Iterator[Draft]:
-    template, skipped, n_drafts = prepared.template, Counter[str](), 0
-    rows = list(_rows(prepared, skipped))
-    for draft in (paired_drafts if prepared.is_pair else row_drafts)(prepared, rows, material.plan, skipped):
+def _drafts_of(parsed_template: ParsedTemplate, material: Material) -> Iterator[Draft]:
+    template, skipped, n_drafts = parsed_template.template, Counter[str](), 0
+    rows = list(_rows(parsed_template, skipped))
+    for draft in (paired_drafts if parsed_template.is_pair else row_drafts)(
+        parsed_template, rows, material.plan, skipped
+    ):
         n_drafts += 1
         yield draft
     for reason, count in sorted(skipped.items()):
         material.left_out[f"{template.origin}: {reason}"] += count
     if not n_drafts:
         counts = ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items()))
-        total = f"{len(prepared.table.rows)} rows: {counts}" if counts else f"{len(prepared.table.rows)} rows"
+        total = (
+            f"{len(parsed_template.table.rows)} rows: {counts}" if counts else f"{len(parsed_template.table.rows)} rows"
+        )
         raise template.section.error("ask", f"no row of {template.table!r} fits the template ({total})")
 
 
-def _rows(prepared: Prepared, skipped: Counter[str]) -> Iterator[Row]:
+def _rows(parsed_template: ParsedTemplate, skipped: Counter[str]) -> Iterator[Row]:
     """Yield the rows that the condition and the balance allow."""
-    template = prepared.template
-    for row in prepared.table.rows:
-        holds = prepared.condition.holds(row) if prepared.condition is not None else True
+    template = parsed_template.template
+    for row in parsed_template.table.rows:
+        holds = parsed_template.condition.holds(row) if parsed_template.condition is not None else True
         if not row.topic:
             skipped["without a topic"] += 1
         elif holds is None:
             skipped["without a value of where"] += 1
         elif not holds:
             skipped["excluded by where"] += 1
-        elif template.balance is not None and not prepared.balance_label(row):
+        elif template.balance is not None and not parsed_template.balance_label(row):
             skipped["of no value of balance"] += 1
         else:
             yield row

@@ -9,7 +9,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row
 from pytest_rageval.generation.templates.expression import PlaceholderValue
-from pytest_rageval.generation.templates.prepared import Prepared
+from pytest_rageval.generation.templates.parsed_template import ParsedTemplate
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Gold, Passage, Turn
 from pytest_rageval.text.language import main_language
@@ -21,7 +21,7 @@ GENERATOR = "template"
 
 
 def make_draft(
-    prepared: Prepared,
+    parsed_template: ParsedTemplate,
     plan: Plan,
     question: str,
     gold: Gold,
@@ -36,7 +36,7 @@ def make_draft(
     """Build a draft, which waits for its checks.
 
     Args:
-        prepared: its template.
+        parsed_template: its template.
         plan: its plan.
         question: the question.
         gold: the answer.
@@ -47,12 +47,12 @@ def make_draft(
         values: the values of the question's placeholders.
         facets: facets in addition to the route.
     """
-    template = prepared.template
+    template = parsed_template.template
     unique = list(dict.fromkeys(rows))
     numbers = dict(zip(rows, groups, strict=True)) if groups is not None else {}
     sources = tuple(replace(row.passage, group=numbers.get(row)) for row in unique)
     route = {"route": template.route} if template.route else {}
-    label = prepared.balance_label(rows[0])
+    label = parsed_template.balance_label(rows[0])
     placeholder_values = {"values": [text for value in values for text in value.texts], "links": [*links]}
     return Draft(
         question=question,

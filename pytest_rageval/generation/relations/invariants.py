@@ -9,7 +9,7 @@ from pytest_rageval.metrics.shared.same_quantity import read
 from pytest_rageval.text.quantities import Quantity, in_names
 from pytest_rageval.text.unicode import nfkc
 
-__all__ = ["OPENERS", "WORD", "changes_of", "is_negation", "names_of", "quotes_of", "same_values", "values_of"]
+__all__ = ["OPENERS", "WORD", "is_negation", "lost_invariants", "names_of", "quotes_of", "same_values", "values_of"]
 
 _OPENERS = (
     "a an and are at by can could did do does explain for from give had has have how i if in is list name of on please"
@@ -28,7 +28,7 @@ _QUOTES = re.compile(r"""["“”]([^"“”]+)["“”]|[「『《〈]([^」』
 _DIGITS = re.compile(r"\d+")
 
 
-def changes_of(question: str, form: str) -> tuple[str, ...]:
+def lost_invariants(question: str, form: str) -> tuple[str, ...]:
     """Return the names of the properties that a changed question loses; () if it keeps all.
 
     Texts are compared after NFKC and case folding. ``digits`` are runs of digits, ``quantities`` are compared by value

@@ -16,7 +16,7 @@ from pytest_rageval.generation.templates.joins import Join, parse_joins
 from pytest_rageval.generation.templates.template import Template, check_columns
 from pytest_rageval.metrics.shared.matching import fold
 
-__all__ = ["Prepared", "Text", "prepare"]
+__all__ = ["ParsedTemplate", "Text", "parse_template"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ Groups = dict[tuple[str, ...], list[Row]]
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ParsedTemplate:
     """A parsed template with its tables.
 
     Attributes:
@@ -109,7 +109,7 @@ def _key(row: Row, expressions: Sequence[Expression]) -> tuple[str, ...] | None:
     return tuple(fold(", ".join(value.texts)) for value in values if value is not None)
 
 
-def prepare(template: Template, tables: Mapping[str, Table]) -> Prepared:
+def parse_template(template: Template, tables: Mapping[str, Table]) -> ParsedTemplate:
     """Parse a template and link it to its tables.
 
     Raises:
@@ -123,7 +123,7 @@ def prepare(template: Template, tables: Mapping[str, Table]) -> Prepared:
     joins = parse_joins(template, table, tables)
     answer_table = joins[-1].table if joins else table
     asks = tuple(_text(wording, template, "ask", table, tables) for wording in template.ask)
-    prepared = Prepared(
+    parsed_template = ParsedTemplate(
         template=template,
         table=table,
         asks=asks,
@@ -132,8 +132,8 @@ def prepare(template: Template, tables: Mapping[str, Table]) -> Prepared:
         condition=parse_condition(template, table.columns) if template.where else None,
         joins=joins,
     )
-    _check(prepared)
-    return prepared
+    _check(parsed_template)
+    return parsed_template
 
 
 def _text(pattern: str, template: Template, key: str, table: Table, tables: Mapping[str, Table]) -> Text:
@@ -157,24 +157,28 @@ def _slots(
     return tuple((Text(f"{{{column}}}", (Expression(column, False, column),)),) for column in answer_columns)
 
 
-def _check(prepared: Prepared) -> None:
+def _check(parsed_template: ParsedTemplate) -> None:
     """Raise an error for a template with contradictory keys."""
-    template, section = prepared.template, prepared.template.section
-    expressions = [each for ask in prepared.asks for each in ask.expressions]
-    for ask in prepared.asks:
+    template, section = parsed_template.template, parsed_template.template.section
+    expressions = [each for ask in parsed_template.asks for each in ask.expressions]
+    for ask in parsed_template.asks:
         if not ask.side(other=False):
-            problem = f"ask: {short_repr(ask.pattern)} has no placeholder of its row, as {{{prepared.table.key}}}"
+            problem = (
+                f"ask: {short_repr(ask.pattern)} has no placeholder of its row, as {{{parsed_template.table.key}}}"
+            )
             raise section.error("ask", f"{problem}; it would be the same question for every row")
-        if bool(ask.side(other=True)) != prepared.is_pair:
+        if bool(ask.side(other=True)) != parsed_template.is_pair:
             wanted = "needs a placeholder such as {other.name} for its second row"
-            problem = wanted if prepared.is_pair else "has one row; {other. ...} is for contrast_qa and integration"
+            problem = (
+                wanted if parsed_template.is_pair else "has one row; {other. ...} is for contrast_qa and integration"
+            )
             raise section.error("ask", f"ask: the task {template.task} {problem}")
-    check_columns(template, "unique", template.unique, prepared.table.columns)
+    check_columns(template, "unique", template.unique, parsed_template.table.columns)
     for column in template.unique:
         if column not in {each.column for each in expressions}:
             problem = f"unique: no wording of ask has {{{column}}}; remove it from unique, or ask for it"
             raise section.error("unique", problem)
     if template.balance is not None:
-        check_columns(template, "balance", (template.balance.column,), prepared.table.columns)
+        check_columns(template, "balance", (template.balance.column,), parsed_template.table.columns)
     if template.pick is not None:
-        check_columns(template, "pick", (template.pick.column,), prepared.table.columns)
+        check_columns(template, "pick", (template.pick.column,), parsed_template.table.columns)
