@@ -19,7 +19,9 @@ from pytest_rageval.testbeds.ids import digest
 
 __all__ = ["Counterfactual", "make_counterfactual", "make_twin"]
 
-_TRIES = 48
+_MAX_TRIES = 48
+"""Maximum number of false answers to try for one record."""
+
 _REASONS_OF_VALUES = frozenset({"fake_already_there", "other_form"})
 """Reasons that depend on the false value: another one may avoid them."""
 
@@ -149,7 +151,7 @@ def _false_values(instance: Instance, answers: Sequence[Answer[Any]], random: Ra
         if first is None:
             return
         values.append(first)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         yield tuple(zip(answers, values, strict=True))
         new_values = [next(iterator, None) for iterator in iterators]
         if not any(each is not None for each in new_values):

@@ -12,7 +12,7 @@ from pytest_rageval.text.notation import split_wide_commas
 
 __all__ = ["Drop", "Edit", "apply_edits", "edit_all", "in_name", "is_wordy", "same_length"]
 
-_MOST_WORDS = 3
+_MAX_OTHER_WORDS = 3
 
 _LAST_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*\Z")
 _BEFORE_NUMBERS = frozenset({
@@ -64,7 +64,7 @@ def is_wordy(text: str, spans: Iterable[tuple[int, int]]) -> bool:
     """Return whether a text has more than three words outside ``spans``."""
     outside = apply_edits(text, [Edit(start, end, " ") for start, end in spans])
     words = len(outside.split()) if outside.isascii() else len("".join(outside.split())) / 2
-    return words > _MOST_WORDS
+    return words > _MAX_OTHER_WORDS
 
 
 def in_name(text: str, start: int) -> bool:

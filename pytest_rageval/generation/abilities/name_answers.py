@@ -19,7 +19,9 @@ __all__ = ["NameAnswer", "Names", "name_answer"]
 Names = Sequence[Sequence[str]]
 """Lists of names, each of one kind: cities, people, companies."""
 
-_DRAWS = 48
+_MAX_CANDIDATES = 48
+"""Maximum number of other names to try."""
+
 _TITLE = re.compile(
     r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Professor|Sir|Dame|Lord|Lady|President|Chancellor|Senator|Judge|Captain|Coach|King"
     r"|Queen|Prince|Princess|Mayor|Minister|Pope|Saint)\.?\Z"
@@ -51,7 +53,7 @@ class NameAnswer:
         """Yield the names of the list that share no word with an alias."""
         alias_words = set().union(*(_words(alias) for alias in self.aliases))
         others = [name for name in self.names if not alias_words & _words(name)]
-        yield from random.sample(others, min(_DRAWS, len(others)))
+        yield from random.sample(others, min(_MAX_CANDIDATES, len(others)))
 
     def value_of(self, text: str) -> str | None:
         """Return the listed name that equals ``text``; None if there is none."""

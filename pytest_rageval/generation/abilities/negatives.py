@@ -19,8 +19,11 @@ DEPTH = 50
 
 SHORT_POOL = "short_pool"
 
-_NEAR_DUPLICATE = 0.8
-_SHINGLE = 5
+_MIN_SHARED = 0.8
+"""Minimum share of common shingles of near duplicates."""
+
+_SHINGLE_LENGTH = 5
+"""Length of a shingle in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,13 @@ def _exclusion_reason(instance: Instance, passage: Passage, others: Sequence[Pas
 def _is_near(one: str, other: str) -> bool:
     """Return whether the shorter of two texts is nearly a part of the other."""
     shingles, other_shingles = _shingles(one), _shingles(other)
-    return len(shingles & other_shingles) >= _NEAR_DUPLICATE * min(len(shingles), len(other_shingles))
+    return len(shingles & other_shingles) >= _MIN_SHARED * min(len(shingles), len(other_shingles))
 
 
 @lru_cache(maxsize=1024)
 def _shingles(text: str) -> frozenset[str]:
     folded = fold(text)
-    return frozenset(folded[at : at + _SHINGLE] for at in range(max(1, len(folded) - _SHINGLE + 1)))
+    return frozenset(folded[at : at + _SHINGLE_LENGTH] for at in range(max(1, len(folded) - _SHINGLE_LENGTH + 1)))
 
 
 def _with_free_id(passage: Passage, used_ids: Collection[str]) -> Passage:

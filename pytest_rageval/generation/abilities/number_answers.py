@@ -21,16 +21,20 @@ from pytest_rageval.text.quantities import DATE, TIME, UNKNOWN, Quantity, quanti
 __all__ = ["NumberAnswer", "number_answer"]
 
 _MONEY = frozenset({"CNY", "USD", "HKD", "EUR", "JPY", "GBP"})
-_LOW, _HIGH = (Fraction(2, 5), Fraction(4, 5)), (Fraction(6, 5), Fraction(5, 2))
-_DRAWS = 48
-_CLOSE = 24
-"""Characters between an amount of money and the same amount in another currency."""
+_SMALLER, _LARGER = (Fraction(2, 5), Fraction(4, 5)), (Fraction(6, 5), Fraction(5, 2))
+"""Ranges of the ratio of a false number to the gold number."""
 
-_LONGEST_SUM = 6
-"""Most numbers in a row whose sum is compared with the answer."""
+_MAX_CANDIDATES = 48
+"""Maximum number of false numbers to try."""
+
+_CLOSE = 24
+"""Maximum distance in characters between an amount of money and its conversion to another currency."""
+
+_MAX_ADDENDS = 6
+"""Maximum count of consecutive numbers whose sum is compared with the answer."""
 
 _REACH = 32
-"""Characters before a number in which a range may begin."""
+"""How many characters before a number are searched for the start of a range."""
 
 _DASH = rf" ?[-–—~～〜] ?(?:{CURRENCY})? ?"
 _UNIT = r"(?:(?: ?[^\W\d]{1,12}){1,2}| ?[%％℃])?"
@@ -61,9 +65,11 @@ class NumberAnswer:
         digits, step = len(str(old)), _step(old)
         most = 10**self.number.decimals * 100 if self.number.quantity.unit == "%" and self._is_share else 10**digits
         least = 10 ** (digits - 1) if digits > 1 else 2
-        ranges = [_multiples(old, low, high, step, least, min(most, 10**digits - 1)) for low, high in (_LOW, _HIGH)]
+        ranges = [
+            _multiples(old, low, high, step, least, min(most, 10**digits - 1)) for low, high in (_SMALLER, _LARGER)
+        ]
         usable_ranges = [each for each in ranges if each]
-        for _ in range(_DRAWS if usable_ranges and old > 1 else 0):
+        for _ in range(_MAX_CANDIDATES if usable_ranges and old > 1 else 0):
             multiples = random.choice(usable_ranges)
             yield Fraction(multiples[random.randrange(len(multiples))], old)
 
@@ -73,7 +79,7 @@ class NumberAnswer:
         if len(numbers) != 1 or numbers[0].quantity.unit != self.number.quantity.unit:
             return None
         ratio = numbers[0].quantity.low / self.number.quantity.low
-        in_scale = any(low <= ratio <= high for low, high in (_LOW, _HIGH))
+        in_scale = any(low <= ratio <= high for low, high in (_SMALLER, _LARGER))
         return ratio if in_scale and self.number.times(ratio) else None
 
     def fakes(self, value: Fraction) -> tuple[str, ...]:
@@ -124,7 +130,7 @@ class NumberAnswer:
                 return f"it is converted to {units.pop()}"
         others = [one.quantity.low for one in numbers if one not in matches]
         for start, end in combinations(range(len(others) + 1), 2):
-            if 2 <= end - start <= _LONGEST_SUM and sum(others[start:end]) == self.number.quantity.low:
+            if 2 <= end - start <= _MAX_ADDENDS and sum(others[start:end]) == self.number.quantity.low:
                 return f"{end - start} other numbers add up to it"
         return ""
 

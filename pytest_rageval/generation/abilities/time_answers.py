@@ -16,8 +16,12 @@ from pytest_rageval.text.dates import located_times
 __all__ = ["TimeAnswer", "time_answer"]
 
 _NOON, _DAY = 12 * 60, 24 * 60
-_STEPS = (30, 15, 10, 5, 1)
-_NEAREST, _FURTHEST = 60, 240
+_ROUND_MINUTES = (30, 15, 10, 5, 1)
+"""Steps in minutes; a false time has the largest step that divides the gold time."""
+
+_MIN_DISTANCE, _MAX_DISTANCE = 60, 240
+"""Distance of a false time from the gold time in minutes."""
+
 _PARTS = re.compile(r"(?P<hour>\d{1,2})(?P<mark>[:点时])?(?P<minute>\d{1,2})?")
 _HALF = re.compile("上午|下午|凌晨|晚上|中午|早上|[ap]\\.?m", re.IGNORECASE)
 _RANGE = re.compile(r"[-–—~～至到]\s?\d")
@@ -42,9 +46,11 @@ class TimeAnswer:
 
     def others(self, random: Random) -> Iterator[int]:
         """Yield times of the same day that are one to four hours away and as round as the gold time."""
-        step = next(step for step in _STEPS if self.minutes % step == 0)
-        first, last = max(0, self.minutes - _FURTHEST), min(_DAY - step, self.minutes + _FURTHEST)
-        others = [each for each in range(first, last + 1) if each % step == 0 and abs(each - self.minutes) >= _NEAREST]
+        step = next(step for step in _ROUND_MINUTES if self.minutes % step == 0)
+        first, last = max(0, self.minutes - _MAX_DISTANCE), min(_DAY - step, self.minutes + _MAX_DISTANCE)
+        others = [
+            each for each in range(first, last + 1) if each % step == 0 and abs(each - self.minutes) >= _MIN_DISTANCE
+        ]
         yield from random.sample(others, len(others))
 
     def value_of(self, text: str) -> int | None:

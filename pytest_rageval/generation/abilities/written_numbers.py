@@ -22,6 +22,8 @@ _NUMBER = re.compile(
 _TAIL = re.compile(r"[ -]?(?:[^\W\d]|[%‰‱°℃$€£¥])[^\d\n,;:!?，。；：！？、]{0,30}")
 _WORD_END = re.compile(r"(?<=\w)(?!\w)|(?<=[a-zA-Z])(?![a-zA-Z])|(?<=[^\x00-\x7f])|(?<=[%$€£¥²³])")
 _REACH = 30
+"""How many characters around a number are parsed for its quantity."""
+
 _WIDE = str.maketrans("0123456789,.", "０１２３４５６７８９，．")
 
 

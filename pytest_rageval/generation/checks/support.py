@@ -30,7 +30,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] 
     ast.Mult: operator.mul,
     ast.Sub: operator.sub,
 }
-_LONGEST_CALCULATION = 200
+_MAX_CALCULATION_LENGTH = 200
 
 
 def evidence_not_verbatim(draft: Draft) -> str:
@@ -81,7 +81,7 @@ def _is_stated(question: str, slot: Sequence[str], texts: Sequence[str]) -> bool
 
 def _wrong_result(calculation: str, aliases: Sequence[str]) -> str:
     try:
-        if len(calculation) > _LONGEST_CALCULATION:
+        if len(calculation) > _MAX_CALCULATION_LENGTH:
             raise ValueError(calculation)
         result = _calculate(ast.parse(calculation.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError, TypeError):

@@ -15,7 +15,7 @@ __all__ = [
     "answer_in_question", "follow_up_complete", "gold_in_question", "language", "refers_to_text", "too_long", "yes_no",
 ]  # fmt: skip
 
-LONGEST = 300
+MAX_LENGTH = 300
 """Maximum length of a question in characters."""
 
 SHORT_ANSWERS = frozenset({"extractive_qa", "multi_hop_qa"})
@@ -104,7 +104,7 @@ def language(draft: Draft) -> str:
 
 def too_long(draft: Draft) -> str:
     """Report a question of more than 300 characters."""
-    return f"{len(draft.question)} characters" if len(draft.question) > LONGEST else ""
+    return f"{len(draft.question)} characters" if len(draft.question) > MAX_LENGTH else ""
 
 
 def _only_affirms(alias: str) -> bool:

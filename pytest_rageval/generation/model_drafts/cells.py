@@ -17,8 +17,8 @@ __all__ = ["CellJobs", "cell_jobs", "count_kept"]
 DRAFTS_PER_CALL = 2
 """Expected number of kept drafts per call; it decides how many calls a round makes."""
 
-MOST_CALLS = 3
-"""A cell makes at most this many calls for each case that it wants."""
+MAX_CALLS_PER_CASE = 3
+"""Maximum number of calls per wanted case of a cell."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class CellJobs:
         if self.wanted is None:
             count = len(self.jobs)
         else:
-            max_count = MOST_CALLS * self.wanted - self.n_started
+            max_count = MAX_CALLS_PER_CASE * self.wanted - self.n_started
             count = min(ceil(max(self.wanted - kept, 0) / DRAFTS_PER_CALL), max_count)
         jobs = self.jobs[self.n_started : self.n_started + count]
         self.n_started += len(jobs)

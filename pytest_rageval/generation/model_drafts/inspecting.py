@@ -25,7 +25,7 @@ INSPECTION = "inspection"
 DROPPED_BY_INSPECTION = "inspection_drop"
 UNREADABLE, STILL_WRONG, MODEL_ERROR = "inspection_unreadable", "inspection_still_mend", "model_error"
 
-CORRECTIONS = 2
+MAX_CORRECTIONS = 2
 """Maximum number of corrections of an item."""
 
 
@@ -57,7 +57,7 @@ class _Inspection:
 
     async def run(self, item: Item) -> Item:
         """Return the item as kept, corrected or dropped."""
-        for corrections in range(CORRECTIONS + 1):
+        for corrections in range(MAX_CORRECTIONS + 1):
             messages = self._prompt("inspection", item)
             inspected = await self._read(self.settings.inspector, messages, read_inspection)
             self.history.append(
@@ -67,7 +67,7 @@ class _Inspection:
                 return item
             if inspected.verdict == "drop":
                 return _dropped(item, DROPPED_BY_INSPECTION, inspected.reason)
-            if corrections == CORRECTIONS:
+            if corrections == MAX_CORRECTIONS:
                 break
             values = inspected.item
             if self.settings.corrector:
@@ -83,7 +83,7 @@ class _Inspection:
             item = checked_item(corrected)
             if any(each.state == "dropped" for each in item):
                 return item
-        return _dropped(item, STILL_WRONG, f"{CORRECTIONS} corrections did not suffice")
+        return _dropped(item, STILL_WRONG, f"{MAX_CORRECTIONS} corrections did not suffice")
 
     def _prompt(self, prompt_kind: str, item: Item, problem: str = "") -> tuple[Message, ...]:
         prompts, job = self.settings.prompts, self.job

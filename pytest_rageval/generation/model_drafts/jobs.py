@@ -21,8 +21,8 @@ CALCULATED, CHAINED = "multi_hop_qa_calculation", "multi_hop_qa_chain"
 PAIRED = (CHAINED, "contrast_qa", INTEGRATION)
 """The kinds whose questions need both passages of a pair."""
 
-FARTHEST = 5
-"""A chunk is paired with this many of the next chunks of its document."""
+MAX_DISTANCE = 5
+"""A chunk is paired with up to this many following chunks of its document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _with_nearest(kind: str, task: str, chunks: Iterable[Chunk]) -> Iterator[Job
 def _pairs(kind: str, task: str, chunks: Sequence[Chunk]) -> Iterator[Job]:
     for members in _by_document(chunks):
         for at, chunk in enumerate(members):
-            for other in members[at + 1 : at + 1 + FARTHEST]:
+            for other in members[at + 1 : at + 1 + MAX_DISTANCE]:
                 yield Job(kind, task, chunk.topic, chunk.language, (chunk.passage, other.passage))
 
 

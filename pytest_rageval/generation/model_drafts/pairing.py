@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pairing"]
 
-QUERY = 600
+QUERY_LENGTH = 600
 """How many characters of a chunk are the query."""
 
 FIRST_RESULTS, MAX_RESULTS = 10, 1_000
@@ -58,8 +58,8 @@ class Pairing:
         passages = self._topics[topic]
         if all(_page(each) == _page(passage) for each in passages):
             return None
-        partner = self._search(topic, passage.text[:QUERY], FIRST_RESULTS, passage)
-        return partner or self._search(topic, passage.text[:QUERY], min(MAX_RESULTS, len(passages)), passage)
+        partner = self._search(topic, passage.text[:QUERY_LENGTH], FIRST_RESULTS, passage)
+        return partner or self._search(topic, passage.text[:QUERY_LENGTH], min(MAX_RESULTS, len(passages)), passage)
 
     def _search(self, topic: str, query: str, count: int, passage: Passage) -> Passage | None:
         others = {each.id: each for each in self._topics[topic] if _page(each) != _page(passage)}

@@ -14,7 +14,7 @@ __all__ = ["Inspection", "ReadItems", "is_storable", "read_correction", "read_in
 
 VERDICTS = ("keep", "mend", "drop")
 
-LONGEST_REASON = 300
+MAX_REASON_LENGTH = 300
 """How many characters of an inspector's reason are stored."""
 
 _ARRAY = re.compile(r'\[\s*(?=\{\s*"|\{\s*\})')
@@ -124,7 +124,7 @@ def is_storable(values: object) -> bool:
 def _stored_reason(reason: str) -> str:
     """Return a reason for storage: one line, truncated."""
     line = " ".join(reason.encode("utf-8", "replace").decode().split())
-    return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
+    return line if len(line) <= MAX_REASON_LENGTH else f"{line[:MAX_REASON_LENGTH]}..."
 
 
 def _is_copy(text: str, start: int, values: object) -> bool:

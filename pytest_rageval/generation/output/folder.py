@@ -24,8 +24,8 @@ from pytest_rageval.model.case import Passage
 __all__ = ["DRAFTS", "GENERATED_FILES", "claim_folder", "stored_split", "stored_usage", "write_folder"]
 
 DRAFTS, MANIFEST, REPORT, CORPUS = "drafts.jsonl", "manifest.json", "report.md", "corpus.jsonl"
-AUTOMATIC, PEOPLE = ("auto_test", "auto_train"), "human_test"
-SETS = (*AUTOMATIC, PEOPLE, *(f"{name}.{kind}" for name in AUTOMATIC for kind in KINDS))
+GENERATED_SETS, PEOPLE = ("auto_test", "auto_train"), "human_test"
+SETS = (*GENERATED_SETS, PEOPLE, *(f"{name}.{kind}" for name in GENERATED_SETS for kind in KINDS))
 GENERATED_FILES = (DRAFTS, MANIFEST, REPORT, CORPUS, *(f"{name}.jsonl" for name in SETS))
 
 
@@ -83,10 +83,10 @@ def stored_split(out: Path) -> tuple[SplitSettings, int]:
     if schema != SCHEMA:
         difference = f"found schema {short_repr(schema)}, wanted {SCHEMA}"
         raise SettingError(f"{shown_path(path)} is of another version of pytest-rageval: {difference}; {advice}")
-    shares = {name: split.get(name) for name in AUTOMATIC} if isinstance(split, dict) else {}
+    shares = {name: split.get(name) for name in GENERATED_SETS} if isinstance(split, dict) else {}
     n = split.get("human_per_cell") if isinstance(split, dict) else None
     valid_shares = {name: share for name, share in shares.items() if isinstance(share, float)}
-    if not isinstance(seed, int) or not isinstance(n, int) or len(valid_shares) != len(AUTOMATIC):
+    if not isinstance(seed, int) or not isinstance(n, int) or len(valid_shares) != len(GENERATED_SETS):
         raise SettingError(f"{shown_path(path)} is of another version of pytest-rageval: it has no split; {advice}")
     return SplitSettings(valid_shares, n), seed
 
@@ -111,7 +111,7 @@ def write_folder(out: Path, material: Material, drafts: Sequence[Draft], sets: S
     corpus = [_corpus_line(each) for each in passages]
     generated_tables = [table for table in material.tables.values() if table.file]
     shares = split_settings(material.plan).shares
-    set_names = [name for name in AUTOMATIC if shares.get(name) or getattr(sets, name)]
+    set_names = [name for name in GENERATED_SETS if shares.get(name) or getattr(sets, name)]
     kept_records = {name: [*map(record_of, getattr(sets, name))] for name in set_names}
     known_records = {name: [*map(record_of, drafts)] for name, drafts in sets.known.items()}
     records = with_abilities(kept_records, known_records, material)

@@ -16,7 +16,7 @@ from pytest_rageval.text.words import once_a_text, words
 
 __all__ = ["IRRELEVANT_PASSAGE", "content_words", "is_irrelevant"]
 
-MOST_SHARED = 0.2
+MAX_SHARED = 0.2
 """A passage with at least this share of the question's content words may be relevant."""
 
 _WORDS = (
@@ -35,7 +35,7 @@ def is_irrelevant(instance: Instance, passage: Passage) -> bool:
     """
     question_words = content_words(instance.question)
     text = f"{passage.title}\n{passage.text}"
-    if not question_words or len(question_words & content_words(text)) >= MOST_SHARED * len(question_words):
+    if not question_words or len(question_words & content_words(text)) >= MAX_SHARED * len(question_words):
         return False
     aliases = [alias for slot in (*instance.gold, *instance.fake) for alias in slot]
     if any(contains(text, alias) for alias in aliases):

@@ -25,17 +25,17 @@ _CHINESE = re.compile(
 _CURRENCY = re.compile(rf"(?:{CURRENCY}) ?\Z", re.IGNORECASE)
 _CAPITALISED = re.compile(r"[A-Z]\w* ?\Z", re.ASCII)
 _COUNTED = re.compile(r" [a-z]{3,}")
-_NEAR = 12
+_WINDOW = 12
 """How many characters before a number are searched for its currency, and after it for its unit."""
 
-_LONGEST = 40
+_MAX_LENGTH = 40
 """Maximum length of a number to change, and of a name before a number."""
 
 _POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _HAN_POWERS = {"万": 4, "百万": 6, "千万": 7, "亿": 8, "万亿": 12}
 _HAN_DIGITS = "零一二三四五六七八九"
 _PLACES = ("", "十", "百", "千")
-_MOST_DECIMALS = 3
+_MAX_DECIMALS = 3
 
 
 def number_forms(question: str) -> Iterator[Edit]:
@@ -47,7 +47,7 @@ def number_forms(question: str) -> Iterator[Edit]:
     """
     chinese = has_chinese(question)
     for match in (_CHINESE if chinese else _NUMBER).finditer(question):
-        if len(match["number"]) > _LONGEST or _is_of_name(question, match.start()) or _may_be_year(question, match):
+        if len(match["number"]) > _MAX_LENGTH or _is_of_name(question, match.start()) or _may_be_year(question, match):
             continue
         word = (match["word"] or "").strip().lower()
         power = (_HAN_POWERS if chinese else _POWERS).get(word, 0)
@@ -60,7 +60,7 @@ def number_forms(question: str) -> Iterator[Edit]:
 
 def _is_of_name(question: str, start: int) -> bool:
     """Return whether the number at ``start`` is part of a name, such as Boeing 7000."""
-    before = question[max(0, start - _LONGEST) : start]
+    before = question[max(0, start - _MAX_LENGTH) : start]
     word = _CAPITALISED.search(before)
     is_first = word is not None and len(word[0]) == start
     return word is not None and not (is_first and word[0].strip().casefold() in OPENERS)
@@ -70,10 +70,10 @@ def _may_be_year(question: str, match: re.Match[str]) -> bool:
     """Return whether a number may be a year: 1000 to 2099 without a unit; below 1900, a word after it is a unit."""
     number = match[0]
     if not (number.isdecimal() and 1000 <= int(number) <= 2099) or _CURRENCY.search(
-        question[max(0, match.start() - _NEAR) : match.start()]
+        question[max(0, match.start() - _WINDOW) : match.start()]
     ):
         return False
-    if any(one.unit not in ("", DATE, UNKNOWN) for one in quantities(question[match.start() : match.end() + _NEAR])):
+    if any(one.unit not in ("", DATE, UNKNOWN) for one in quantities(question[match.start() : match.end() + _WINDOW])):
         return False
     return int(number) >= 1900 or _COUNTED.match(question, match.end()) is None
 
@@ -107,11 +107,11 @@ def _chinese(value: Fraction, number_text: str, word: str) -> Iterator[str]:
 
 def _decimal(value: Fraction) -> str:
     """Return a value in digits; "" if it needs more than three decimals."""
-    scaled = value * 10**_MOST_DECIMALS
+    scaled = value * 10**_MAX_DECIMALS
     if scaled.denominator != 1:
         return ""
-    whole, decimals = divmod(int(scaled), 10**_MOST_DECIMALS)
-    return f"{whole}.{decimals:0{_MOST_DECIMALS}d}".rstrip("0").rstrip(".")
+    whole, decimals = divmod(int(scaled), 10**_MAX_DECIMALS)
+    return f"{whole}.{decimals:0{_MAX_DECIMALS}d}".rstrip("0").rstrip(".")
 
 
 def _numeral(number: int) -> str:

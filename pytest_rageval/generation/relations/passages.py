@@ -17,7 +17,7 @@ __all__ = ["DROP_IRRELEVANT", "DUPLICATE_PASSAGE", "PASSAGE_ORDER", "inserted", 
 COPY = "#2"
 """Suffix of the id of a duplicate passage."""
 
-_MOST_LISTED = 6
+_MAX_PERMUTED = 6
 """Up to this many passages, enough shuffles are drawn to reach all orders."""
 
 
@@ -25,7 +25,7 @@ def _shuffle(case: Case, chance: random.Random, records: Records) -> Iterator[Ca
     passages = list(case.supplied or ())
     if len({(p.id, p.text) for p in passages}) < 2:
         return
-    for _ in range(20 * math.factorial(min(len(passages), _MOST_LISTED))):
+    for _ in range(20 * math.factorial(min(len(passages), _MAX_PERMUTED))):
         chance.shuffle(passages)
         yield replace(case, supplied=tuple(passages))
 

@@ -22,11 +22,11 @@ __all__ = ["Edit", "Expected", "Relation", "Variant", "as_case", "of_question", 
 Expected = Literal["same", "rejection", "truth"]
 """The expected answer to a variant: as good as the original's, a rejection, or anything except the fake answer."""
 
-MOST_TRIES = 500
+MAX_TRIES = 500
 """Maximum number of changes to try for one case."""
 
 
-MOST_EDITS = 10_000
+MAX_EDITS = 10_000
 """Maximum number of edits of one question; only a question longer than any real one has more."""
 
 Edit = tuple[int, int, str]
@@ -104,7 +104,7 @@ class Relation:
 
     def _valid_changes(self, original: Case, chance: random.Random, records: Records) -> Iterator[Case]:
         contents = {_content(original)}
-        for each in islice(self.changed(original, chance, records), MOST_TRIES):
+        for each in islice(self.changed(original, chance, records), MAX_TRIES):
             content = _content(each)
             if content not in contents and self.keeps(original, each):
                 contents.add(content)
@@ -132,14 +132,14 @@ def of_question(
 
     Args:
         name: its name.
-        edits: yields all edits of a question, in a fixed order; the first `MOST_EDITS` are used.
+        edits: yields all edits of a question, in a fixed order; the first `MAX_EDITS` are used.
         keeps: (original, edited) -> whether an edit is allowed; by default, `lost_invariants` must be empty.
     """
     check = keeps or (lambda question, form: not lost_invariants(question, form))
 
     def changed(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
         question = case.instance.question
-        question_edits = list(islice(edits(question), MOST_EDITS))
+        question_edits = list(islice(edits(question), MAX_EDITS))
         chance.shuffle(question_edits)
         for start, end, text in question_edits:
             yield replace(case, instance=replace(case.instance, question=question[:start] + text + question[end:]))

@@ -11,7 +11,7 @@ from pytest_rageval.text.language import has_chinese
 
 __all__ = ["TYPO"]
 
-SHORTEST = 5
+MIN_LENGTH = 5
 """Minimum length of a word to edit; an error in a shorter word often gives another word."""
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -55,7 +55,7 @@ def _typos(question: str) -> Iterator[Edit]:
 
 
 def _may_have_typo(word: str, question: str, start: int, end: int, *, first: bool) -> bool:
-    if len(word) < SHORTEST or not (word.isascii() and word.isalpha()) or is_negation(word):
+    if len(word) < MIN_LENGTH or not (word.isascii() and word.isalpha()) or is_negation(word):
         return False
     if not word.islower() and not (first and word[1:].islower() and word.casefold() in OPENERS):
         return False

@@ -18,7 +18,7 @@ from pytest_rageval.model.case import Gold, Turn
 __all__ = ["apply_edits", "changed_words", "edit_of", "fault_of_edit"]
 
 _PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)
-_LONGEST_DIFF = 8_000
+_MAX_DIFF_LENGTH = 8_000
 _JOINTS = ("; ", ", ")
 """Separators of the slots of an earlier answer in the history; generators use different ones."""
 
@@ -79,7 +79,7 @@ def changed_words(before: str, after: str) -> list[TextPiece]:
     end = _same_words(old[start:][::-1], new[start:][::-1])
     old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
     pieces: list[TextPiece] = [("".join(old[:start]), "")]
-    if len(old_middle) + len(new_middle) > _LONGEST_DIFF:
+    if len(old_middle) + len(new_middle) > _MAX_DIFF_LENGTH:
         pieces += [("".join(old_middle), "removed"), ("".join(new_middle), "added")]
     else:
         for kind, at, to, new_at, new_to in SequenceMatcher(None, old_middle, new_middle, autojunk=False).get_opcodes():

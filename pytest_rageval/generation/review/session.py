@@ -18,7 +18,7 @@ from pytest_rageval.generation.review.presentation import seen_sha
 
 __all__ = ["ChangedError", "Progress", "ReviewSession", "reviewer_name"]
 
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 
 
 class ChangedError(DataError):
@@ -184,9 +184,9 @@ def reviewer_name(name: str) -> str:
         SettingError: the name is blank, too long, or has an invisible character.
     """
     normalized = " ".join(name.split())
-    if normalized and normalized.isprintable() and len(normalized) <= _LONGEST_NAME:
+    if normalized and normalized.isprintable() and len(normalized) <= _MAX_NAME_LENGTH:
         return normalized
-    raise SettingError(f"--reviewer {short_repr(name)}: wanted a name of 1 to {_LONGEST_NAME} visible characters")
+    raise SettingError(f"--reviewer {short_repr(name)}: wanted a name of 1 to {_MAX_NAME_LENGTH} visible characters")
 
 
 def _state(path: Path) -> Sequence[int] | None:

@@ -24,7 +24,7 @@ PER_PERSON = 2
 FOUNDERS = 3
 """Number of possible authors of the first publication; each round adds one person."""
 
-MOST_CITED = 500
+MAX_CITATIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _work(chance: Chance, authors: tuple[Scholar, ...], others: tuple[str, ...],
     field = next(name for name, topics in FIELDS.items() if topic in topics)
     opening, setting, part = _title_words(topic, titles)
     start = max(author.start for author in authors)
-    spread = chance.number("citations", MOST_CITED) / MOST_CITED
+    spread = chance.number("citations", MAX_CITATIONS) / MAX_CITATIONS
     venues = [f"{place} Transactions on {field}" for place in Chance(f"venues of {field}").several("places", PLACES, 3)]
     finding = f"{chance.pick('method', METHODS)} {chance.pick('finding', FINDINGS)}"
     return Work(
@@ -106,7 +106,7 @@ def _work(chance: Chance, authors: tuple[Scholar, ...], others: tuple[str, ...],
         field=field,
         abstract=f"We study {topic} {setting}, with {20 + chance.number('samples', 980)} samples from "
         f"{chance.pick('place', PLACES)}. There, {finding} by {2 + chance.number('percent', 90)} percent.",
-        citations=int(MOST_CITED * spread**3),
+        citations=int(MAX_CITATIONS * spread**3),
         authors=authors,
         others=others,
     )

@@ -13,7 +13,7 @@ from pytest_rageval.generation.templates.template import Template
 
 __all__ = ["Condition", "parse_condition"]
 
-LONGEST = 2_000
+MAX_LENGTH = 2_000
 """Maximum length of a condition in characters, which bounds its nesting."""
 
 GRAMMAR = "write comparisons such as num_pubs >= 3 and city in ['Oslo', 'Bergen'], with and, or, not"
@@ -64,8 +64,8 @@ def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
         DataError: it is malformed, or names an unknown column; with the line of the plan.
     """
     try:
-        if len(template.where) > LONGEST:
-            raise SettingError(f"it has more than {LONGEST:,} characters")
+        if len(template.where) > MAX_LENGTH:
+            raise SettingError(f"it has more than {MAX_LENGTH:,} characters")
         tree = ast.parse(template.where.strip(), mode="eval").body
         names = frozenset(_names(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError, SettingError) as error:

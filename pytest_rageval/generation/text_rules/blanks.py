@@ -23,7 +23,7 @@ _DATED = re.compile(
     r"(?:\b(?:on|in|since|by|from|until|till|to|of|after|before|through|between|and|at|was|is|born|died|dated|for|the"
     r"|than)|[(–—,;-]) *\Z"
 )
-"""Words before a date that is a part of an English sentence."""
+"""Words or marks before a date that is a part of an English sentence."""
 
 _REGULAR = re.compile("每|周[一-日末]|工作日|营业|开放|[首末]班|发车|开船|[开关]门|[开闭]馆|时间|通常")
 _QUOTES = str.maketrans({'"': "'", "“": "‘", "”": "’"})

@@ -22,10 +22,10 @@ __all__ = ["calculations"]
 MAX_PER_PASSAGE = 2
 """Maximum number of questions per passage."""
 
-LONGEST = 110
+MAX_SENTENCE_LENGTH = 110
 """Maximum length of each of two sentences in characters."""
 
-ALIKE = 0.5
+MIN_COMMON_WORDS = 0.5
 """Minimum share of common words of two sentences about the same thing."""
 
 _NO_SUM = frozenset({"%", "pp", "times", "m/s", "°", "°C", "°F", "s", "months", "?"})
@@ -33,10 +33,16 @@ _SHARES = frozenset({"%", "pp"})
 _NO_RATIO = frozenset({"%", "pp", "°", "°C", "°F", "times"})
 _DECIMALS = 100
 _PERCENT = frozenset({"%", "percent", "per cent"})
-_HEAD, _NEAR, _NEXT = 2, 24, 12
+_SAME_BEFORE = 2
+"""How many equal characters before two values make them parallel."""
+
+_MAX_GAP_WITH_AND, _MAX_GAP = 24, 12
+"""Maximum number of characters between two values of one sentence: parallel ones with "and", and close ones."""
+
 _AND = re.compile(r"\band\b|[和与及、]")
 
-Located = tuple[Statement, Value]
+LocatedValue = tuple[Statement, Value]
+"""A value with its statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ def calculations(statements: Iterable[Statement], seed: int) -> Iterator[Draft]:
 
 
 def _of_passage(statements: Sequence[Statement], seed: int) -> Iterator[Draft]:
-    groups: dict[tuple[str, ...], list[Located]] = {}
+    groups: dict[tuple[str, ...], list[LocatedValue]] = {}
     for statement in statements:
         for value in statement.values:
             if _is_countable(value) and statement.text[value.end : value.end + 1] not in ("-", "/"):
@@ -92,16 +98,18 @@ def _is_countable(value: Value) -> bool:
     return value.kind == "time" or value.number is not None
 
 
-def _fits(one: Located, other: Located) -> bool:
+def _fits(one: LocatedValue, other: LocatedValue) -> bool:
     if one[0] is other[0]:
         return True
-    if one[0].frame == other[0].frame or any(len(statement.text) > LONGEST for statement, _ in (one, other)):
+    if one[0].frame == other[0].frame or any(
+        len(statement.text) > MAX_SENTENCE_LENGTH for statement, _ in (one, other)
+    ):
         return False
     first, second = ({*words(statement.frame)} - {"_"} for statement, _ in (one, other))
-    return len(first & second) >= ALIKE * min(len(first), len(second))
+    return len(first & second) >= MIN_COMMON_WORDS * min(len(first), len(second))
 
 
-def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
+def _operation(one: LocatedValue, other: LocatedValue, seed: int) -> _Operation | None:
     """Choose a calculation by the seed and the sentences; None if the two values allow none."""
     first, second = (value.order[0] for _, value in (one, other))
     larger, smaller = max(first, second), min(first, second)
@@ -120,27 +128,29 @@ def _operation(one: Located, other: Located, seed: int) -> _Operation | None:
     return operations[digest[0] % len(operations)]
 
 
-def _are_parallel(one: Located, other: Located) -> bool:
-    """Return whether two values are parallel: the same words come before both, or "and" is between them."""
+def _are_parallel(one: LocatedValue, other: LocatedValue) -> bool:
+    """Return whether two values are parallel: the same characters come before both, or "and" is between them."""
     (first, value), (second, other_value) = one, other
-    heads = [statement.text[: each.start].rstrip()[-_HEAD:] for statement, each in (one, other)]
+    heads = [statement.text[: each.start].rstrip()[-_SAME_BEFORE:] for statement, each in (one, other)]
     between = first.text[value.end : other_value.start] if first is second else ""
     if "/" in between:
         return False
     if heads[0] == heads[1] and heads[0]:
         return True
-    return len(between) <= _NEAR and _AND.search(between) is not None
+    return len(between) <= _MAX_GAP_WITH_AND and _AND.search(between) is not None
 
 
-def _are_near(one: Located, other: Located) -> bool:
+def _are_near(one: LocatedValue, other: LocatedValue) -> bool:
     """Return whether two values are close in one sentence, such as from 61.5% to 70%."""
     (first, value), (second, other_value) = one, other
     return (
-        first is second and "/" not in (between := first.text[value.end : other_value.start]) and len(between) <= _NEXT
+        first is second
+        and "/" not in (between := first.text[value.end : other_value.start])
+        and len(between) <= _MAX_GAP
     )
 
 
-def _draft(one: Located, other: Located, operation: _Operation) -> Draft:
+def _draft(one: LocatedValue, other: LocatedValue, operation: _Operation) -> Draft:
     (first, value), (second, other_value) = one, other
     language = first.language
     if first is second:

@@ -14,12 +14,12 @@ from pytest_rageval.text.sentences import sentences
 
 __all__ = ["sections"]
 
-_LEAST_EN, _LEAST_ZH, _MOST = 60, 20, 2_000
-_LEAST_SENTENCES = 2
+_MIN_LENGTH_EN, _MIN_LENGTH_ZH, _MAX_LENGTH = 60, 20, 2_000
+_MIN_SENTENCES = 2
 _MARKUP = re.compile(r"^ {0,3}(?:```|~~~|\||!\[)|^\s*<", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[?!:;。？！：；`|<>{}\[\]*_#=]|\.\s*\Z|\A\d")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,2}[.)])\s|\s*\Z|\s*\[")
-_GENERAL = frozenset(
+_GENERAL_HEADINGS = frozenset(
     re.findall(
         r"\S+",
         "about abstract acknowledgements appendix background"
@@ -33,7 +33,7 @@ _GENERAL = frozenset(
 )
 """Headings that are too general for a question."""
 
-_NO_NOUNS = frozenset(
+_NOT_IN_NAMES = frozenset(
     re.findall(
         r"\S+",
         "accept add allow answer apply are as ask avoid be"
@@ -85,20 +85,20 @@ def sections(chunks: Sequence[tuple[Passage, str]], language: str) -> Iterator[D
 
 
 def _is_noun_phrase(heading: str, language: str) -> bool:
-    if _PUNCTUATION.search(heading) or heading.casefold() in _GENERAL or not heading:
+    if _PUNCTUATION.search(heading) or heading.casefold() in _GENERAL_HEADINGS or not heading:
         return False
     if language == "zh":
         return len(heading) <= 16 and _VERBS_ZH.search(heading) is None
     words = re.split(r"[\s-]+", heading)
-    return len(words) <= 6 and words[0][:1].isupper() and not any(word.casefold() in _NO_NOUNS for word in words)
+    return len(words) <= 6 and words[0][:1].isupper() and not any(word.casefold() in _NOT_IN_NAMES for word in words)
 
 
 def _is_full(body: str, language: str) -> bool:
     if all(map(_ITEM.match, body.splitlines())):
         return False
-    if not (_LEAST_ZH if language == "zh" else _LEAST_EN) <= len(body) <= _MOST or _MARKUP.search(body):
+    if not (_MIN_LENGTH_ZH if language == "zh" else _MIN_LENGTH_EN) <= len(body) <= _MAX_LENGTH or _MARKUP.search(body):
         return False
-    return len(sentences(body)) >= _LEAST_SENTENCES
+    return len(sentences(body)) >= _MIN_SENTENCES
 
 
 def _draft(passage: Passage, topic: str, language: str, heading: str, title: str, body: str) -> Draft:

@@ -23,7 +23,7 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)、])[ \t]+", re.MULTILINE)
 _SOFT = re.compile(r"(?<=[^\s.!?。！？:：;；|])\n(?=[^\s\-*+•|#>\d])")
 _SMALL = re.compile(r"(?<![^\W\d_])[a-z]{3,}")
 _DIGIT = re.compile(r"\d")
-MOST_VALUES = 4
+MAX_VALUES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: L
                 continue
             if is_clear(text, f"{heading} {passage.title}", lowercase_words):
                 values = values_in(text, names)
-                if 0 < len(values) <= MOST_VALUES:
+                if 0 < len(values) <= MAX_VALUES:
                     yield Statement(passage, topic, chunk_language, quote, text, tuple(values), start)
 
 

@@ -13,7 +13,7 @@ _ENGLISH = re.compile(
     r"|holds?|carries|keeps?|leaves?|measures?|covers?|weighs?|starts?|ends?|employs?|received|won|sold) |\( ?born )"
 )
 _OPENS = re.compile(r"[\u4e00-\u9fffA-Za-z《“][^，。；：、？！\d]{1,20}")
-_LEAST, _MOST = 2, 16
+_MIN_LENGTH, _MAX_LENGTH = 2, 16
 
 
 def subject_of(statement: Statement) -> str:
@@ -39,4 +39,4 @@ def _chinese(text: str) -> str:
         words.append(word)
         is_noun = tag.startswith("n") or tag in ("eng", "j")
     subject = "".join(words)
-    return subject if is_noun and _LEAST <= len(subject) <= _MOST else ""
+    return subject if is_noun and _MIN_LENGTH <= len(subject) <= _MAX_LENGTH else ""
