@@ -117,9 +117,9 @@ def questions(case: Case | Instance, relations: Sequence[str] | None = None) -> 
     own = as_case(case)
     used = _relations(relations, "rag.questions")
     for relation in used:
-        if relation.of != "question" and relations is not None:
+        if relation.target != "question" and relations is not None:
             raise SettingError(f"rag.questions: {relation.name} changes the passages; use rag.variants")
-    every = [each for relation in used if relation.of == "question" for each in _ordered(relation, own, NO_RECORDS)]
+    every = [each for relation in used if relation.target == "question" for each in _ordered(relation, own, NO_RECORDS)]
     return st.sampled_from([own.instance.question, *(each.case.instance.question for each in every)])
 
 

@@ -1,4 +1,4 @@
-"""The ``[[corpus]]`` of a plan: documents and how they are cut into passages."""
+"""Read the ``[[corpus]]`` of a plan: documents, and how to split them into passages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pytest_rageval.corpora.places import Place, places
 from pytest_rageval.corpora.reading import passages
 from pytest_rageval.datasets.source import read_bytes
 from pytest_rageval.errors import RagEvalError, SettingError, short_repr
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 from pytest_rageval.model.case import Passage
 from pytest_rageval.registry import Registry
 
-__all__ = ["PART", "CorpusSettings", "corpus_digests", "corpus_passages", "corpus_settings", "without_files"]
+__all__ = ["READER", "CorpusSettings", "corpus_digests", "corpus_passages", "corpus_settings", "without_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class CorpusSettings:
     Attributes:
         section: the table of the plan, for messages.
         files: the files.
-        chunking: how documents are cut.
+        chunking: how to split documents into passages.
     """
 
     section: Section
@@ -42,18 +42,18 @@ class CorpusSettings:
 
 def corpus_settings(plan: Plan) -> tuple[CorpusSettings, ...]:
     """Return each ``[[corpus]]`` of a plan."""
-    return cast("tuple[CorpusSettings, ...]", plan.parts["corpus"])
+    return cast("tuple[CorpusSettings, ...]", plan.settings["corpus"])
 
 
 def without_files(plan: Plan, folder: Path, names: Collection[str]) -> Plan:
-    """Return the plan without documents that are files of these names in a folder: those that it generated before."""
+    """Return the plan without documents that are files with these names in a folder, such as its own output."""
     folder = folder.resolve()
 
     def is_other(place: Place) -> bool:
         return place.path.name not in names or place.path.resolve().parent != folder
 
-    kept = tuple(replace(each, files=tuple(filter(is_other, each.files))) for each in corpus_settings(plan))
-    return replace(plan, parts=MappingProxyType({**plan.parts, "corpus": kept}))
+    corpora_of_plan = tuple(replace(each, files=tuple(filter(is_other, each.files))) for each in corpus_settings(plan))
+    return replace(plan, settings=MappingProxyType({**plan.settings, "corpus": corpora_of_plan}))
 
 
 def corpus_passages(plan: Plan) -> Iterator[Passage]:
@@ -62,13 +62,13 @@ def corpus_passages(plan: Plan) -> Iterator[Passage]:
     Raises:
         DataError: a file cannot be read, or two passages have one id.
     """
-    seen: set[str] = set()
+    ids: set[str] = set()
     for settings in corpus_settings(plan):
         for passage in passages(settings.files, _formats(), settings.chunking):
-            if passage.id in seen:
+            if passage.id in ids:
                 problem = f"path: another [[corpus]] has the document {short_repr(passage.page or passage.id)}, too"
                 raise settings.section.error("path", f"{problem}; name each file once")
-            seen.add(passage.id)
+            ids.add(passage.id)
             yield passage
 
 
@@ -103,4 +103,4 @@ def _settings(section: Section, folder: Path) -> CorpusSettings:
     return CorpusSettings(section, files, chunking)
 
 
-PART = Part(many=True, read=_read)
+READER = SectionReader(many=True, read=_read)

@@ -1,4 +1,4 @@
-"""Load the inputs of a plan: the rows of its tables, its documents, and the digests of their files."""
+"""Load the inputs of a plan: rows of its tables, its documents, and digests of the files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_rageval.errors import DataError
 from pytest_rageval.generation.corpus import corpus_digests, corpus_passages, without_files
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.settings import check_model, prompt_digests
-from pytest_rageval.generation.output.folder import OURS
+from pytest_rageval.generation.output.folder import GENERATED_FILES
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.loading import load_tables
 from pytest_rageval.generation.tables.table_settings import table_settings
@@ -21,22 +21,22 @@ __all__ = ["load_material"]
 
 
 def load_material(plan: Plan, out: Path | None) -> Material:
-    """Return the material of a plan, with all rows of its tables and all passages of its documents.
+    """Load all rows of a plan's tables and all passages of its documents.
 
-    Files that an earlier call wrote to ``out`` are no documents, even if a glob of the plan matches them.
+    Files that an earlier call wrote to ``out`` are not documents, even if a glob of the plan matches them.
 
     Raises:
         DataError: a file cannot be read, a column is unknown, or there is neither a table nor a document.
     """
     warnings: list[str] = []
     check_model(plan)
-    plan = plan if out is None else without_files(plan, out, OURS)
+    plan = plan if out is None else without_files(plan, out, GENERATED_FILES)
     tables, corpus = load_tables(plan, warnings), tuple(corpus_passages(plan))
     if not tables and not corpus:
         what = "there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"
-        raise DataError(plan.shown, what)
+        raise DataError(plan.file_name, what)
     if not corpus and not templates_of(plan):
-        warnings.append(f"{plan.shown}: without [[template]] and [[corpus]], no case is made")
+        warnings.append(f"{plan.file_name}: without [[template]] and [[corpus]], no case is made")
     files = {Path(os.path.relpath(each.path, plan.folder)).as_posix(): each.path for each in table_settings(plan)}
     digests = {name: hashlib.sha256(read_bytes(path)).hexdigest() for name, path in files.items()}
     return Material(

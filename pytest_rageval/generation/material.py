@@ -1,4 +1,4 @@
-"""What generators and stages work with: the plan, its tables and documents, and notes for the report."""
+"""Data that generators and stages share: plan, tables, documents, and notes for the report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Material", "Shortage"]
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A wanted number of cases that was not reached.
+    """A cell or template with fewer cases than wanted.
 
     Attributes:
         what: the cell or the template, for a message: ``topic=Staff, task=extractive_qa`` or ``plan.toml:12``.
         wanted: the wanted number.
         kept: the number of kept cases.
-        reason: why, in a few words: the reasons of dropped drafts with counts, or the error of a model.
+        reason: why: the reasons of dropped drafts with counts, or the error of a model.
     """
 
     what: str
@@ -44,16 +44,16 @@ class Material:
         tables: the tables of the plan by name, with their rows.
         corpus: the passages of the documents of the plan; empty without ``[[corpus]]``.
         out: the output folder.
-        models: how models are asked; None if the plan asks none.
-        wanted_topics: topics that have a cell for each task of the plan, also without a draft.
-        failures: topic and task -> the kinds of errors of its calls, with counts.
+        models: access to the models; None if the plan needs no model.
+        wanted_topics: topics with a cell for each task of the plan, even without a draft.
+        failures: (topic, task) -> counts of its failed calls by kind of error.
         warnings: sentences for the user and the report, in order.
-        left_out: what made no draft -> how often: rows with missing values, unreadable replies.
+        left_out: input that gave no draft, such as rows with missing values or unreadable replies -> count.
         digests: name of an input file -> its sha256, for the manifest.
-        usage: what models were asked: ``calls``, ``prompt_tokens``, ``completion_tokens``, ``cost_usd``.
-        topics: id of a passage of the corpus -> the path of its topic; None until `topics_of_chunks` has found them.
-        without_topic: ids of the passages without a topic, in order; they make no draft.
-        shortages: what was wanted and not reached; any makes the exit status 1.
+        usage: use of models: ``calls``, ``prompt_tokens``, ``completion_tokens``, ``cost_usd``.
+        topics: id of a passage of the corpus -> the path of its topic; None until `topics_of_chunks` sets it.
+        without_topic: ids of the passages without a topic, in order; they give no draft.
+        shortages: cells and templates with too few cases; any shortage makes the exit status 1.
     """
 
     plan: Plan

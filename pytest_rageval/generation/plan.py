@@ -1,4 +1,4 @@
-"""Read a plan: what to generate from which tables and texts. Each table of the plan is read by its own module."""
+"""Read a plan: what to generate from which tables and texts, one reader per TOML table."""
 
 from __future__ import annotations
 
@@ -15,112 +15,112 @@ from pytest_rageval.model.facets import TASKS
 from pytest_rageval.registry import Registry
 from pytest_rageval.toml_files import read_toml
 
-__all__ = ["INTEGRATION", "LANGUAGES", "PARTS", "SHIPPED", "TASK_NAMES", "Part", "Plan", "read_plan"]
+__all__ = ["INTEGRATION", "LANGUAGES", "SECTION_READERS", "SHIPPED", "TASK_NAMES", "Plan", "SectionReader", "read_plan"]
 
 LANGUAGES = ("auto", "en", "zh")
 INTEGRATION = "information_integration"
-"""The ability of RGB that is also a task of generation."""
+"""The only ability of RGB that is also a task of generation."""
 
 TASK_NAMES = {**{task: task for task in TASKS}, INTEGRATION: INTEGRATION, "integration": INTEGRATION}
-"""Word for a task in a plan -> the task."""
+"""Name of a task in a plan -> the task."""
 
 KEYS = ("language", "per_cell", "seed", "tasks")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """How one table of a plan is read.
+class SectionReader:
+    """The reader of one TOML table of a plan.
 
     Attributes:
-        many: whether it is written ``[[name]]``, any number of times, instead of ``[name]``, once.
-        read: returns its settings; receives the tables of the plan, an empty tuple if the plan has none, and the
-            plan's folder, which paths are relative to. It refuses keys that it does not know (`Section.only`).
+        many: whether the plan may have any number of ``[[name]]``, instead of one ``[name]``.
+        read: (sections, folder) -> settings. ``sections`` is empty if the plan lacks the table; paths are relative to
+            ``folder``. Raises an error for unknown keys (`Section.only`).
     """
 
     many: bool
     read: Callable[[tuple[Section, ...], Path], object]
 
 
-PARTS: dict[str, str] = {
-    "abilities": "pytest_rageval.generation.abilities.in_plans:ABILITIES",
-    "corpus": "pytest_rageval.generation.corpus:PART",
-    "leakage": "pytest_rageval.generation.leakage.settings:PART",
-    "model": "pytest_rageval.generation.model_drafts.settings:PART",
-    "names": "pytest_rageval.generation.abilities.in_plans:NAMES",
-    "split": "pytest_rageval.generation.split:PART",
-    "table": "pytest_rageval.generation.tables.table_settings:PART",
-    "template": "pytest_rageval.generation.templates.template:PART",
-    "topics": "pytest_rageval.generation.topics.topic_settings:PART",
-    "world": "pytest_rageval.generation.scholar.world_settings:PART",
+SECTION_READERS: dict[str, str] = {
+    "abilities": "pytest_rageval.generation.abilities.stage:ABILITIES",
+    "corpus": "pytest_rageval.generation.corpus:READER",
+    "leakage": "pytest_rageval.generation.leakage.settings:READER",
+    "model": "pytest_rageval.generation.model_drafts.settings:READER",
+    "names": "pytest_rageval.generation.abilities.stage:NAMES",
+    "split": "pytest_rageval.generation.split:READER",
+    "table": "pytest_rageval.generation.tables.table_settings:READER",
+    "template": "pytest_rageval.generation.templates.template:READER",
+    "topics": "pytest_rageval.generation.topics.topic_settings:READER",
+    "world": "pytest_rageval.generation.scholar.world_settings:READER",
 }
-"""Name of a table of the plan -> ``"module:attribute"`` of its `Part`. Its module also has a function that returns its
-settings from a plan with their type."""
+"""Name of a TOML table -> ``"module:attribute"`` of its `SectionReader`. The module also has a function that returns
+the typed settings of a plan."""
 
 
 SHIPPED = Path(__file__).parent / "plans"
-"""The folder of the shipped plans."""
+"""The folder of the built-in plans."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan.
+    """A plan for `rageval generate`.
 
     Attributes:
         path: the file.
-        shown: the file's name for messages.
+        file_name: the name of the file in messages.
         seed: decides samples and wordings.
-        language: ``en``, ``zh`` or ``auto``: that of each passage.
-        tasks: the wanted tasks; empty if the plan does not say.
-        per_cell: the wanted number of cases of each topic and task; None for all that there are.
-        parts: name of a table of the plan -> its settings, as its `Part` read them.
+        language: ``en``, ``zh``, or ``auto`` for the language of each passage.
+        tasks: the wanted tasks; empty if the plan names none.
+        per_cell: the wanted number of cases of each topic and task; None for no limit.
+        settings: name of a TOML table -> its settings, from its `SectionReader`.
         digest: sha256 of the file.
     """
 
     path: Path
-    shown: str
+    file_name: str
     seed: int = 0
     language: str = "auto"
     tasks: tuple[str, ...] = ()
     per_cell: int | None = None
-    parts: Mapping[str, object] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     digest: str = ""
 
     @property
     def folder(self) -> Path:
-        """The folder that paths of the plan are relative to."""
+        """The base folder of relative paths in the plan."""
         return self.path.parent
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan of a file, or the shipped plan of a name, such as ``scholar``.
+    """Read the plan in a file, or a built-in plan by its name, such as ``scholar``.
 
     Raises:
         DataError: the file is unreadable, or one of its keys is unknown or has a wrong value; with file and line.
     """
     path = _file(path)
-    shown = shown_path(path)
-    lines, values = read_toml(path, shown)
-    top = Section("", values, shown, tuple(lines))
-    top.only((*KEYS, *PARTS))
-    registry: Registry[Part] = Registry("table of a plan", PARTS)
-    parts = {}
-    for name in PARTS:
-        part = registry.get(name)
-        parts[name] = part.read(sections_of(top, name, many=part.many), path.parent)
+    file_name = shown_path(path)
+    lines, values = read_toml(path, file_name)
+    top = Section("", values, file_name, tuple(lines))
+    top.only((*KEYS, *SECTION_READERS))
+    registry: Registry[SectionReader] = Registry("table of a plan", SECTION_READERS)
+    settings = {}
+    for name in SECTION_READERS:
+        reader = registry.get(name)
+        settings[name] = reader.read(sections_of(top, name, many=reader.many), path.parent)
     return Plan(
         path=path,
-        shown=shown,
+        file_name=file_name,
         seed=top.whole("seed", 0) or 0,
         language=top.choice("language", "auto", LANGUAGES),
         tasks=_tasks(top),
         per_cell=top.whole("per_cell", None, least=1),
-        parts=MappingProxyType(parts),
+        settings=MappingProxyType(settings),
         digest=hashlib.sha256(path.read_bytes()).hexdigest(),
     )
 
 
 def _file(path: Path) -> Path:
-    """Return the file of a plan."""
+    """Return the file of a plan: ``path``, or the built-in plan with that name."""
     if path.suffix == ".toml":
         return path
     shipped = {file.stem: file for file in sorted(SHIPPED.glob("*.toml"))}

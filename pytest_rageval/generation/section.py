@@ -1,4 +1,4 @@
-"""One table of a plan: typed getters that name the file and the line of what is wrong."""
+"""One TOML table of a plan, with typed getters whose errors name file and line."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["Section", "sections_of"]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of a plan, ``[name]`` or one of ``[[name]]``; "" is the name of the top of the file.
+    """A TOML table of a plan, ``[name]`` or one ``[[name]]``; the top level of the file has the name "".
 
-    Every getter raises a `DataError` that begins with ``PLAN.toml:LINE``.
+    Errors of getters are `DataError` and start with ``PLAN.toml:LINE``.
 
     Attributes:
         name: the table's name, such as ``template``.
         values: its keys and values.
-        shown: the file's name for messages.
+        file_name: the name of the file in messages.
         lines: the lines of the file.
-        start: the index (from 0) of the line where the table begins.
+        start: the index (from 0) of the first line of the table.
     """
 
     name: str
     values: Mapping[str, Any]
-    shown: str
+    file_name: str
     lines: tuple[str, ...]
     start: int = 0
 
@@ -40,41 +40,41 @@ class Section:
     @property
     def where(self) -> str:
         """``PLAN.toml:LINE`` of the table's header."""
-        return f"{self.shown}:{self.start + 1}"
+        return f"{self.file_name}:{self.start + 1}"
 
     def place(self, key: str) -> str:
-        """Return ``PLAN.toml:LINE`` of a key; of the header if the table does not have it."""
+        """Return ``PLAN.toml:LINE`` of a key, or of the header if the key is missing."""
         if key not in self.values:
             return self.where
-        return f"{self.shown}:{line_of([*self.lines], key, self.start, self.name)}"
+        return f"{self.file_name}:{line_of([*self.lines], key, self.start, self.name)}"
 
     def error(self, key: str, problem: str) -> DataError:
-        """Return the error for the value of a key, or for a key that is missing."""
+        """Return the error for the value of a key, or for a missing key."""
         return DataError(self.place(key), problem, code="RAG101")
 
     def wrong(self, key: str, wanted: str) -> DataError:
-        """Return the error for a key that is missing or not ``wanted``."""
-        named = f"[{self.name}] {key}" if self.name else key
+        """Return the error for a missing key, or for a value that is not ``wanted``."""
+        full_name = f"[{self.name}] {key}" if self.name else key
         if key not in self.values:
-            return self.error(key, f"{named} is missing, wanted {wanted}")
-        return self.error(key, f"{named}: found {json_kind(self.values[key])}, wanted {wanted}")
+            return self.error(key, f"{full_name} is missing, wanted {wanted}")
+        return self.error(key, f"{full_name}: found {json_kind(self.values[key])}, wanted {wanted}")
 
-    def only(self, known: Collection[str]) -> None:
-        """Refuse a key that is not ``known``."""
+    def only(self, valid_keys: Collection[str]) -> None:
+        """Raise an error for a key outside ``valid_keys``."""
         for key in self.values:
-            if key not in known:
+            if key not in valid_keys:
                 what = f"unknown key {short_repr(key)}" + (f" in [{self.name}]" if self.name else "")
-                raise DataError(self.place(key), f"{what}; {did_you_mean(key, known)}", code="RAG102")
+                raise DataError(self.place(key), f"{what}; {did_you_mean(key, valid_keys)}", code="RAG102")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a string that is not blank; required unless there is a default."""
+        """Return a string that is not blank; the key is required without a default."""
         value = self.values.get(key, default)
         if isinstance(value, str) and (value.strip() or key not in self.values):
             return value
         raise self.wrong(key, "a string that is not empty")
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a string or a list of strings as a tuple; none is blank; empty if the key is absent."""
+        """Return a string or a list of strings as a tuple, none blank; () if the key is absent."""
         if key not in self.values:
             return ()
         value = self.values[key]
@@ -109,28 +109,28 @@ class Section:
         raise self.wrong(key, "true or false")
 
     def choice(self, key: str, default: str, choices: Collection[str]) -> str:
-        """Return one of some words; the default if the key is absent."""
+        """Return one of ``choices``; the default if the key is absent."""
         value = self.text(key, default)
         if value not in choices:
             raise self.error(key, f"{key}: unknown value {short_repr(value)}; {did_you_mean(value, choices)}")
         return value
 
     def inner(self, key: str) -> Section | None:
-        """Return the table within this one; None if the key is absent."""
+        """Return the nested table of a key; None if the key is absent."""
         if key not in self.values:
             return None
         value = self.values[key]
         if not isinstance(value, dict):
             raise self.wrong(key, "a table")
         line = line_of([*self.lines], key, self.start, self.name)
-        return Section(f"{self.name}.{key}".lstrip("."), value, self.shown, self.lines, line - 1)
+        return Section(f"{self.name}.{key}".lstrip("."), value, self.file_name, self.lines, line - 1)
 
 
 def sections_of(top: Section, name: str, *, many: bool) -> tuple[Section, ...]:
-    """Return the tables of a name: of ``[[name]]`` each, of ``[name]`` the one; none if the file has none.
+    """Return all tables ``[[name]]``, or the only table ``[name]``; () if the file has none.
 
     Raises:
-        DataError: the value is no table, or is a list of tables although one is wanted, or the reverse.
+        DataError: the value is not a table, or is ``[name]`` instead of ``[[name]]`` or the reverse.
     """
     if name not in top.values:
         return ()
@@ -144,4 +144,6 @@ def sections_of(top: Section, name: str, *, many: bool) -> tuple[Section, ...]:
     starts = [at for at, line in enumerate(top.lines) if header.match(line)]
     if len(starts) != len(items):  # written inline
         starts = [line_of([*top.lines], name, 0, "") - 1] * len(items)
-    return tuple(Section(name, item, top.shown, top.lines, start) for item, start in zip(items, starts, strict=True))
+    return tuple(
+        Section(name, item, top.file_name, top.lines, start) for item, start in zip(items, starts, strict=True)
+    )

@@ -1,4 +1,4 @@
-"""Read a dataset or a corpus that a user's Python names, without a session."""
+"""Load a dataset or a corpus that a user's Python code names, without a session."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 __all__ = ["Dataset", "cases_of", "passages_of"]
 
 Dataset = str | Sequence[Instance | Case]
-"""``format:path``, relative to the file that names it, else to the current folder; or records of one's own."""
+"""``format:path``, relative to the file that names it or to the current folder; or a list of records."""
 
 _FORMATS: Registry[Loader] = Registry("dataset format", datasets.BUILTIN)
 _READERS: Registry[Reader] = Registry("corpus format", corpora.BUILTIN)
 
 _CORPUS_FIRST = ("beir",)
-"""Formats of datasets whose passages are a corpus of their own."""
+"""Dataset formats with a separate corpus."""
 
 
 def cases_of(dataset: Dataset, where: Mapping[str, object] | None, beside: Path, user: str) -> tuple[Case, ...]:
-    """Return the cases of a dataset with all passages of their records.
+    """Return the cases of a dataset, each with all passages of its record.
 
     Args:
-        dataset: its name, or its records.
+        dataset: ``format:path``, or the records.
         where: facets that a case must have.
         beside: the folder of the file that names it.
-        user: what reads it, for messages.
+        user: the function or test that reads it, for messages.
 
     Raises:
-        SettingError: the format is unknown, or no case is left.
+        SettingError: the format is unknown, or no case matches.
         DataError: the file is missing, or a record is invalid.
     """
     if not isinstance(dataset, Sequence):  # a user's test may not be typed
@@ -56,40 +56,40 @@ def cases_of(dataset: Dataset, where: Mapping[str, object] | None, beside: Path,
             raise SettingError(f"{user} takes format:path, or a list of Case or Instance, found {short_repr(each)}")
     cases = tuple(map(as_case, records))
     conditions = {name: facet_text(value) for name, value in (where or {}).items()}
-    chosen = select(cases, conditions, None, None, 0, user)
-    if not chosen:
+    selected = select(cases, conditions, None, None, 0, user)
+    if not selected:
         raise SettingError(
             f"{user}: {'where matches no case' if cases else 'the dataset has no record'}", code="RAG109"
         )
-    return tuple(cases[at] for at in chosen)
+    return tuple(cases[at] for at in selected)
 
 
 def passages_of(source: str | Sequence[Passage], beside: Path, user: str) -> tuple[Passage, ...]:
     """Return the passages of a dataset's records, of a corpus named as in ``rag_corpus``, or of a list.
 
-    If the passages of a dataset have roles, only the negative ones.
+    If a dataset has passages with the role negative, only those.
 
     Raises:
-        SettingError, DataError: as `cases_of`; or there is no passage.
+        SettingError, DataError: as in `cases_of`; or there is no passage.
     """
     if not isinstance(source, str):
-        found = tuple(source)
-        for each in found:
+        result = tuple(source)
+        for each in result:
             if not isinstance(each, Passage):
                 raise SettingError(f"{user} takes format:path, or a list of Passage, found {short_repr(each)}")
     else:
         format_name = source.partition(":")[0]
         is_dataset = ":" in source and format_name in _FORMATS and format_name not in _CORPUS_FIRST
-        found = _of_records(source, beside, user) if is_dataset else _of_corpus(source, beside)
-    if not found:
+        result = _of_records(source, beside, user) if is_dataset else _of_corpus(source, beside)
+    if not result:
         raise SettingError(f"{user}: {short_repr(source)} has no passage; name a dataset or a corpus with passages")
-    return found
+    return result
 
 
 def _of_records(dataset: str, beside: Path, user: str) -> tuple[Passage, ...]:
-    every = [passage for record in _records(dataset, beside, user) for passage in record.passages or ()]
-    negative = [passage for passage in every if passage.role == "negative"]
-    return tuple(negative or every)
+    all_passages = [passage for record in _records(dataset, beside, user) for passage in record.passages or ()]
+    negative = [passage for passage in all_passages if passage.role == "negative"]
+    return tuple(negative or all_passages)
 
 
 def _of_corpus(line: str, beside: Path) -> tuple[Passage, ...]:
@@ -101,9 +101,9 @@ def _records(dataset: str, beside: Path, user: str) -> tuple[Instance, ...]:
     if not colon or not text:
         raise SettingError(f"{user}: dataset {short_repr(dataset)} is not format:path", code="RAG104")
     loader = _FORMATS.get(format_name, user)
-    tried = [beside / text, Path.cwd() / text]
-    path = next((each for each in tried if each.exists()), None)
+    candidates = [beside / text, Path.cwd() / text]
+    path = next((each for each in candidates if each.exists()), None)
     if path is None:
-        shown = " nor ".join(ascii_safe(str(each)) for each in dict.fromkeys(tried))
-        raise DataError(user, f"dataset {short_repr(text)} is missing: no {shown}; correct the path", code="RAG105")
+        paths = " nor ".join(ascii_safe(str(each)) for each in dict.fromkeys(candidates))
+        raise DataError(user, f"dataset {short_repr(text)} is missing: no {paths}; correct the path", code="RAG105")
     return tuple(loader(path))

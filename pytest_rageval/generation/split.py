@@ -1,4 +1,4 @@
-"""Divide kept drafts among the sets: documents that cases link go to one set whole."""
+"""Split kept drafts into test and training sets that share no document."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import cast
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.leakage.settings import KNOWN
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "Sets", "SplitSettings", "split", "split_settings"]
+__all__ = ["READER", "Sets", "SplitSettings", "split", "split_settings"]
 
 TEST, TRAIN = "auto_test", "auto_train"
 PEOPLE = "human_per_cell"
@@ -28,7 +28,7 @@ class SplitSettings:
 
     Attributes:
         shares: the share of cases of each set, in 0..1; their sum is 1 or less.
-        human_per_cell: the number of cases of each topic and task that people see.
+        human_per_cell: the number of cases of each topic and task for people.
     """
 
     shares: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({TEST: 0.8, TRAIN: 0.2}))
@@ -42,7 +42,7 @@ class Sets:
     Attributes:
         auto_test, auto_train: the kept drafts.
         human_test: a sample of ``auto_test``.
-        known: name of a set -> drafts about its documents that were dropped because a model knows their answers.
+        known: name of a set -> drafts about its documents that were dropped because a model knows the answer.
     """
 
     auto_test: tuple[Draft, ...]
@@ -53,27 +53,31 @@ class Sets:
 
 def split_settings(plan: Plan) -> SplitSettings:
     """Return the ``[split]`` of a plan."""
-    return cast("SplitSettings", plan.parts["split"])
+    return cast("SplitSettings", plan.settings["split"])
 
 
 def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings: list[str]) -> Sets:
-    """Return the sets of the kept drafts, and of those that a model knows.
+    """Split the kept drafts, and the drafts that a model knows, by documents.
 
-    A document is the page of a source; the pages of one case belong together, and so do pages that any case links. Each
-    such component goes to one set whole, the largest first, in an order that the seed decides among equals: to the set
-    that misses most of its share of the component's cells (topic and task). A component larger than ``auto_train`` goes
-    to ``auto_test``, with a warning. Known drafts link documents, too, and count for no share.
+    A document is the page of a source. Documents that a case uses together form a component, directly or through other
+    cases. Each component goes to one set as a whole, the largest first; the seed decides among equal sizes. It goes to
+    the set that lacks most cases in the component's cells (topic and task). A component larger than ``auto_train`` goes
+    to ``auto_test``, with a warning. Known drafts also link documents, but do not count in shares.
     """
-    ours = sorted((draft for draft in drafts if draft.state == "kept" or draft.reason == KNOWN), key=lambda at: at.id)
-    kept = _kept(ours)
+    splittable = sorted(
+        (draft for draft in drafts if draft.state == "kept" or draft.reason == KNOWN), key=lambda at: at.id
+    )
+    kept = _kept_drafts(splittable)
     shares = {name: share for name, share in settings.shares.items() if share > 0} or {TEST: 1.0}
     total = sum(shares.values())
     wanted = {(name, cell): share / total * n for name, share in shares.items() for cell, n in _sizes(kept)}
     room = math.ceil(shares.get(TRAIN, 0.0) / total * len(kept))
     members: dict[str, list[Draft]] = {TEST: [], TRAIN: []}
     too_large: list[int] = []
-    for component in sorted(_components(ours), key=lambda each: (-len(_kept(each)), _rank(seed, each[0].id))):
-        count, sizes = len(_kept(component)), _sizes(_kept(component))
+    for component in sorted(
+        _components(splittable), key=lambda each: (-len(_kept_drafts(each)), _rank(seed, each[0].id))
+    ):
+        count, sizes = len(_kept_drafts(component)), _sizes(_kept_drafts(component))
         name = max(sorted(shares), key=lambda each: round(sum(n * wanted[each, cell] for cell, n in sizes), 9))
         if name == TRAIN and count > room:
             too_large.append(count)
@@ -84,9 +88,9 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     if too_large:
         problem = f"{max(too_large)} cases share documents, more than the {room} of {TRAIN}; they are all in {TEST}"
         warnings.append(problem + (f"; so are {len(too_large) - 1} smaller groups" if len(too_large) > 1 else ""))
-    elif len(kept) > 1 and not _kept(members[TRAIN]) and shares.get(TRAIN):
+    elif len(kept) > 1 and not _kept_drafts(members[TRAIN]) and shares.get(TRAIN):
         warnings.append(f"{TRAIN} has no case: the cases share their documents, or are too few")
-    test, train = (tuple(sorted(_kept(members[name]), key=lambda draft: draft.id)) for name in (TEST, TRAIN))
+    test, train = (tuple(sorted(_kept_drafts(members[name]), key=lambda draft: draft.id)) for name in (TEST, TRAIN))
     known = {
         name: tuple(sorted((draft for draft in each if draft.reason == KNOWN), key=lambda draft: draft.id))
         for name, each in members.items()
@@ -94,7 +98,7 @@ def split(drafts: Iterable[Draft], settings: SplitSettings, seed: int, warnings:
     return Sets(test, train, tuple(_sample(test, settings.human_per_cell, seed)), known)
 
 
-def _kept(drafts: Iterable[Draft]) -> list[Draft]:
+def _kept_drafts(drafts: Iterable[Draft]) -> list[Draft]:
     return [draft for draft in drafts if draft.state == "kept"]
 
 
@@ -104,7 +108,7 @@ def _sizes(drafts: Iterable[Draft]) -> list[tuple[tuple[str, str], int]]:
 
 
 def _components(drafts: Sequence[Draft]) -> list[list[Draft]]:
-    """Return the drafts grouped by the documents that they share, directly or by others."""
+    """Group the drafts by the documents that they share, directly or through other drafts."""
     parents: dict[str, str] = {}
 
     def root(page: str) -> str:
@@ -129,9 +133,9 @@ def _pages(draft: Draft) -> list[str]:
 
 
 def _sample(drafts: Sequence[Draft], per_cell: int, seed: int) -> list[Draft]:
-    """Return some drafts of each topic and task, chosen by the seed and their ids, sorted by id.
+    """Sample drafts of each topic and task by the seed and their ids; return them sorted by id.
 
-    The turns of a conversation come together.
+    A conversation is sampled as a whole.
     """
     units: dict[str, list[Draft]] = {}
     for draft in drafts:
@@ -153,9 +157,13 @@ def _read(sections: tuple[Section, ...], folder: Path) -> SplitSettings:
         return SplitSettings()
     section = sections[0]
     section.only((TEST, TRAIN, PEOPLE))
-    given = {name: section.number(name, None, most=1.0) for name in (TEST, TRAIN) if name in section}
-    test = given.get(TEST) if TEST in given else 1.0 - (given.get(TRAIN) or 0.0 if TRAIN in given else 0.2)
-    train = given.get(TRAIN) if TRAIN in given else 1.0 - (test or 0.0)
+    shares_in_plan = {name: section.number(name, None, most=1.0) for name in (TEST, TRAIN) if name in section}
+    test = (
+        shares_in_plan.get(TEST)
+        if TEST in shares_in_plan
+        else 1.0 - (shares_in_plan.get(TRAIN) or 0.0 if TRAIN in shares_in_plan else 0.2)
+    )
+    train = shares_in_plan.get(TRAIN) if TRAIN in shares_in_plan else 1.0 - (test or 0.0)
     shares = {TEST: test or 0.0, TRAIN: train or 0.0}
     if sum(shares.values()) > 1.0 + 1e-9:
         raise section.error(
@@ -163,8 +171,8 @@ def _read(sections: tuple[Section, ...], folder: Path) -> SplitSettings:
         )
     if not any(shares.values()):
         raise section.error(TEST, "the shares of [split] are all 0; give one of them a share")
-    people = section.whole(PEOPLE, 5)
-    return SplitSettings(MappingProxyType(shares), 5 if people is None else people)
+    human_per_cell = section.whole(PEOPLE, 5)
+    return SplitSettings(MappingProxyType(shares), 5 if human_per_cell is None else human_per_cell)
 
 
-PART = Part(many=False, read=_read)
+READER = SectionReader(many=False, read=_read)

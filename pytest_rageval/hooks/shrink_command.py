@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY, RUN_FOLDER
 from pytest_rageval.hooks.config.process import WITHOUT_TESTS
 from pytest_rageval.hooks.run.dry_run import stay_in_one_process
@@ -31,7 +31,7 @@ class ShrunkCase:
 
     name: str
     case: Case
-    result: Shrunk | str
+    result: ShrinkResult | str
     texts: bool
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pytest_rageval.generation.abilities.answer import Answer
-from pytest_rageval.generation.abilities.counterfactuals import counterfactual, twin
+from pytest_rageval.generation.abilities.answer_reading import is_decided, read_answer
+from pytest_rageval.generation.abilities.counterfactuals import make_counterfactual, make_twin
 from pytest_rageval.generation.abilities.edit import Drop
-from pytest_rageval.generation.abilities.lies import is_decided, read_answer
 from pytest_rageval.model.case import Instance, Passage
 
 QUESTION = "What is it?"
@@ -38,7 +38,7 @@ def is_accepted(vector: dict[str, Any], answer: Answer[Any], fake: str) -> bool:
     value = answer.value_of(fake)
     if value is None or not is_decided(QUESTION, (vector["answer"],), answer.fakes(value), answer.kind):
         return False
-    return isinstance(twin(passage_of(vector), ((answer, value),)), Passage)
+    return isinstance(make_twin(passage_of(vector), ((answer, value),)), Passage)
 
 
 def test_the_example_of_each_vector_gives_its_text(vectors: list[dict[str, Any]]) -> None:
@@ -48,7 +48,7 @@ def test_the_example_of_each_vector_gives_its_text(vectors: list[dict[str, Any]]
         answer = answer_of(vector)
         assert not isinstance(answer, Drop)
         assert answer.kind == vector["kind"]
-        changed = twin(passage_of(vector), ((answer, answer.value_of(vector["example"])),))
+        changed = make_twin(passage_of(vector), ((answer, answer.value_of(vector["example"])),))
         assert isinstance(changed, Passage), vector
         assert changed.text == vector["expect_text"]
         assert is_accepted(vector, answer, vector["example"])
@@ -68,7 +68,7 @@ def test_what_is_drawn_changes_the_answer_alone_or_says_why_not(vectors: list[di
         lists = [vector["pool"]] if "pool" in vector else []
         instance = Instance("q1", QUESTION, ((vector["answer"],),))
         for seed in range(20):
-            drawn = counterfactual(instance, [passage_of(vector)], seed, lists)
+            drawn = make_counterfactual(instance, [passage_of(vector)], seed, lists)
             if vector.get("expect") == "dropped":
                 assert drawn.reason is not None
                 assert drawn.reason.reason == vector["reason"]

@@ -7,9 +7,9 @@ import re
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, counterfactual
+from pytest_rageval.generation.abilities.answer_reading import read_answer
+from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, make_counterfactual
 from pytest_rageval.generation.abilities.edit import Drop
-from pytest_rageval.generation.abilities.lies import read_answer
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.metrics.shared.quantities import numerical_verdict
 from pytest_rageval.model.case import Instance, Passage
@@ -56,7 +56,7 @@ sentences = st.sampled_from([
 def is_stated(answer: str, text: str) -> bool:
     """Return whether a text states the answer, maybe in another form."""
     read = read_answer((answer,))
-    return contains(text, answer) or (not isinstance(read, Drop) and read.left_in(text))
+    return contains(text, answer) or (not isinstance(read, Drop) and read.gold_is_in(text))
 
 
 @st.composite
@@ -71,7 +71,7 @@ def cases(draw: st.DrawFn) -> tuple[Instance, Passage]:
 
 
 def made(case: tuple[Instance, Passage], seed: int) -> Counterfactual:
-    return counterfactual(case[0], [case[1]], seed, (PEOPLE, CITIES))
+    return make_counterfactual(case[0], [case[1]], seed, (PEOPLE, CITIES))
 
 
 @given(cases(), st.integers(0, 3))

@@ -16,7 +16,7 @@ from pytest_rageval.model.case import Case, Instance, Passage
 from pytest_rageval.text.quantities import quantities
 from pytest_rageval.text.unicode import nfkc
 
-OF_QUESTIONS = sorted(name for name in BUILTIN if relation_named(name).of == "question")
+OF_QUESTIONS = sorted(name for name in BUILTIN if relation_named(name).target == "question")
 OF_PASSAGES = sorted(set(BUILTIN) - set(OF_QUESTIONS))
 
 NAMES = ["Oslo", "Ann Lee", "ETF", "McKay", "Østby", "iPad"]

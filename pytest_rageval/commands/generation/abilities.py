@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_rageval.generation.abilities.making import Abilities, Wanted
+    from pytest_rageval.generation.abilities.making import Abilities, AbilityOptions
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -48,10 +48,10 @@ def add_to(words: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
-    from pytest_rageval.generation.abilities.in_plans import names_in
-    from pytest_rageval.generation.abilities.making import Wanted
+    from pytest_rageval.generation.abilities.making import AbilityOptions
+    from pytest_rageval.generation.abilities.stage import names_in
 
-    wanted = Wanted(
+    options = AbilityOptions(
         arguments.negatives,
         not arguments.no_counterfactuals,
         not arguments.no_integration,
@@ -59,12 +59,12 @@ def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
         arguments.seed,
     )
     return generate_abilities(
-        arguments.dataset, arguments.corpus, arguments.chunking, arguments.out, wanted, force=arguments.force
+        arguments.dataset, arguments.corpus, arguments.chunking, arguments.out, options, force=arguments.force
     )
 
 
 def generate_abilities(
-    dataset: str, corpus: Sequence[str], chunking: str, out: Path, wanted: Wanted, *, force: bool = False
+    dataset: str, corpus: Sequence[str], chunking: str, out: Path, options: AbilityOptions, *, force: bool = False
 ) -> Generator[str, None, int]:
     """Write the records of the abilities and yield lines for the terminal; return 0.
 
@@ -73,7 +73,7 @@ def generate_abilities(
         corpus: lines like those of ``rag_corpus``; empty if the dataset brings its own negative passages.
         chunking: as ``rag_chunking``.
         out: the file of the records with their pools; the others are written beside it.
-        wanted: what to make.
+        options: which abilities to generate.
         force: whether to overwrite existing files.
 
     Raises:
@@ -82,27 +82,27 @@ def generate_abilities(
     from pytest_rageval.commands.generation.formats import formats_of, load_corpus, load_dataset
     from pytest_rageval.errors import SettingError
     from pytest_rageval.generation.abilities.making import make_abilities
-    from pytest_rageval.generation.abilities.records import record_of_made
+    from pytest_rageval.generation.abilities.records import record_of_generated
     from pytest_rageval.generation.abilities.search import search_over
 
-    if wanted.negatives < 0:
-        raise SettingError(f"--negatives is {wanted.negatives}; it must be 0 or more")
-    if wanted.negatives and not corpus:
+    if options.negatives < 0:
+        raise SettingError(f"--negatives is {options.negatives}; it must be 0 or more")
+    if options.negatives and not corpus:
         raise SettingError("--corpus is missing: negative passages come from it; name one, or write --negatives 0")
     files = _files(out)
     _check_free(files.values(), dataset, force=force)
     formats, readers = formats_of([dataset], corpus)
     instances = load_dataset(dataset, formats)
     passages = load_corpus(corpus, chunking, readers) if corpus else ()
-    made = make_abilities(instances, passages, search_over(passages), wanted)
+    made = make_abilities(instances, passages, search_over(passages), options)
     earlier = _earlier(dataset)
     records = {
         files["pools"]: made.pools,
         files["counterfactual"]: made.counterfactual,
         files["integration"]: made.integration,
     }
-    _write({path: [record_of_made(each, made, earlier) for each in cases] for path, cases in records.items()})
-    yield from _summary(made, wanted)
+    _write({path: [record_of_generated(each, made, earlier) for each in cases] for path, cases in records.items()})
+    yield from _summary(made, options)
     for path, cases in records.items():
         yield f"{path}: {len(cases):,} cases" + ("" if cases else ", not written")
     return 0
@@ -162,19 +162,19 @@ def _write(files: Mapping[Path, Sequence[Mapping[str, Any]]]) -> None:
         raise SettingError(problem, code="RAG212") from None
 
 
-def _summary(made: Abilities, wanted: Wanted) -> Iterator[str]:
-    if wanted.negatives:
+def _summary(made: Abilities, options: AbilityOptions) -> Iterator[str]:
+    if options.negatives:
         full = len(made.pools) - made.short.total()
-        line = f"negatives: {wanted.negatives} for each of {full:,} cases"
+        line = f"negatives: {options.negatives} for each of {full:,} cases"
         line += f"; fewer for {made.short.total():,} ({_listed(made.short)})" if made.short else ""
         yield line + (f"; passages left out: {_listed(made.excluded)}" if made.excluded else "")
-    if wanted.counterfactuals:
+    if options.counterfactuals:
         twins = sum(each.role == "counterfactual" for case in made.counterfactual for each in case.passages or ())
         line = f"counterfactuals: {len(made.counterfactual):,} cases with {twins:,} false passages"
         line += f" ({_listed(made.kinds)})" if made.kinds else ""
         line += f"; cases without one: {_listed(made.without_twin)}" if made.without_twin else ""
         yield line + (f"; passages left out: {_listed(made.lost_twins)}" if made.lost_twins else "")
-    if wanted.integration:
+    if options.integration:
         line = f"integration: {len(made.integration):,} cases of two questions"
         yield line + (f"; cases left out: {_listed(made.without_partner)}" if made.without_partner else "")
 

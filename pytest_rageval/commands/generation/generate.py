@@ -72,9 +72,9 @@ def generate(
         raise SettingError("--out is missing; write rageval generate PLAN.toml --out FOLDER")
     material = load_material(plan, out)
     if dry_run or out is None:
-        from pytest_rageval.generation.estimate import estimated
+        from pytest_rageval.generation.estimate import estimate_lines
 
-        yield from map(ascii_safe, _with_models(material, out, lambda: list(estimated(material))))
+        yield from map(ascii_safe, _with_models(material, out, lambda: list(estimate_lines(material))))
         return 0
     has_drafts = claim_folder(out, plan, material.tables.values(), force=force)
     if finish:
@@ -116,11 +116,11 @@ def _drafted(material: Material) -> Sequence[Draft]:
 
 def _finished(material: Material, out: Path, has_drafts: bool) -> tuple[Sequence[Draft], Sets]:
     from pytest_rageval.errors import SettingError
-    from pytest_rageval.generation.finish import finished
+    from pytest_rageval.generation.finish import finish_drafts
 
     if not has_drafts:
         raise SettingError("--finish takes the drafts of an earlier call; run rageval generate without it first")
-    return finished(material, out)
+    return finish_drafts(material, out)
 
 
 def _summary(material: Material, drafts: Sequence[Draft], counts: dict[str, int]) -> Iterator[str]:

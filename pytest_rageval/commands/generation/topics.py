@@ -62,7 +62,7 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     plan = read_plan(plan_path)
     chunks = tuple(corpus_passages(plan))
     if not chunks:
-        raise SettingError(f"{plan.shown} has no [[corpus]]; topics are made of its documents")
+        raise SettingError(f"{plan.file_name} has no [[corpus]]; topics are made of its documents")
     built = built_topics(chunks, depth, topic_settings(plan).min_documents)
     listed = [f"no topic: {document}" for document in built.without]
     text = topics_text(built.tree, ["Topics of rageval generate topics. Edit names, keywords and documents.", *listed])

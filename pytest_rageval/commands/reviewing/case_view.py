@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import Decision, Edit
 from pytest_rageval.generation.review.edits import changed_words, edit_of
+from pytest_rageval.generation.review.presentation import TextPiece, marked_passages, seen_sha
 from pytest_rageval.generation.review.session import ReviewSession
-from pytest_rageval.generation.review.shown import Stretch, seen_sha, shown_passages
 from pytest_rageval.model.case import Gold
 from pytest_rageval.web.edited_text import edited, field_text
 
@@ -32,7 +32,7 @@ class CaseView:
     draft: Draft
     seen: str
     number: int
-    passages: list[tuple[str, str, tuple[Stretch, ...]]]
+    passages: list[tuple[str, str, tuple[TextPiece, ...]]]
     own: Decision | None
 
 
@@ -41,13 +41,15 @@ class Change:
     """A field of a case that a correction changes, in pieces that are equal (``""``), ``removed`` or ``added``."""
 
     what: str
-    pieces: list[Stretch]
+    pieces: list[TextPiece]
 
 
 def view_of(session: ReviewSession, draft: Draft) -> CaseView:
     """Return a case as its screen shows it."""
-    passages = [(each.passage.title, each.passage.id, each.stretches) for each in shown_passages(draft)]
-    return CaseView(draft, seen_sha(draft), session.folder.sample.index(draft) + 1, passages, session.own(draft))
+    passages = [(each.passage.title, each.passage.id, each.pieces) for each in marked_passages(draft)]
+    return CaseView(
+        draft, seen_sha(draft), session.folder.sample.index(draft) + 1, passages, session.own_decision(draft)
+    )
 
 
 def changes(draft: Draft, edit: Edit) -> list[Change]:

@@ -15,11 +15,11 @@ from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.acceptance import acceptance_of, acceptances
-from pytest_rageval.generation.review.applying import GRADE, deciding, in_force
+from pytest_rageval.generation.review.apply_decisions import GRADE, decision_that_counts, valid_decisions
 from pytest_rageval.generation.review.decision import GRADES, MEND, TICKS, Decision, Edit
 from pytest_rageval.generation.review.edits import edit_of
+from pytest_rageval.generation.review.presentation import seen_sha
 from pytest_rageval.generation.review.session import ChangedError, ReviewSession
-from pytest_rageval.generation.review.shown import seen_sha
 from pytest_rageval.web.pages import Pages
 from pytest_rageval.web.requests import form_of
 
@@ -78,7 +78,7 @@ class ReviewPage:
         """Show the form of a correction: the person's earlier one, if there is any."""
         self._refresh()
         draft = self.session.draft(request.query_params.get("id", ""))
-        own = self.session.own(draft)
+        own = self.session.own_decision(draft)
         edit = (own.edit if own is not None else None) or edit_of(draft)
         return self._form(draft, edit, _decided_ticks(own), "")
 
@@ -111,7 +111,7 @@ class ReviewPage:
     async def progress(self, request: Request) -> Response:
         """Show how far the review is, and what people accepted."""
         self._refresh()
-        session, drafts = self.session, self.session.decided()
+        session, drafts = self.session, self.session.drafts_with_decisions()
         waiting = [draft for draft in session.folder.sample if self._waits(draft)]
         return self._page(
             "progress.html",
@@ -127,7 +127,7 @@ class ReviewPage:
             self._notes.append(REREAD)
 
     def _waits(self, draft: Draft) -> bool:
-        decision = deciding(in_force(draft, self.session.decisions))
+        decision = decision_that_counts(valid_decisions(draft, self.session.decisions))
         return decision is not None and decision.grade == MEND and decision.edit is None
 
     def _case(self, draft: Draft, alert: str = "", status: int = 200) -> Response:

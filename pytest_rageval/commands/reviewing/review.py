@@ -42,7 +42,7 @@ def status_lines(session: ReviewSession) -> Iterator[str]:
     """Yield the reviewer's progress, the acceptance, the agreement of reviewers, and the next command."""
     progress = session.progress
     yield f"{session.reviewer}: {progress.done:,} of {progress.total:,} cases of the sample decided"
-    yield from acceptance_lines(session.decided())
+    yield from acceptance_lines(session.drafts_with_decisions())
     yield from agreement_lines(session.folder, session.decisions)
     if progress.done == progress.total:
         yield f"next: rageval generate PLAN.toml --out {shown_path(session.folder.path)} --finish"
@@ -65,7 +65,7 @@ def _write(session: ReviewSession, path: Path) -> Iterator[str]:
 
 def _import(session: ReviewSession, path: Path) -> Iterator[str]:
     result = import_sheet(session, path)
-    counts = f"{result.stored:,} new decisions, {result.known:,} known, {result.blank:,} without a grade"
+    counts = f"{result.stored:,} new decisions, {result.already_stored:,} known, {result.blank:,} without a grade"
     yield f"{shown_path(path)}: {counts}"
     for name in result.changed:
         yield f"changed since the sheet was written, not stored: {name}; write the sheet again"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rageval.analysis.people.agreement import Agreement, Estimate, Rating, agreement
-from pytest_rageval.generation.review.applying import in_force
+from pytest_rageval.generation.review.apply_decisions import valid_decisions
 from pytest_rageval.generation.review.decision import GRADES
 from pytest_rageval.generation.review.decisions_file import Decisions
 from pytest_rageval.generation.review.folder import ReviewFolder
@@ -23,7 +23,7 @@ def agreement_of_reviewers(folder: ReviewFolder, decisions: Decisions) -> Agreem
     """
     ratings = []
     for draft in folder.sample:
-        by_name = sorted(in_force(draft, decisions), key=lambda each: each.reviewer)
+        by_name = sorted(valid_decisions(draft, decisions), key=lambda each: each.reviewer)
         if len(by_name) > 1:
             first, *others = (_LEVELS[each.grade - 1] for each in by_name)
             ratings.append(Rating(draft.id, first, tuple(others)))

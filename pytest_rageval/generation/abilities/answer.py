@@ -1,4 +1,4 @@
-"""A gold answer that a rule can change: what every kind of answer offers."""
+"""The protocol of gold answers that a rule can change: numbers, money, dates, times, names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 
 
 class Answer(Protocol[Value]):
-    """One slot of a gold answer, read as a value of a kind. Each kind has a type of values of its own."""
+    """One slot of a gold answer, parsed as a value of one kind. Each kind has its own value type."""
 
     @property
     def kind(self) -> Kind:
@@ -28,21 +28,21 @@ class Answer(Protocol[Value]):
         ...
 
     def value_of(self, text: str) -> Value | None:
-        """Return the value that ``text`` states in the form of the answer; None if it states none."""
+        """Return the value that ``text`` states in the form of the gold answer; None if it states none."""
         ...
 
     def fakes(self, value: Value) -> tuple[str, ...]:
-        """Return the aliases of the slot with another value, each in its own form, if that form can hold it."""
+        """Return the aliases with ``value`` instead of the gold value, except those whose form cannot hold it."""
         ...
 
     def edits(self, text: str, value: Value) -> tuple[Edit, ...] | Drop:
-        """Return the edits of every span that states the answer; none if no span does."""
+        """Return edits that replace the gold answer by ``value`` in every span that states it; () if no span does."""
         ...
 
-    def left_in(self, text: str) -> bool:
-        """Return whether ``text`` states the answer in any form that a rule can read."""
+    def gold_is_in(self, text: str) -> bool:
+        """Return whether ``text`` states the gold answer in any form that a rule can read."""
         ...
 
-    def states(self, text: str, value: Value) -> bool:
-        """Return whether ``text`` states another value in any form that a rule can read."""
+    def value_is_in(self, text: str, value: Value) -> bool:
+        """Return whether ``text`` states ``value`` in any form that a rule can read."""
         ...

@@ -1,4 +1,4 @@
-"""Counterfactual twins: passages that state another value than the gold answer, and differ in nothing else."""
+"""Make counterfactual twins: copies of passages that state a false value of the answer."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from random import Random
 from typing import Any
 
 from pytest_rageval.generation.abilities.answer import Answer
-from pytest_rageval.generation.abilities.edit import Drop, Edit, edited
-from pytest_rageval.generation.abilities.lies import is_decided, read_answer
+from pytest_rageval.generation.abilities.answer_reading import is_decided, read_answer
+from pytest_rageval.generation.abilities.edit import Drop, Edit, apply_edits
 from pytest_rageval.generation.abilities.name_answers import Names
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import NOTHING, Gold, Instance, Passage
 from pytest_rageval.testbeds.ids import digest
 
-__all__ = ["Counterfactual", "counterfactual", "twin"]
+__all__ = ["Counterfactual", "make_counterfactual", "make_twin"]
 
-_TRIES = 48
-_OF_THE_VALUE = frozenset({"fake_already_there", "other_form"})
-"""Reasons that another value may avoid."""
+_MAX_TRIES = 48
+"""Maximum number of false answers to try for one record."""
+
+_REASONS_OF_VALUES = frozenset({"fake_already_there", "other_form"})
+"""Reasons that depend on the false value: another one may avoid them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """The lie about one record.
+    """The false answer to one record, with the passages that state it.
 
     Attributes:
         fake: the false answer, as slots of aliases; empty if there is none.
         twins: id of a positive passage -> its twin with the role counterfactual.
         dropped: id of a positive passage without a twin -> why.
-        reason: why there is no lie at all; None if there is one.
+        reason: why there is no false answer; None if there is one.
     """
 
     fake: Gold = ()
@@ -41,22 +43,22 @@ class Counterfactual:
     reason: Drop | None = None
 
 
-Lie = tuple[tuple[Answer[Any], Any], ...]
-"""For each slot of the gold its answer and another value."""
+FalseValues = tuple[tuple[Answer[Any], Any], ...]
+"""The gold answer and the false value of each slot."""
 
 
-def counterfactual(
+def make_counterfactual(
     instance: Instance, positives: Sequence[Passage], seed: int = 0, names: Names = ()
 ) -> Counterfactual:
-    """Return one lie about a record, with a twin of each positive passage that a rule can change.
+    """Return a false answer to a record, with a twin of each positive passage that a rule can change.
 
-    The result depends on nothing but the arguments; the values are drawn by the seed and the record's id.
+    The result depends only on the arguments: the seed and the record's id decide the values.
 
     Args:
         instance: the record with its question and gold answer.
         positives: the passages that state the answer.
         seed: decides the value.
-        names: lists of names of one kind; a gold name becomes another one of its list.
+        names: lists of names of one kind; another name of its list replaces a gold name.
     """
     if not instance.gold or not positives:
         return Counterfactual(reason=Drop("no_positive" if instance.gold else "no_gold"))
@@ -67,14 +69,15 @@ def counterfactual(
             return Counterfactual(reason=answer)
         answers.append(answer)
     best: Counterfactual | None = None
-    for lie in _lies(instance, answers, Random(int.from_bytes(digest(seed, instance.id), "big"))):  # noqa: S311
-        made = _with_twins(positives, lie)
-        if best is None or len(made.twins) > len(best.twins):
-            best = made
-        if all(drop.reason not in _OF_THE_VALUE for drop in made.dropped.values()):
+    random = Random(int.from_bytes(digest(seed, instance.id), "big"))  # noqa: S311
+    for false_values in _false_values(instance, answers, random):
+        candidate = _with_twins(positives, false_values)
+        if best is None or len(candidate.twins) > len(best.twins):
+            best = candidate
+        if all(drop.reason not in _REASONS_OF_VALUES for drop in candidate.dropped.values()):
             break
     if best is None:
-        return Counterfactual(reason=Drop("no_other_value", "no other value is decided by a rule"))
+        return Counterfactual(reason=Drop("no_other_value", "no rule knows another value to be false"))
     if not best.twins:
         reasons = Counter(drop.reason for drop in best.dropped.values())
         first = next(drop for drop in best.dropped.values() if drop.reason == reasons.most_common(1)[0][0])
@@ -82,33 +85,36 @@ def counterfactual(
     return best
 
 
-def twin(passage: Passage, lie: Lie) -> Passage | Drop:
-    """Return the passage with another answer, as a counterfactual one, or why a rule cannot change it.
+def make_twin(passage: Passage, false_values: FalseValues) -> Passage | Drop:
+    """Return the passage with the false answer and the role counterfactual, or why a rule cannot change it.
 
-    All spans that state the answer change, in the text and in the title, and nothing else.
+    Only the spans that state the answer change, in the text and in the title.
     """
-    whole = f"{passage.title}\n{passage.text}"
+    original = f"{passage.title}\n{passage.text}"
     edits: list[Edit] = []
-    for answer, value in lie:
-        more = answer.edits(whole, value)
-        if isinstance(more, Drop):
-            return more
-        edits += more
+    for answer, value in false_values:
+        edits_of_slot = answer.edits(original, value)
+        if isinstance(edits_of_slot, Drop):
+            return edits_of_slot
+        edits += edits_of_slot
     if any(one.start < other.end and other.start < one.end for one, other in combinations(edits, 2)):
-        return Drop("ambiguous_value", "two slots are stated by one span")
+        return Drop("ambiguous_value", "one span states two slots")
     if not edits:
         return Drop("answer_not_in_passage")
-    for answer, value in lie:
-        if _states(answer, whole, value):
+    for answer, value in false_values:
+        if _states(answer, original, value):
             return Drop("fake_already_there", f"{answer.fakes(value)[0]} is in the passage")
-    cut = len(passage.title)
-    title = edited(passage.title, [edit for edit in edits if edit.end <= cut])
-    text = edited(passage.text, [Edit(e.start - cut - 1, e.end - cut - 1, e.text) for e in edits if e.start > cut])
-    for answer, value in lie:
-        if answer.left_in(f"{title}\n{text}"):
+    title_length = len(passage.title)
+    title = apply_edits(passage.title, [edit for edit in edits if edit.end <= title_length])
+    text = apply_edits(
+        passage.text,
+        [Edit(e.start - title_length - 1, e.end - title_length - 1, e.text) for e in edits if e.start > title_length],
+    )
+    for answer, value in false_values:
+        if answer.gold_is_in(f"{title}\n{text}"):
             return Drop("old_value_left", "the passage states the answer in another form, too")
         fakes = answer.fakes(value)
-        if answer.left_in(whole) and not any(contains(f"{title}\n{text}", fake) for fake in fakes):
+        if answer.gold_is_in(original) and not any(contains(f"{title}\n{text}", fake) for fake in fakes):
             return Drop("other_form", "the passage writes the answer in another form")
     name = f"{passage.id}-counterfactual"
     return replace(
@@ -117,43 +123,44 @@ def twin(passage: Passage, lie: Lie) -> Passage | Drop:
 
 
 def _states(answer: Answer[Any], text: str, value: Any) -> bool:
-    """Return whether a text holds a value, as words or read by the rules of its kind."""
-    return answer.states(text, value) or any(contains(text, fake) for fake in answer.fakes(value))
+    """Return whether a text states a value: it contains its words, or the rules of its kind read it."""
+    return answer.value_is_in(text, value) or any(contains(text, fake) for fake in answer.fakes(value))
 
 
-def _with_twins(positives: Sequence[Passage], lie: Lie) -> Counterfactual:
-    results = {passage.id: twin(passage, lie) for passage in positives}
+def _with_twins(positives: Sequence[Passage], false_values: FalseValues) -> Counterfactual:
+    results = {passage.id: make_twin(passage, false_values) for passage in positives}
     return Counterfactual(
-        tuple(answer.fakes(value) for answer, value in lie),
+        tuple(answer.fakes(value) for answer, value in false_values),
         {name: each for name, each in results.items() if isinstance(each, Passage)},
         {name: each for name, each in results.items() if isinstance(each, Drop)},
     )
 
 
-def _lies(instance: Instance, answers: Sequence[Answer[Any]], random: Random) -> Iterator[Lie]:
-    """Yield lies that a rule decides: every slot has another value, and none is in the question.
+def _false_values(instance: Instance, answers: Sequence[Answer[Any]], random: Random) -> Iterator[FalseValues]:
+    """Yield false values of all slots; a rule knows that they are false, and the question states none of them.
 
-    A slot without further values keeps its last one.
+    A slot that runs out of values keeps its last one.
     """
-    waiting = [
-        _decided(instance.question, slot, each, random) for slot, each in zip(instance.gold, answers, strict=True)
+    iterators = [
+        _false_values_of_slot(instance.question, slot, each, random)
+        for slot, each in zip(instance.gold, answers, strict=True)
     ]
     values: list[Any] = []
-    for drawn in waiting:
-        first = next(drawn, None)
+    for iterator in iterators:
+        first = next(iterator, None)
         if first is None:
             return
         values.append(first)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         yield tuple(zip(answers, values, strict=True))
-        further = [next(drawn, None) for drawn in waiting]
-        if not any(each is not None for each in further):
+        new_values = [next(iterator, None) for iterator in iterators]
+        if not any(each is not None for each in new_values):
             return
-        values = [old if new is None else new for old, new in zip(values, further, strict=True)]
+        values = [old if new is None else new for old, new in zip(values, new_values, strict=True)]
 
 
-def _decided(question: str, slot: tuple[str, ...], answer: Answer[Any], random: Random) -> Iterator[Any]:
-    """Yield the other values of a slot that a rule decides, each once."""
+def _false_values_of_slot(question: str, slot: tuple[str, ...], answer: Answer[Any], random: Random) -> Iterator[Any]:
+    """Yield the different values of a slot that a rule knows to be false."""
     seen = set()
     for value in answer.others(random):
         if value in seen or _states(answer, question, value):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from random import Random
 
 from pytest_rageval.generation.abilities.answer import Kind
-from pytest_rageval.generation.abilities.edit import Drop, Edit, all_edited, in_name, is_wordy, same_length
+from pytest_rageval.generation.abilities.edit import Drop, Edit, edit_all, in_name, is_wordy, same_length
 from pytest_rageval.generation.abilities.written_numbers import written_numbers
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.text.dates import located_dates
@@ -80,7 +80,7 @@ class DateAnswer:
 
     def fakes(self, value: Date) -> tuple[str, ...]:
         """Return the aliases with another date, each in its own format."""
-        return all_edited(self.aliases, lambda alias: self.edits(alias, value))
+        return edit_all(self.aliases, lambda alias: self.edits(alias, value))
 
     def edits(self, text: str, value: Date) -> tuple[Edit, ...] | Drop:
         """Return the edits that replace the gold date by ``value`` in a text, or why the text cannot be edited.
@@ -101,11 +101,11 @@ class DateAnswer:
             edits += [Edit(start + each.start, start + each.end, each.text) for each in new_parts]
         return tuple(edits)
 
-    def left_in(self, text: str) -> bool:
+    def gold_is_in(self, text: str) -> bool:
         """Return whether the gold date is in ``text``."""
-        return any(contains(text, alias) for alias in self.aliases) or self.states(text, self.date)
+        return any(contains(text, alias) for alias in self.aliases) or self.value_is_in(text, self.date)
 
-    def states(self, text: str, value: Date) -> bool:
+    def value_is_in(self, text: str, value: Date) -> bool:
         """Return whether a date with all parts of ``value`` is in ``text``."""
         other = DateAnswer((), value)
         return any(date is not None and other._is_stated_by(date) for _, _, date in _dates_in(text))

@@ -1,4 +1,4 @@
-"""Changes of a text: edits of spans, and the reason why there are none."""
+"""Edit spans of a text, or report why it cannot be edited."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from pytest_rageval.text.notation import split_wide_commas
 
-__all__ = ["Drop", "Edit", "all_edited", "edited", "in_name", "is_wordy", "same_length"]
+__all__ = ["Drop", "Edit", "apply_edits", "edit_all", "in_name", "is_wordy", "same_length"]
 
-_MOST_WORDS = 3
+_MAX_OTHER_WORDS = 3
 
 _LAST_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*\Z")
 _BEFORE_NUMBERS = frozenset({
@@ -25,11 +25,11 @@ _HAN_BEFORE_NUMBERS = frozenset("约近超逾达共有为是至到从在于了�
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Why something was not made.
+    """Why a passage has no twin, or a record no false answer.
 
     Attributes:
         reason: one word of the table in the docs, such as ``no_rule_for_answer``.
-        detail: what was found, in a few words.
+        detail: the text or value that is the reason, in a few words.
     """
 
     reason: str
@@ -45,8 +45,8 @@ class Edit:
     text: str
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with its edits; they must not overlap."""
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with its edits applied; edits must not overlap."""
     parts, at = [], 0
     for edit in sorted(edits):
         parts += [text[at : edit.start], edit.text]
@@ -54,21 +54,21 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def all_edited(texts: Iterable[str], edits: Callable[[str], tuple[Edit, ...] | Drop]) -> tuple[str, ...]:
-    """Return the texts that have edits, edited, each once."""
-    changed = [(text, edits(text)) for text in texts]
-    return tuple(dict.fromkeys(edited(text, each) for text, each in changed if each and not isinstance(each, Drop)))
+def edit_all(texts: Iterable[str], edits: Callable[[str], tuple[Edit, ...] | Drop]) -> tuple[str, ...]:
+    """Apply ``edits(text)`` to each text and return the changed texts, without duplicates and unchanged ones."""
+    pairs = [(text, edits(text)) for text in texts]
+    return tuple(dict.fromkeys(apply_edits(text, each) for text, each in pairs if each and not isinstance(each, Drop)))
 
 
 def is_wordy(text: str, spans: Iterable[tuple[int, int]]) -> bool:
-    """Return whether a text has more than three words outside some spans."""
-    bare = edited(text, [Edit(start, end, " ") for start, end in spans])
-    words = len(bare.split()) if bare.isascii() else len("".join(bare.split())) / 2
-    return words > _MOST_WORDS
+    """Return whether a text has more than three words outside ``spans``."""
+    outside = apply_edits(text, [Edit(start, end, " ") for start, end in spans])
+    words = len(outside.split()) if outside.isascii() else len("".join(outside.split())) / 2
+    return words > _MAX_OTHER_WORDS
 
 
 def in_name(text: str, start: int) -> bool:
-    """Return whether the word before ``start`` makes a name of a number: "Windows 2000", 骁龙835."""
+    """Return whether the number at ``start`` is a part of a name, such as "Windows 2000" or 骁龙835."""
     before = text[:start].rstrip(" $€£¥￥")
     word = _LAST_WORD.search(before)
     if word is not None:
@@ -77,9 +77,9 @@ def in_name(text: str, start: int) -> bool:
 
 
 def same_length(text: str) -> str:
-    """Return a text in NFKC, character by character: one that would become several stays, so offsets stay valid.
+    """Return a text in NFKC with the same length, so offsets stay valid.
 
-    A wide comma becomes ``;``, because a plain comma would join two numbers.
+    A character that NFKC expands to several stays. A wide comma becomes ``;``: a plain comma would join two numbers.
     """
     if text.isascii():
         return text

@@ -1,4 +1,4 @@
-"""Integration: two questions about different documents as one question with two slots."""
+"""Integration: join two questions about different documents into one with two slots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_rageval.testbeds.ids import digest
 
 __all__ = ["Integration", "integrate", "joined_question"]
 
-_ASKING = re.compile(
+_QUESTION_WORD = re.compile(
     r"(?:are|at|by|can|did|do|does|during|for|from|had|has|have|how|in|is|of|on|to|under|was|were|what|when|where|which"
     r"|who|whom|whose|why|with)\b",
     re.IGNORECASE,
@@ -25,7 +25,7 @@ _ASKING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Integration:
-    """Integration records and what was left out.
+    """Integration records, and counts of the records that have none.
 
     Attributes:
         instances: the records, in the order of their first questions.
@@ -37,52 +37,52 @@ class Integration:
 
 
 def integrate(instances: Sequence[Instance], seed: int = 0) -> Integration:
-    """Return the records with their questions joined, two and two; each question is used once.
+    """Join the questions of records in pairs; each question is used at most once.
 
-    The partner is of the same language, of the same topic if the records have topics, and of another document. Neither
-    question nor passage of one may state the answer of the other. Pairs are drawn by the seed and the ids.
+    Partners have the same language and topic, and different documents. No question or passage of one partner may state
+    the answer of the other. The seed and the ids decide the pairs.
 
     Args:
-        instances: records with positive passages; negative ones of both are kept.
+        instances: records with positive passages; a joined record has the negative passages of both.
         seed: decides the pairs.
     """
     left_out: Counter[str] = Counter()
     cells: dict[tuple[str, str], list[Instance]] = {}
     for instance in sorted(instances, key=lambda each: digest(seed, each.id)):
-        why = _unfit(instance)
-        if why:
-            left_out[why] += 1
+        reason = _unfit(instance)
+        if reason:
+            left_out[reason] += 1
         else:
             cells.setdefault((instance.language, instance.facets.get("topic", "")), []).append(instance)
     pairs: list[tuple[Instance, Instance]] = []
-    for waiting in cells.values():
-        while waiting:
-            first = waiting.pop(0)
-            second = next((each for each in waiting if _may_join(first, each)), None)
+    for candidates in cells.values():
+        while candidates:
+            first = candidates.pop(0)
+            second = next((each for each in candidates if _may_join(first, each)), None)
             if second is None:
                 left_out["no_partner"] += 1
                 continue
-            waiting.remove(second)
+            candidates.remove(second)
             pairs.append((first, second))
-    place = {instance.id: at for at, instance in enumerate(instances)}
-    pairs = [(one, two) if place[one.id] < place[two.id] else (two, one) for one, two in pairs]
-    pairs.sort(key=lambda pair: place[pair[0].id])
-    return Integration(tuple(_joined(*pair) for pair in pairs), dict(left_out))
+    position = {instance.id: at for at, instance in enumerate(instances)}
+    pairs = [(one, two) if position[one.id] < position[two.id] else (two, one) for one, two in pairs]
+    pairs.sort(key=lambda pair: position[pair[0].id])
+    return Integration(tuple(_join(*pair) for pair in pairs), dict(left_out))
 
 
 def joined_question(one: str, other: str, language: str) -> str:
     """Return two questions as one text: the second begins with "And", in Chinese with 另外."""
     if language == "zh":
-        return f"{_ended(one, '？')}另外，{_ended(other, '？')}"
-    second = _ended(other, "?")
-    if _ASKING.match(second):
+        return f"{_with_end_mark(one, '？')}另外，{_with_end_mark(other, '？')}"
+    second = _with_end_mark(other, "?")
+    if _QUESTION_WORD.match(second):
         second = second[0].lower() + second[1:]
-    return f"{_ended(one, '?')} And {second}"
+    return f"{_with_end_mark(one, '?')} And {second}"
 
 
-def _ended(question: str, mark: str) -> str:
-    bare = question.strip()
-    return bare if bare[-1:] in "?？.。!！" else bare + mark
+def _with_end_mark(question: str, mark: str) -> str:
+    stripped = question.strip()
+    return stripped if stripped[-1:] in "?？.。!！" else stripped + mark
 
 
 def _unfit(instance: Instance) -> str:
@@ -108,24 +108,27 @@ def _states(one: Instance, other: Instance) -> bool:
 
 
 def _documents(instance: Instance) -> frozenset[str]:
-    """Return the pages and the positive texts of a record; ids of its passages are its own, as p0 is in RGB's files."""
+    """Return the pages and the positive texts of a record.
+
+    Ids of its passages do not count: other records use the same ones, such as p0 in RGB's files.
+    """
     positives = _of_role(instance, "positive")
-    own = {each.id for each in instance.passages or () if not each.page}
-    judged = {name: grade for name, grade in instance.qrels.items() if name not in own}
-    named = gold_pages(replace(instance, passages=None, qrels=judged))
-    return named | {each.page for each in positives if each.page} | {fold(each.text) for each in positives}
+    passage_ids = {each.id for each in instance.passages or () if not each.page}
+    judged = {name: grade for name, grade in instance.qrels.items() if name not in passage_ids}
+    pages = gold_pages(replace(instance, passages=None, qrels=judged))
+    return pages | {each.page for each in positives if each.page} | {fold(each.text) for each in positives}
 
 
-def _joined(one: Instance, other: Instance) -> Instance:
+def _join(one: Instance, other: Instance) -> Instance:
     pools = [
         [replace(each, group=group) for each in _of_role(instance, "positive")]
         for group, instance in enumerate((one, other))
     ]
-    noise = chain.from_iterable(zip_longest(_of_role(one, "negative"), _of_role(other, "negative")))
+    negatives_of_both = chain.from_iterable(zip_longest(_of_role(one, "negative"), _of_role(other, "negative")))
     gold, documents = (*one.gold, *other.gold), _documents(one) | _documents(other)
     negatives = [
         each
-        for each in noise
+        for each in negatives_of_both
         if each is not None and not {each.id, each.page} & documents and not holds_slot(gold, each)
     ]
     question = joined_question(one.question, other.question, one.language)
@@ -143,7 +146,7 @@ def _joined(one: Instance, other: Instance) -> Instance:
 
 
 def _pages(instance: Instance) -> list[str]:
-    """Return the pages of the first alternative that a record names in its provenance."""
+    """Return the pages of the first alternative in a record's provenance."""
     return list(instance.provenance[0]) if instance.provenance else []
 
 
@@ -152,16 +155,16 @@ def _of_role(instance: Instance, role: str) -> list[Passage]:
 
 
 def _with_unique_ids(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Return the passages, each text once, the second of an id with ``-2``."""
-    taken: dict[str, Passage] = {}
+    """Drop passages with a duplicate text; append ``-2``, ``-3``, ... to a duplicate id."""
+    by_id: dict[str, Passage] = {}
     texts: set[str] = set()
     for passage in passages:
         if passage.text in texts:
             continue
         texts.add(passage.text)
         name, number = passage.id, 1
-        while name in taken:
+        while name in by_id:
             number += 1
             name = f"{passage.id}-{number}"
-        taken[name] = replace(passage, id=name)
-    return tuple(taken.values())
+        by_id[name] = replace(passage, id=name)
+    return tuple(by_id.values())

@@ -1,4 +1,4 @@
-"""Negative passages: what a retriever finds for a question and what does not answer it."""
+"""Choose negative passages, which a retriever ranks high but which do not answer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from pytest_rageval.model.ranking import Ranking, page_of
 __all__ = ["DEPTH", "SHORT_POOL", "Negatives", "find_negatives"]
 
 DEPTH = 50
-"""How many passages of the ranking are looked at."""
+"""How many passages of a ranking are candidates."""
 
 SHORT_POOL = "short_pool"
 
-_NEAR = 0.8
-_SHINGLE = 5
+_MIN_SHARED = 0.8
+"""Minimum share of common shingles of near duplicates."""
+
+_SHINGLE_LENGTH = 5
+"""Length of a shingle in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +31,9 @@ class Negatives:
     """The negative passages of a record.
 
     Attributes:
-        passages: the passages, best first; ``metadata`` has the ``rank`` (from 1) and the ``score`` of a retrieved one.
+        passages: the passages, best first; ``metadata`` of a retrieved one has its ``rank`` (from 1) and ``score``.
         excluded: ``gold_page``, ``holds_answer``, ``near_duplicate`` -> number of passages.
-        reason: ``short_pool`` if there are fewer than wanted, ``no_gold`` if nothing says what answers; else "".
+        reason: ``short_pool`` for fewer than wanted, ``no_gold`` if the gold cannot be matched in a text; else "".
     """
 
     passages: tuple[Passage, ...] = ()
@@ -38,45 +41,45 @@ class Negatives:
     reason: str = ""
 
 
-def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Passage], wanted: int) -> Negatives:
-    """Return negative passages of a record: first its own ones, then those of the ranking of its question.
+def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Passage], count: int) -> Negatives:
+    """Return negative passages of a record: first its own, then passages of the ranking.
 
-    Left out are passages of its gold pages, passages that state any slot of the gold (a number in any notation: 44bn is
-    44 billion), and passages that share 80 % of their text, counted in runs of five characters, with a positive or
-    with an earlier negative one. A record whose gold cannot be matched in a text (none, or yes and no) has none.
+    Excluded are passages of its gold pages, passages that state any slot of the gold (in any notation: 44bn is 44
+    billion), and near duplicates, which share 80 % of their five-character shingles with a positive or an earlier
+    negative. A record whose gold cannot be matched in a text (no gold, yes or no) gets no negatives.
 
     Args:
         instance: the record.
-        ranking: the retriever's ranking for the record's question; its first 50 passages are looked at.
+        ranking: the retriever's ranking for the record's question; the first 50 passages are candidates.
         positives: the passages that state the answer.
-        wanted: the wanted number.
+        count: the wanted number of negatives.
     """
-    own = [replace(each, role="negative") for each in instance.passages or () if each.role == "negative"]
+    own_negatives = [replace(each, role="negative") for each in instance.passages or () if each.role == "negative"]
     if not is_matchable(instance.gold):
         return Negatives(reason="no_gold")
     pages = gold_pages(instance) | {name for each in positives for name in (each.id, each.page) if name}
     excluded: Counter[str] = Counter()
-    found: list[Passage] = []
-    for passage in (*own, *_retrieved(ranking)):
-        if len(found) >= wanted:
+    negatives: list[Passage] = []
+    for passage in (*own_negatives, *_candidates(ranking)):
+        if len(negatives) >= count:
             break
-        is_gold = passage not in own and not pages.isdisjoint((passage.id, passage.page, page_of(passage.id)))
-        why = "gold_page" if is_gold else _excluded(instance, passage, (*positives, *found))
-        if why:
-            excluded[why] += 1
+        is_gold = passage not in own_negatives and not pages.isdisjoint((passage.id, passage.page, page_of(passage.id)))
+        reason = "gold_page" if is_gold else _exclusion_reason(instance, passage, (*positives, *negatives))
+        if reason:
+            excluded[reason] += 1
         else:
-            found.append(_with_free_id(passage, {each.id for each in (*positives, *found)}))
-    return Negatives(tuple(found), dict(excluded), SHORT_POOL if len(found) < wanted else "")
+            negatives.append(_with_free_id(passage, {each.id for each in (*positives, *negatives)}))
+    return Negatives(tuple(negatives), dict(excluded), SHORT_POOL if len(negatives) < count else "")
 
 
-def _retrieved(ranking: Ranking) -> Iterator[Passage]:
+def _candidates(ranking: Ranking) -> Iterator[Passage]:
     for rank, each in enumerate(ranking.items[:DEPTH], 1):
         score = each.score if each.score is None else round(each.score, 4)  # the last digits differ between machines
         metadata = {"rank": rank, "score": score}
         yield Passage(each.doc_id, each.text, each.title, "negative", page=each.page, span=each.span, metadata=metadata)
 
 
-def _excluded(instance: Instance, passage: Passage, others: Sequence[Passage]) -> str:
+def _exclusion_reason(instance: Instance, passage: Passage, others: Sequence[Passage]) -> str:
     if holds_slot(instance.gold, passage):
         return "holds_answer"
     if any(_is_near(passage.text, other.text) for other in others):
@@ -86,19 +89,19 @@ def _excluded(instance: Instance, passage: Passage, others: Sequence[Passage]) -
 
 def _is_near(one: str, other: str) -> bool:
     """Return whether the shorter of two texts is nearly a part of the other."""
-    ours, theirs = _shingles(one), _shingles(other)
-    return len(ours & theirs) >= _NEAR * min(len(ours), len(theirs))
+    shingles, other_shingles = _shingles(one), _shingles(other)
+    return len(shingles & other_shingles) >= _MIN_SHARED * min(len(shingles), len(other_shingles))
 
 
 @lru_cache(maxsize=1024)
 def _shingles(text: str) -> frozenset[str]:
     folded = fold(text)
-    return frozenset(folded[at : at + _SHINGLE] for at in range(max(1, len(folded) - _SHINGLE + 1)))
+    return frozenset(folded[at : at + _SHINGLE_LENGTH] for at in range(max(1, len(folded) - _SHINGLE_LENGTH + 1)))
 
 
-def _with_free_id(passage: Passage, taken: Collection[str]) -> Passage:
+def _with_free_id(passage: Passage, used_ids: Collection[str]) -> Passage:
     name, number = passage.id, 1
-    while name in taken:
+    while name in used_ids:
         number += 1
         name = f"{passage.id}-{number}"
     return passage if name == passage.id else replace(passage, id=name)

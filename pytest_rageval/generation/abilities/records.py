@@ -1,4 +1,4 @@
-"""An instance as a record of our JSON Lines."""
+"""Convert instances to records of the plugin's JSON Lines format."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pytest_rageval.generation.abilities.making import Abilities
 from pytest_rageval.model.case import Gold, Instance, Passage
 from pytest_rageval.model.evidence import EvidenceUnit
 
-__all__ = ["record_of_instance", "record_of_made"]
+__all__ = ["record_of_generated", "record_of_instance"]
 
 _SET_BY_THE_LOADER = frozenset({"answerable", "dataset", "language"})
 
 
 def record_of_instance(instance: Instance, generated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an instance as a record; facets that the loader sets are left out.
+    """Convert an instance to a record, without the facets that the loader sets.
 
     Args:
         instance: the instance.
-        generated: where it comes from; no system sees it, and it is no facet.
+        generated: the origin of the record; systems do not see it, and it is not a facet.
     """
     optional: dict[str, Any] = {
         "passages": None if instance.passages is None else [_passage(each) for each in instance.passages],
@@ -42,17 +42,17 @@ def record_of_instance(instance: Instance, generated: Mapping[str, Any]) -> dict
     }
 
 
-def record_of_made(instance: Instance, made: Abilities, earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record that was made; ``generated`` adds what was done to what ``earlier`` says of its source.
+def record_of_generated(instance: Instance, abilities: Abilities, earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a generated instance to a record; its key ``generated`` extends that of its source record.
 
     Args:
-        instance: a record of ``made``.
-        made: the records with their origins.
-        earlier: id of a source record -> its key ``generated``.
+        instance: a record of ``abilities``.
+        abilities: the generated records with their origins.
+        earlier: id of a source record -> the value of its key ``generated``.
     """
-    origin = made.origins[instance.id]
-    of = str(origin.get("of", instance.id))
-    return record_of_instance(instance, {**earlier.get(of, {}), "abilities": origin})
+    origin = abilities.origins[instance.id]
+    source_id = str(origin.get("of", instance.id))
+    return record_of_instance(instance, {**earlier.get(source_id, {}), "abilities": origin})
 
 
 def _gold(one: str, several: str, gold: Gold) -> dict[str, Any]:

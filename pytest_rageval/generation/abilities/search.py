@@ -1,4 +1,4 @@
-"""The search for negative passages: BM25, or the retriever that a plan names."""
+"""Build the search for negative passages: BM25, or the retriever that a plan names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.retrieval import RetrieverFactory, RetrieverParts
 __all__ = ["RETRIEVERS", "Search", "search_over"]
 
 Search = Callable[[str, int], Ranking]
-"""(question, count) -> the ranking."""
+"""(question, count) -> ranking."""
 
 RETRIEVERS = ("bm25", "dense", "hybrid")
 """Retrievers that index the passages of a plan."""
@@ -26,7 +26,7 @@ _NONE: Mapping[str, object] = MappingProxyType({})
 def search_over(
     passages: tuple[Passage, ...], retriever: str = "bm25", params: Mapping[str, object] = _NONE, folder: Path = Path()
 ) -> Search | None:
-    """Return the search of a retriever over passages; None without a passage.
+    """Return the search function of a retriever over passages; None if there are no passages.
 
     Args:
         passages: the corpus.

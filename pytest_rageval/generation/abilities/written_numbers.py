@@ -1,4 +1,4 @@
-"""Find the numbers of a text with their places and units, and write other numbers in their form."""
+"""Find numbers in a text with spans and units, and write other numbers in their form."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _NUMBER = re.compile(
 _TAIL = re.compile(r"[ -]?(?:[^\W\d]|[%‰‱°℃$€£¥])[^\d\n,;:!?，。；：！？、]{0,30}")
 _WORD_END = re.compile(r"(?<=\w)(?!\w)|(?<=[a-zA-Z])(?![a-zA-Z])|(?<=[^\x00-\x7f])|(?<=[%$€£¥²³])")
 _REACH = 30
+"""How many characters around a number are parsed for its quantity."""
+
 _WIDE = str.maketrans("0123456789,.", "０１２３４５６７８９，．")
 
 
@@ -30,11 +32,11 @@ class WrittenNumber:
     """A number of a text as it is written.
 
     Attributes:
-        start: where the number starts, its currency included.
-        end: where it ends, its unit included.
-        core: where its digits start.
+        start: offset of the number, including its currency.
+        end: offset of its end, including its unit.
+        core: offset of its first digit.
         digits: its digits as written, such as ``1,577``.
-        quantity: what it states.
+        quantity: its value and unit.
     """
 
     start: int
@@ -59,24 +61,24 @@ class WrittenNumber:
         return int(self.plain.replace(".", ""))
 
     def times(self, ratio: Fraction) -> Edit | None:
-        """Return the edit that multiplies the number and keeps its form; None if it has too few decimals for that."""
+        """Return the edit that multiplies the number in its form; None if the form has too few decimals."""
         product = self.mantissa * ratio
         return None if product.denominator != 1 else Edit(self.core, self.core + len(self.digits), self.write(product))
 
     def write(self, mantissa: int | Fraction) -> str:
-        """Return another mantissa in the form of the number: the same decimals, separators and width."""
+        """Format another mantissa like this number: the same decimals, separators and width."""
         digits = str(mantissa).zfill(len(self.plain.replace(".", "")))
         whole, decimals = digits[: len(digits) - self.decimals], digits[len(digits) - self.decimals :]
         if "," in same_length(self.digits):
             whole = f"{int(whole):,}"
-        written = f"{whole}.{decimals}" if self.decimals else whole
-        return written if self.digits.isascii() else written.translate(_WIDE)
+        formatted = f"{whole}.{decimals}" if self.decimals else whole
+        return formatted if self.digits.isascii() else formatted.translate(_WIDE)
 
 
 def written_numbers(text: str) -> Iterator[WrittenNumber]:
-    """Yield the numbers of a text, each with its unit; none of a name, ordinal, range, score, date or time."""
+    """Yield the numbers of a text with their units; skip those of names, ordinals, ranges, scores, dates and times."""
     narrow = same_length(text)
-    bare = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
+    without_parentheses = narrow.replace("(", " ").replace(")", " ")  # (5 euros) is no negative amount here
     dates = [
         (start, end)
         for start, end, date in located_dates(narrow)
@@ -85,10 +87,10 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
     for match in _NUMBER.finditer(narrow):
         if any(start <= match.start("core") < end for start, end in dates):
             continue
-        stated = set(quantities(bare[max(0, match.start() - _REACH) : match.end() + _REACH]))
-        found = next((each for each in _readings(narrow, match) if each[2] in stated), None)
-        if found is not None:
-            start, end, quantity = found
+        quantities_nearby = set(quantities(without_parentheses[max(0, match.start() - _REACH) : match.end() + _REACH]))
+        reading = next((each for each in _readings(narrow, match) if each[2] in quantities_nearby), None)
+        if reading is not None:
+            start, end, quantity = reading
             digits = text[match.start("core") : match.end("core")]
             yield WrittenNumber(
                 start, end, match.start("core"), digits, _with_noun(quantity, narrow[start : end + _REACH])
@@ -96,15 +98,15 @@ def written_numbers(text: str) -> Iterator[WrittenNumber]:
 
 
 def _readings(text: str, match: re.Match[str]) -> Iterator[tuple[int, int, Quantity]]:
-    """Yield the longest span that reads as one quantity, with and without its sign or currency."""
+    """Yield the longest span that parses as one quantity, with and without its sign or currency."""
     core = match.start("core")
     tail = _TAIL.match(text, match.end())
     ends = [match.end() + each.start() for each in _WORD_END.finditer(tail[0])] if tail else []
     for end in [*reversed(ends), match.end()]:
-        read = [(start, whole_quantity(text[start:end])) for start in dict.fromkeys((match.start(), core))]
-        found = [(start, end, quantity) for start, quantity in read if quantity is not None]
-        if found:
-            yield from found
+        parsed = [(start, whole_quantity(text[start:end])) for start in dict.fromkeys((match.start(), core))]
+        readings = [(start, end, quantity) for start, quantity in parsed if quantity is not None]
+        if readings:
+            yield from readings
             return
 
 

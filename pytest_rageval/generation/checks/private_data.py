@@ -1,4 +1,4 @@
-"""Find data of persons in questions and answers: e-mail addresses, phone numbers, ID cards, bank accounts."""
+"""Find personal data in cases: e-mail addresses, phone numbers, ID cards, bank accounts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CHECK_DIGITS = "10X98765432"
 
 
 def private_data(draft: Draft) -> str:
-    """Find private data in the question, the earlier turns and the answers."""
+    """Return the kinds of private data in the first text of a draft that has any; "" if none has."""
     turns = [text for turn in draft.history for text in (turn.question, turn.answer)]
     for text in (draft.question, *turns, *(alias for slot in draft.gold for alias in slot)):
         kinds = private_kinds(text)
@@ -38,15 +38,15 @@ def private_data(draft: Draft) -> str:
 
 
 def private_kinds(text: str) -> tuple[str, ...]:
-    """Return the kinds of private data in a text; check digits decide for ID cards (GB 11643) and IBAN (ISO 13616)."""
+    """Return the kinds of private data in a text; ID cards (GB 11643) and IBANs (ISO 13616) need valid check digits."""
     plain = nfkc(text)
-    found = {
+    has_kind = {
         "e-mail address": _EMAIL.search(plain) is not None,
         "phone number": _PHONE.search(plain) is not None,
         "ID card": _SSN.search(plain) is not None or any(_is_id_card(each[0]) for each in _ID_CARD.finditer(plain)),
-        "bank account": any(map(_holds_iban, (each[0] for each in _IBAN.finditer(plain)))),
+        "bank account": any(map(_starts_with_iban, (each[0] for each in _IBAN.finditer(plain)))),
     }
-    return tuple(kind for kind, is_found in found.items() if is_found)
+    return tuple(kind for kind, has_it in has_kind.items() if has_it)
 
 
 def _is_id_card(digits: str) -> bool:
@@ -54,8 +54,8 @@ def _is_id_card(digits: str) -> bool:
     return digits[-1].upper() == _CHECK_DIGITS[total % 11]
 
 
-def _holds_iban(text: str) -> bool:
-    """Return whether a text begins with an IBAN; a word in capitals after it does not matter."""
+def _starts_with_iban(text: str) -> bool:
+    """Return whether a text begins with an IBAN; a word in capitals may follow it."""
     compact = text.replace(" ", "")
     return any(_is_iban(compact[:length]) for length in range(15, len(compact) + 1))
 

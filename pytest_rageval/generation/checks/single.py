@@ -1,4 +1,4 @@
-"""Run the checks of one draft."""
+"""Run all checks on one draft."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from pytest_rageval.generation.checks import BUILTIN
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.registry import Registry
 
-__all__ = ["Check", "checked", "first_failure"]
+__all__ = ["Check", "first_failure", "run_checks"]
 
 Check = Callable[[Draft], str]
-"""Returns "" for a draft that passes, else what was found, in a few words."""
+"""Returns "" for a draft that passes, else the problem in a few words."""
 
 _CHECKS: Registry[Check] = Registry("check of drafts", BUILTIN)
 
 
 def first_failure(draft: Draft) -> tuple[str, str] | None:
-    """Return the reason and the finding of the first check that a draft fails; None if it passes all."""
+    """Return the reason and the problem of the first check that a draft fails; None if it passes all."""
     for reason in BUILTIN:
-        found = _CHECKS.get(reason)(draft)
-        if found:
-            return reason, found
+        problem = _CHECKS.get(reason)(draft)
+        if problem:
+            return reason, problem
     return None
 
 
-def checked(draft: Draft) -> Draft:
-    """Return a draft with the names of the checks that it passed, dropped by the first that it fails."""
+def run_checks(draft: Draft) -> Draft:
+    """Return a draft with the names of its passed checks; the first failed check drops it."""
     failure = first_failure(draft)
     if failure is None:
         return replace(draft, checks=tuple(BUILTIN))
-    reason, found = failure
+    reason, problem = failure
     passed = tuple(BUILTIN)[: list(BUILTIN).index(reason)]
-    return replace(draft, checks=passed).dropped(reason, found)
+    return replace(draft, checks=passed).dropped(reason, problem)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pytest_rageval.errors import short_repr
-from pytest_rageval.generation.checks.single import checked
+from pytest_rageval.generation.checks.single import run_checks
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.metrics.shared.similar_questions import QuestionKey, all_near_pairs, question_key
@@ -18,7 +18,7 @@ DUPLICATE, NEAR_DUPLICATE, DIALOGUE_DROPPED = "duplicate", "near_duplicate", "di
 
 def check_all(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     """Return the drafts with the results of the checks; drafts that are already dropped stay unchanged."""
-    results = [checked(draft) if draft.state == "waiting" else draft for draft in drafts]
+    results = [run_checks(draft) if draft.state == "waiting" else draft for draft in drafts]
     return drop_with_dialogue(drop_duplicates(drop_with_dialogue(results)))
 
 

@@ -1,4 +1,4 @@
-"""Check that the sources of a draft support its answer, and that all of them are needed."""
+"""Check that the sources of a draft support its answer, and that it needs all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pytest_rageval.text.quantities import quantities
 __all__ = ["CALCULATION", "answer_unsupported", "evidence_not_verbatim", "one_hop"]
 
 CALCULATION = "calculation"
-"""The verdict of a draft whose answer is computed: the sum in plain numbers, such as ``120 - 70.5``."""
+"""The verdict of a draft with a computed answer: its calculation in numbers, such as ``120 - 70.5``."""
 
 SEVERAL = frozenset({"multi_hop_qa", "contrast_qa", INTEGRATION})
 """Tasks whose answer needs several passages, or several values of one."""
@@ -30,20 +30,20 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] 
     ast.Mult: operator.mul,
     ast.Sub: operator.sub,
 }
-_LONGEST_SUM = 200
+_MAX_CALCULATION_LENGTH = 200
 
 
 def evidence_not_verbatim(draft: Draft) -> str:
-    """Find a quote that is in no source, compared in NFKC and case folded, without white space."""
+    """Report a quote that no source contains, compared in NFKC, case folded and without white space."""
     missing = next((quote for quote, source, _ in located_quotes(draft) if source is None), None)
     return f"{short_repr(missing)} is in no source" if missing is not None else ""
 
 
 def answer_unsupported(draft: Draft) -> str:
-    """Find an answer that the evidence does not hold, and a calculation that has another result.
+    """Report an answer that the evidence does not contain, or a calculation with another result.
 
-    Of an extractive draft, the evidence (the sources if it has no quotes) contains every slot. Numbers are compared as
-    numbers, dates and times as what they are.
+    The evidence of an extractive draft (its sources, if it has no quotes) must contain every slot. Numbers, dates and
+    times are compared by value.
     """
     if CALCULATION in draft.verdicts:
         return _wrong_result(str(draft.verdicts[CALCULATION]), [alias for slot in draft.gold for alias in slot])
@@ -56,21 +56,20 @@ def answer_unsupported(draft: Draft) -> str:
 
 
 def one_hop(draft: Draft) -> str:
-    """Find a draft of several passages that one of them answers alone.
+    """Report a draft of several passages whose answer is in one of them.
 
-    A multi-hop draft may be a chain: the last source holds the answer, and the others, which hold nothing of it, lead
-    to it.
+    A multi-hop draft may be a chain: the last source has the answer, and the others lead to it without any part of it.
     """
     if draft.task not in SEVERAL or len(draft.sources) < 2:
         return ""
-    held = [_slots_in(source, draft) for source in draft.sources]
-    alone = next((source for source, slots in zip(draft.sources, held, strict=True) if all(slots)), None)
-    is_chain = draft.task == "multi_hop_qa" and not any(any(slots) for slots in held[:-1])
+    hits_of_sources = [_slots_in(source, draft) for source in draft.sources]
+    alone = next((source for source, slots in zip(draft.sources, hits_of_sources, strict=True) if all(slots)), None)
+    is_chain = draft.task == "multi_hop_qa" and not any(any(slots) for slots in hits_of_sources[:-1])
     return f"{alone.id} holds the whole answer" if alone is not None and not is_chain else ""
 
 
 def _slots_in(source: Passage, draft: Draft) -> list[bool]:
-    """Return for each slot whether a source holds it."""
+    """Return for each slot whether a source contains it."""
     text = f"{source.title}\n{source.text}"
     return [any(contains(text, alias) for alias in slot) for slot in draft.gold]
 
@@ -80,21 +79,21 @@ def _is_stated(question: str, slot: Sequence[str], texts: Sequence[str]) -> bool
     return any(alias_verdict(question, alias, text) == 1.0 for alias in slot for text in texts)
 
 
-def _wrong_result(written: str, aliases: Sequence[str]) -> str:
+def _wrong_result(calculation: str, aliases: Sequence[str]) -> str:
     try:
-        if len(written) > _LONGEST_SUM:
-            raise ValueError(written)
-        result = _calculate(ast.parse(written.strip(), mode="eval").body)
+        if len(calculation) > _MAX_CALCULATION_LENGTH:
+            raise ValueError(calculation)
+        result = _calculate(ast.parse(calculation.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError, TypeError):
-        return f"{short_repr(written)} is no sum of numbers"
-    stated = [each for alias in aliases for each in quantities(alias)]
-    if any(result in (each.low, each.low / each.factor, each.low / each.scale / each.factor) for each in stated):
+        return f"{short_repr(calculation)} is not a calculation with numbers"
+    numbers = [each for alias in aliases for each in quantities(alias)]
+    if any(result in (each.low, each.low / each.factor, each.low / each.scale / each.factor) for each in numbers):
         return ""
-    return f"{short_repr(written)} is {_decimal(result)}, not {short_repr(aliases[0])}"
+    return f"{short_repr(calculation)} is {_decimal(result)}, not {short_repr(aliases[0])}"
 
 
 def _calculate(node: ast.expr) -> Fraction:
-    """Return the value of a sum; raise `ValueError` for anything but numbers, + - * / and parentheses."""
+    """Evaluate a calculation; raise `ValueError` for anything except numbers, + - * / and parentheses."""
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         return _OPERATIONS[type(node.op)](_calculate(node.left), _calculate(node.right))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

@@ -15,11 +15,11 @@ __all__ = [
     "answer_in_question", "follow_up_complete", "gold_in_question", "language", "refers_to_text", "too_long", "yes_no",
 ]  # fmt: skip
 
-LONGEST = 300
-"""The most characters of a question."""
+MAX_LENGTH = 300
+"""Maximum length of a question in characters."""
 
 SHORT_ANSWERS = frozenset({"extractive_qa", "multi_hop_qa"})
-"""Tasks whose answer is more than a yes or a no."""
+"""Tasks whose answer must not be only yes or no."""
 
 _EN_TEXT = re.compile(
     r"\b(?:according to|based on|as (?:stated|mentioned|described) in) (?:the|this|that) "
@@ -41,27 +41,27 @@ _ACRONYM = re.compile(r"IT\b")
 
 
 def answer_in_question(draft: Draft) -> str:
-    """Find an alias that the question holds (`gold_in_question`)."""
-    found = gold_in_question(draft.question, draft.gold, draft.task)
-    return "" if found is None else f"{short_repr(found)} is in the question"
+    """Report an alias that the question contains (see `gold_in_question`)."""
+    alias = gold_in_question(draft.question, draft.gold, draft.task)
+    return "" if alias is None else f"{short_repr(alias)} is in the question"
 
 
 def gold_in_question(question: str, gold: Gold, task: str) -> str | None:
-    """Return the first alias that a question holds, folded; None if it holds none.
+    """Return the first alias that a question contains after folding; None if it contains none.
 
-    A contrast names the things that it compares, so a contrast has to hold every slot.
+    A contrast question names the things that it compares, so it fails only if it contains every slot.
     """
     hits = [
         next((alias for alias in slot if next(occurrences(question, alias), None) is not None), None) for slot in gold
     ]
-    found = [hit for hit in hits if hit is not None]
-    if task == "contrast_qa" and len(found) < len(hits):
+    aliases = [hit for hit in hits if hit is not None]
+    if task == "contrast_qa" and len(aliases) < len(hits):
         return None
-    return found[0] if found else None
+    return aliases[0] if aliases else None
 
 
 def yes_no(draft: Draft) -> str:
-    """Find an extractive or multi-hop draft whose answer only affirms or denies."""
+    """Report an extractive or multi-hop draft whose answer is only yes or no."""
     if draft.task not in SHORT_ANSWERS:
         return ""
     answer = next((alias for slot in draft.gold for alias in slot if _only_affirms(alias)), None)
@@ -69,7 +69,7 @@ def yes_no(draft: Draft) -> str:
 
 
 def refers_to_text(draft: Draft) -> str:
-    """Find a question about "the text above", and one that opens with a pronoun before any earlier turn."""
+    """Report a question about "the text above", or one without earlier turns that opens with a pronoun."""
     question = fold(draft.question)
     match = _EN_TEXT.search(question) or _ZH_TEXT.search(question)
     if match is None and not draft.history:
@@ -78,29 +78,35 @@ def refers_to_text(draft: Draft) -> str:
 
 
 def follow_up_complete(draft: Draft) -> str:
-    """Find a later turn that names the entity of the first in full: it would not depend on the conversation.
+    """Report a later turn that names the first turn's entity in full, so it does not depend on the conversation.
 
-    The entity is the title of the first source, or any of the names in ``verdicts["entities"]``.
+    The entity is any name in ``verdicts["entities"]``, by default the title of the first source.
     """
     if not draft.history or not draft.sources:
         return ""
     entities = draft.verdicts.get("entities") or [draft.sources[0].title]
     first, question = fold(draft.history[0].question), fold(draft.question)
-    again = next((each for each in entities if fold(each) and fold(each) in first and fold(each) in question), None)
-    return f"{short_repr(again)} is named again" if again is not None else ""
+    repeated_name = next(
+        (each for each in entities if fold(each) and fold(each) in first and fold(each) in question), None
+    )
+    return f"{short_repr(repeated_name)} is named again" if repeated_name is not None else ""
 
 
 def language(draft: Draft) -> str:
-    """Find a question in another language than the draft's."""
-    found = main_language(draft.question, draft.language)
-    return f"the question is {found}, wanted {draft.language}" if found != draft.language else ""
+    """Report a question in another language than the draft's."""
+    language_of_question = main_language(draft.question, draft.language)
+    return (
+        f"the question is {language_of_question}, wanted {draft.language}"
+        if language_of_question != draft.language
+        else ""
+    )
 
 
 def too_long(draft: Draft) -> str:
-    """Find a question of more than 300 characters."""
-    return f"{len(draft.question)} characters" if len(draft.question) > LONGEST else ""
+    """Report a question of more than 300 characters."""
+    return f"{len(draft.question)} characters" if len(draft.question) > MAX_LENGTH else ""
 
 
 def _only_affirms(alias: str) -> bool:
-    """Return whether an answer is a yes or a no and little else."""
+    """Return whether an answer is a yes or a no with few other words."""
     return affirms(alias) is not None and len(alias.split()) <= 3 and len(alias) <= 20

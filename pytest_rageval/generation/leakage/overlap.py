@@ -1,4 +1,4 @@
-"""Find questions, or long parts of them, in other texts. Time is linear in the texts."""
+"""Find questions, or long parts of them, in other texts, in linear time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pytest_rageval.text.language import has_chinese
 __all__ = ["CHARACTERS_IN_A_ROW", "WORDS_IN_A_ROW", "Overlap", "QuestionIndex"]
 
 WORDS_IN_A_ROW, CHARACTERS_IN_A_ROW = 13, 30
-"""So many words of a question in a row, or characters of a Chinese one, are no coincidence."""
+"""This many consecutive words of a question, or characters of a Chinese question, are no coincidence."""
 
 _FEWEST_WORDS, _FEWEST_CHARACTERS = 4, 8
-"""A shorter question is found only as a whole text: as a part of one it may be a coincidence."""
+"""A shorter question must be the whole text: as a part of a text it may be a coincidence."""
 
 _WORD = re.compile(r"\w+")
 
@@ -28,8 +28,8 @@ class Overlap:
 
     Attributes:
         where: the place of the text.
-        shared: the words in a row, or the characters, that both have.
-        whole: whether that is the whole question.
+        shared: the consecutive words or characters that both have.
+        whole: whether they are the whole question.
     """
 
     where: str
@@ -39,14 +39,14 @@ class Overlap:
 
 @dataclass(slots=True)
 class _Script:
-    """The questions of one script, in its units: words, or the characters of Chinese.
+    """An index of the questions of one script; its units are words, or characters of Chinese.
 
     Attributes:
-        run: how many units in a row are no coincidence.
-        fewest: how many units a part of a text must have.
-        joint: between units, for messages.
-        heads: the first units of a run -> the runs, each with its questions and whether it is all of them.
-        short: a question of too few units -> its names.
+        run: how many consecutive units are no coincidence.
+        fewest: how many units a part of a text must have to be compared.
+        joint: the separator of units in messages.
+        heads: first units -> the runs that start with them, with their questions and whether they are whole questions.
+        short: the units of a question that is too short -> its names.
     """
 
     run: int
@@ -64,20 +64,20 @@ class _Script:
             needle = tuple(units[at : at + length])
             self.heads.setdefault(needle[: self.fewest], []).append((needle, name, length == len(units)))
 
-    def find(self, units: Units, where: str, found: dict[str, Overlap]) -> None:
+    def find(self, units: Units, where: str, overlaps: dict[str, Overlap]) -> None:
         for name in self.short.get(tuple(units), ()):
-            found.setdefault(name, Overlap(where, self.joint.join(units), True))
+            overlaps.setdefault(name, Overlap(where, self.joint.join(units), True))
         for at in range(len(units) - self.fewest + 1) if self.heads else ():
             for needle, name, whole in self.heads.get(tuple(units[at : at + self.fewest]), ()):
-                if name not in found and tuple(units[at : at + len(needle)]) == needle:
-                    found[name] = Overlap(where, self.joint.join(needle), whole)
+                if name not in overlaps and tuple(units[at : at + len(needle)]) == needle:
+                    overlaps[name] = Overlap(where, self.joint.join(needle), whole)
 
 
 class QuestionIndex:
-    """Questions to look for in texts.
+    """An index of questions to find in texts.
 
-    A question is found in a text that has all of it, or 13 of its words in a row (30 characters of a Chinese question),
-    after folding and without punctuation. A question of fewer than 4 words (8 characters) has to be the whole text.
+    A text matches a question if it contains all of it, or 13 consecutive words (30 characters of a Chinese question),
+    after folding and without punctuation. It must equal a question of fewer than 4 words (8 characters).
 
     Args:
         questions: name -> question.
@@ -93,17 +93,17 @@ class QuestionIndex:
                 self._words.add(name, _words(question))
 
     def find(self, texts: Iterable[tuple[str, str]]) -> dict[str, Overlap]:
-        """Return for each question that is in a text the first place.
+        """Return the first overlap of each question that a text contains.
 
         Args:
             texts: the place of each text, such as ``file:line``, and the text.
         """
-        found: dict[str, Overlap] = {}
+        overlaps: dict[str, Overlap] = {}
         for where, text in texts:
-            self._words.find(_words(text), where, found)
+            self._words.find(_words(text), where, overlaps)
             if has_chinese(text):
-                self._characters.find(_characters(text), where, found)
-        return found
+                self._characters.find(_characters(text), where, overlaps)
+        return overlaps
 
 
 def _words(text: str) -> list[str]:

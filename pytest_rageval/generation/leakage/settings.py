@@ -1,4 +1,4 @@
-"""The ``[leakage]`` of a plan: what must hold no question, and the model that is asked without passages."""
+"""Read the ``[leakage]`` of a plan: files to search for questions, and a closed-book model."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import cast
 
 from pytest_rageval.errors import DataError
 from pytest_rageval.generation.leakage.texts import files_of
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["KNOWN", "PART", "REASONS", "LeakageSettings", "leakage_settings"]
+__all__ = ["KNOWN", "READER", "REASONS", "LeakageSettings", "leakage_settings"]
 
 REASONS = {"prompts": "prompt_leak", "against": "train_overlap"}
-"""Key of ``[leakage]`` -> the reason of a draft whose question one of its files holds."""
+"""Key of ``[leakage]`` -> the reason to drop a draft whose question is in one of its files."""
 
 KNOWN = "known"
-"""The reason of a draft that the closed-book model answers without any passage."""
+"""The reason to drop a draft that the closed-book model answers without passages."""
 
 KEYS = (*REASONS, "closed_book", "drop_known")
 
@@ -30,7 +30,7 @@ class LeakageSettings:
     Attributes:
         files: key of `REASONS` -> its files.
         closed_book: the model that answers drafts without passages; "" for none.
-        drop_known: whether drafts that it answers are dropped.
+        drop_known: whether to drop drafts that it answers.
     """
 
     files: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class LeakageSettings:
 
 def leakage_settings(plan: Plan) -> LeakageSettings:
     """Return the ``[leakage]`` of a plan."""
-    return cast("LeakageSettings", plan.parts["leakage"])
+    return cast("LeakageSettings", plan.settings["leakage"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> LeakageSettings:
@@ -50,10 +50,10 @@ def _read(sections: tuple[Section, ...], folder: Path) -> LeakageSettings:
     section.only(KEYS)
     files = {key: _files(section, key, folder) for key in REASONS}
     closed_book = section.text("closed_book") if "closed_book" in section else ""
-    known = section.flag("drop_known")
-    if known and not closed_book:
+    drop_known = section.flag("drop_known")
+    if drop_known and not closed_book:
         raise section.error("drop_known", "drop_known needs a model; add closed_book")
-    return LeakageSettings(files, closed_book, known)
+    return LeakageSettings(files, closed_book, drop_known)
 
 
 def _files(section: Section, key: str, folder: Path) -> tuple[Path, ...]:
@@ -63,4 +63,4 @@ def _files(section: Section, key: str, folder: Path) -> tuple[Path, ...]:
         raise section.error(key, f"{key}: {error}") from None
 
 
-PART = Part(many=False, read=_read)
+READER = SectionReader(many=False, read=_read)

@@ -1,4 +1,4 @@
-"""The ``[leakage]`` of a plan: drop drafts whose question is in a prompt or in training data."""
+"""Drop drafts whose question is in a prompt or in training data: ``[leakage]`` of a plan."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["drop_leaks"]
 
 
 def drop_leaks(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts; one whose question is in a file of ``[leakage]`` is dropped (`QuestionIndex`).
+    """Return the drafts; those whose question is in a file of ``[leakage]`` are dropped (see `QuestionIndex`).
 
-    Later turns of a conversation are not looked for; a conversation is dropped as a whole.
+    Only the first turn of a conversation is searched for; a conversation is dropped as a whole.
     """
     result = list(drafts)
     for key, files in leakage_settings(material.plan).files.items():
-        waiting = {str(at): each.question for at, each in enumerate(result) if _is_checked(each)}
-        for at, overlap in QuestionIndex(waiting).find(texts_of(files)).items():
+        questions = {str(at): each.question for at, each in enumerate(result) if _is_checked(each)}
+        for at, overlap in QuestionIndex(questions).find(texts_of(files)).items():
             shared = f"{overlap.where}: {short_repr(overlap.shared)}"
             result[int(at)] = result[int(at)].dropped(REASONS[key], shared)
     return drop_with_dialogue(result)

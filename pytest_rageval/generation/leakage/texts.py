@@ -1,4 +1,4 @@
-"""The texts of prompts and training data: each string of a JSON file, any other file as one text."""
+"""Read texts of prompts and training data: strings of JSON files, other files as a whole."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["files_of", "texts_of"]
 
 
 def files_of(names: Sequence[str], folder: Path) -> tuple[Path, ...]:
-    """Return the files of paths and globs, each once, in order.
+    """Return the files that paths and globs match, in order and without duplicates.
 
     Args:
         names: paths or globs, relative to ``folder``.
@@ -25,36 +25,36 @@ def files_of(names: Sequence[str], folder: Path) -> tuple[Path, ...]:
     """
     files: dict[Path, None] = {}
     for name in names:
-        found = [folder / name] if (folder / name).is_file() else sorted(map(folder.joinpath, _matches(name, folder)))
-        if not found:
+        matches = [folder / name] if (folder / name).is_file() else sorted(map(folder.joinpath, _matches(name, folder)))
+        if not matches:
             raise DataError(short_repr(name), "no such file, and no file that matches; correct the path")
-        files.update(dict.fromkeys(found))
+        files.update(dict.fromkeys(matches))
     return tuple(files)
 
 
 def texts_of(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of each string in JSON and JSON Lines, and of each other file as a whole.
+    """Yield (place, text) of each string in JSON and JSON Lines files, and of each other file as a whole.
 
-    A line that is no JSON is one text.
+    A line that is not valid JSON is one text.
 
     Raises:
         DataError: a file cannot be read as UTF-8.
     """
     for path in files:
-        shown = shown_path(path)
+        file_name = shown_path(path)
         try:
             text = path.read_text(encoding="utf-8-sig")
         except OSError as error:
-            raise DataError(shown, f"cannot be read: {error.strerror}", code="RAG105") from None
+            raise DataError(file_name, f"cannot be read: {error.strerror}", code="RAG105") from None
         except UnicodeDecodeError:
-            raise DataError(shown, "is not UTF-8; save it as UTF-8, or leave it out") from None
+            raise DataError(file_name, "is not UTF-8; save it as UTF-8, or leave it out") from None
         if path.suffix == ".jsonl":
             for number, line in enumerate(text.split("\n"), 1):
-                yield from ((f"{shown}:{number}", each) for each in _strings(line))
+                yield from ((f"{file_name}:{number}", each) for each in _strings(line))
         elif path.suffix == ".json":
-            yield from ((shown, each) for each in _strings(text))
+            yield from ((file_name, each) for each in _strings(text))
         else:
-            yield shown, text
+            yield file_name, text
 
 
 def _matches(name: str, folder: Path) -> list[str]:
@@ -63,15 +63,15 @@ def _matches(name: str, folder: Path) -> list[str]:
 
 def _strings(text: str) -> Iterator[str]:
     try:
-        waiting = [json.loads(text)]
+        stack = [json.loads(text)]
     except (ValueError, RecursionError):
         yield text
         return
-    while waiting:
-        value = waiting.pop()
+    while stack:
+        value = stack.pop()
         if isinstance(value, str):
             yield value
         elif isinstance(value, list):
-            waiting += reversed(value)
+            stack += reversed(value)
         elif isinstance(value, dict):
-            waiting += reversed(value.values())
+            stack += reversed(value.values())

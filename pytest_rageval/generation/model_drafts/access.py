@@ -1,4 +1,4 @@
-"""How generation reaches models: clients by name, and a way to run their calls."""
+"""Access of generation to models: clients by name, and concurrent calls with their usage."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class ModelAccess:
     """The models of a session.
 
     Attributes:
-        client: name of a model -> its client, which records, limits, retries and charges calls.
+        client: name of a model -> its client, which records, limits, retries and meters calls.
         run: waits for a coroutine and returns its result.
         params: the parameters of every call, such as prices and ``max_tokens``, for estimates.
-        replays: (name, messages) -> whether a recording would answer.
+        replays: (name, messages) -> whether a recording has the reply.
     """
 
     client: Callable[[str], ChatModel]
@@ -38,15 +38,15 @@ class ModelAccess:
 
 
 def run_all(access: ModelAccess, work: Iterable[Callable[[], Awaitable[T]]]) -> list[tuple[T, Calls]]:
-    """Run coroutines at once; return their results in order, each with the model calls that it made."""
-    results: list[tuple[T, Calls]] = access.run(_gathered(list(map(partial(partial, _metered), work))))
+    """Run coroutines concurrently; return their results in order, each with its model calls."""
+    results: list[tuple[T, Calls]] = access.run(_gather(list(map(partial(partial, _run_metered), work))))
     return results
 
 
 def add_usage(usage: dict[str, float], calls: Sequence[Calls]) -> None:
-    """Add calls to the usage of a plan, which is empty before the first; an unknown amount is left out.
+    """Add calls to the usage of a plan, which is empty at first; a key with an unknown amount is removed.
 
-    Replayed calls count at their recorded price, so a plan that goes on after a kill reports the same sums.
+    Replayed calls count at their recorded price, so a plan that resumes after a kill reports the same sums.
     """
     is_first = not usage
     for name in ("calls", "prompt_tokens", "completion_tokens", "cost_usd"):
@@ -59,20 +59,22 @@ def add_usage(usage: dict[str, float], calls: Sequence[Calls]) -> None:
 
 
 def usage_lines(usage: Mapping[str, float]) -> Iterator[str]:
-    """Yield what the models of a plan were asked, and what it cost; nothing if none was asked."""
+    """Yield a line with the calls, tokens and cost of a plan's models; nothing without calls."""
     if usage.get("calls"):
-        sent, got, usd = (usage.get(name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
-        tokens = "" if sent is None or got is None else f", {sent:,} tokens in prompts and {got:,} in replies"
+        prompts, replies, usd = (usage.get(name) for name in ("prompt_tokens", "completion_tokens", "cost_usd"))
+        counts = (
+            "" if prompts is None or replies is None else f", {prompts:,} tokens in prompts and {replies:,} in replies"
+        )
         cost = "price unknown" if usd is None else f"{usd:,.4f} USD" if usd else "0 USD"
-        yield f"models: {usage['calls']:,} calls{tokens}, {cost}"
+        yield f"models: {usage['calls']:,} calls{counts}, {cost}"
 
 
-async def _gathered(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+async def _gather(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
     return list(await asyncio.gather(*(each() for each in work)))
 
 
-async def _metered(work: Callable[[], Awaitable[T]]) -> tuple[T, Calls]:
-    """Await ``work`` as a case of its own, and return its calls; each gather runs it in a task with a context."""
+async def _run_metered(work: Callable[[], Awaitable[T]]) -> tuple[T, Calls]:
+    """Await ``work`` and return its result and its calls; its task has its own context, so its meter is separate."""
     meter = Meter()
     SCOPE.set(Scope(meter))
     return await work(), meter.calls

@@ -1,4 +1,4 @@
-"""What each topic and task still wants from a model, and the jobs that may give it."""
+"""Plan the model calls of each topic and task until it has enough drafts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pytest_rageval.generation.model_drafts.chunks import Chunk
 from pytest_rageval.generation.model_drafts.jobs import MODEL_TASKS, Job, jobs_of
 from pytest_rageval.generation.plan import INTEGRATION, Plan
 
-__all__ = ["CellJobs", "cell_jobs", "kept_of"]
+__all__ = ["CellJobs", "cell_jobs", "count_kept"]
 
-A_CALL = 2
-"""How many kept drafts a call is expected to give; a round asks for no more than it needs by this."""
+DRAFTS_PER_CALL = 2
+"""Expected number of kept drafts per call; it decides how many calls a round makes."""
 
-MOST_CALLS = 3
-"""A cell makes at most this many calls for each case that it wants."""
+MAX_CALLS_PER_CASE = 3
+"""Maximum number of calls per wanted case of a cell."""
 
 
 @dataclass(slots=True)
@@ -28,31 +28,31 @@ class CellJobs:
     Attributes:
         topic: the topic.
         task: the task.
-        jobs: all jobs, in the order in which they are asked.
-        wanted: how many drafts the cell wants; None for all that there are.
-        asked: how many jobs have been asked.
+        jobs: all jobs, in the order of their calls.
+        wanted: how many drafts the cell wants; None runs all jobs.
+        n_started: how many jobs `next` has returned.
     """
 
     topic: str
     task: str
     jobs: Sequence[Job]
     wanted: int | None
-    asked: int = 0
+    n_started: int = 0
 
     def next(self, kept: int) -> Sequence[Job]:
-        """Return the jobs of the next round, after which the cell has about what it wants; () if it needs no more."""
+        """Return the jobs of the next round, about as many as the cell still needs; () if it needs none."""
         if self.wanted is None:
             count = len(self.jobs)
         else:
-            most = MOST_CALLS * self.wanted - self.asked
-            count = min(ceil(max(self.wanted - kept, 0) / A_CALL), most)
-        jobs = self.jobs[self.asked : self.asked + count]
-        self.asked += len(jobs)
+            max_count = MAX_CALLS_PER_CASE * self.wanted - self.n_started
+            count = min(ceil(max(self.wanted - kept, 0) / DRAFTS_PER_CALL), max_count)
+        jobs = self.jobs[self.n_started : self.n_started + count]
+        self.n_started += len(jobs)
         return jobs
 
 
 def cell_jobs(plan: Plan, chunks: Sequence[Chunk]) -> Iterator[CellJobs]:
-    """Yield the jobs of each topic that chunks have and each task that a model drafts."""
+    """Yield the jobs of each topic of the chunks and each task that a model drafts."""
     topics: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         topics.setdefault(chunk.topic, []).append(chunk)
@@ -62,6 +62,6 @@ def cell_jobs(plan: Plan, chunks: Sequence[Chunk]) -> Iterator[CellJobs]:
                 yield CellJobs(topic, task, jobs_of(members, task, plan.seed), plan.per_cell)
 
 
-def kept_of(drafts: Iterable[Draft]) -> Counter[tuple[str, str]]:
-    """Return how many drafts of each topic and task are not dropped."""
+def count_kept(drafts: Iterable[Draft]) -> Counter[tuple[str, str]]:
+    """Count the drafts of each topic and task that are not dropped."""
     return Counter((draft.topic, draft.task) for draft in drafts if draft.state != "dropped")

@@ -1,4 +1,4 @@
-"""The chunks that a model drafts from, with their topics and languages."""
+"""Chunks of documents, with their topics and languages, from which a model drafts cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Chunk", "chunks_of"]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage of a document.
+    """A passage of a document, with its topic.
 
     Attributes:
         passage: the passage.
@@ -34,9 +34,9 @@ class Chunk:
 
 def chunks_of(material: Material) -> tuple[Chunk, ...]:
     """Return the chunks of a plan's documents that have a topic, in the order of the corpus."""
-    topics, wanted = topics_of_chunks(material), material.plan.language
+    topics, language_setting = topics_of_chunks(material), material.plan.language
     return tuple(
-        Chunk(each, topics[each.id], wanted if wanted != "auto" else main_language(each.text, "en"))
+        Chunk(each, topics[each.id], language_setting if language_setting != "auto" else main_language(each.text, "en"))
         for each in material.corpus
         if each.id in topics
     )

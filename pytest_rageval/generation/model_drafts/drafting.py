@@ -15,20 +15,20 @@ from pytest_rageval.generation.model_drafts.replies import read_items
 from pytest_rageval.generation.model_drafts.settings import ModelSettings
 from pytest_rageval.judges.replies import UnreadableReplyError
 
-__all__ = ["Drafted", "draft"]
+__all__ = ["JobResult", "draft"]
 
-MOST_ITEMS = 3
-"""The most items that a reply may have; more are dropped as ``wrong_fields``."""
+MAX_ITEMS = 3
+"""Maximum number of items in a reply; further items are left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
-    """What came of one job.
+class JobResult:
+    """The result of one job.
 
     Attributes:
         job: the job.
         items: the items, waiting for their checks.
-        left_out: reason -> how many items, or whole replies, could not be read.
+        left_out: reason -> number of unreadable items or replies.
         error: why there is no reply; None if there is one.
     """
 
@@ -38,28 +38,28 @@ class Drafted:
     error: ModelError | None = None
 
 
-async def draft(job: Job, settings: ModelSettings, access: ModelAccess) -> Drafted:
+async def draft(job: Job, settings: ModelSettings, access: ModelAccess) -> JobResult:
     """Ask the model of a plan for the drafts of a job."""
     messages = settings.prompts.draft(job.language, job.kind, job.topic, job.sources)
     try:
         reply = await access.client(settings.name).complete(messages)
     except ModelError as error:
-        return Drafted(job, error=error)
+        return JobResult(job, error=error)
     try:
-        read = read_items(reply.text, item_key(job.task))
+        parsed = read_items(reply.text, item_key(job.task))
     except UnreadableReplyError as fault:
-        return Drafted(job, left_out=Counter({f"replies of {settings.name} unreadable: {fault}": 1}))
-    left_out = Counter({f"items of {settings.name} unreadable": read.broken} if read.broken else {})
-    found = [_item(values, job, settings.name) for values in read.items[:MOST_ITEMS]]
-    items = [item for item in found if not isinstance(item, str)]
-    left_out.update(f"items of {settings.name} with wrong_fields: {item}" for item in found if isinstance(item, str))
-    if len(read.items) > MOST_ITEMS:
-        left_out[f"items of {settings.name} beyond {MOST_ITEMS} in one reply"] += len(read.items) - MOST_ITEMS
-    return Drafted(job, tuple(items), left_out)
+        return JobResult(job, left_out=Counter({f"replies of {settings.name} unreadable: {fault}": 1}))
+    left_out = Counter({f"items of {settings.name} unreadable": parsed.broken} if parsed.broken else {})
+    results = [_item(values, job, settings.name) for values in parsed.items[:MAX_ITEMS]]
+    items = [item for item in results if not isinstance(item, str)]
+    left_out.update(f"items of {settings.name} with wrong_fields: {item}" for item in results if isinstance(item, str))
+    if len(parsed.items) > MAX_ITEMS:
+        left_out[f"items of {settings.name} beyond {MAX_ITEMS} in one reply"] += len(parsed.items) - MAX_ITEMS
+    return JobResult(job, tuple(items), left_out)
 
 
 def _item(values: Mapping[str, Any], job: Job, model: str) -> Item | str:
-    """Return the drafts of an item, or what is wrong with its fields."""
+    """Return the drafts of an item, or the problem with its fields."""
     try:
         return read_item(values, job, model)
     except WrongFieldsError as fault:

@@ -1,4 +1,4 @@
-"""What the models of a plan would be asked, for ``--dry-run``: nobody is asked."""
+"""Estimate the calls, tokens and cost of a plan's models, for ``--dry-run``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess
-from pytest_rageval.generation.model_drafts.cells import A_CALL, cell_jobs
+from pytest_rageval.generation.model_drafts.cells import DRAFTS_PER_CALL, cell_jobs
 from pytest_rageval.generation.model_drafts.chunks import chunks_of
 from pytest_rageval.generation.model_drafts.jobs import Job
 from pytest_rageval.generation.model_drafts.pairing import Pairing
@@ -17,10 +17,10 @@ from pytest_rageval.model.chat import Message
 __all__ = ["calls_line", "model_lines"]
 
 ASSUMED_ITEM = 150
-"""Tokens of an item, in a reply and in the request to inspect it."""
+"""Assumed tokens of an item, in a reply and in the request to inspect it."""
 
 ASSUMED_INSPECTION = 60
-"""Tokens of the reply of an inspector."""
+"""Assumed tokens of an inspector's reply."""
 
 
 @dataclass(slots=True)
@@ -36,15 +36,15 @@ class _Sums:
 
 
 def model_lines(material: Material) -> Iterator[str]:
-    """Yield the chunks with topics, the wanted drafts, and the calls with their tokens and cost."""
+    """Yield lines about the chunks with topics, the wanted drafts, and the calls with tokens and cost."""
     settings, access = model_settings(material.plan), material.models
     if settings is None or access is None or not material.corpus:
         return
     chunks = chunks_of(material)
     yield f"chunks with a topic: {len(chunks):,}, topics: {len({chunk.topic for chunk in chunks}):,}"
     cells = list(cell_jobs(material.plan, chunks))
-    jobs = Pairing(chunks).completed([job for cell in cells for job in cell.next(0)])
-    drafts = A_CALL * len(jobs)
+    jobs = Pairing(chunks).with_partners([job for cell in cells for job in cell.next(0)])
+    drafts = DRAFTS_PER_CALL * len(jobs)
     wanted = "all" if material.plan.per_cell is None else f"{material.plan.per_cell * len(cells):,}"
     cell = "cell" if len(cells) == 1 else "cells"
     yield f"drafts wanted: {wanted}, in {len(cells):,} {cell} of a topic and a task, less what rules draft"
@@ -80,10 +80,10 @@ def _sums(jobs: list[Job], settings: ModelSettings, access: ModelAccess) -> _Sum
         messages = settings.prompts.draft(job.language, job.kind, job.topic, job.sources)
         if access.replays(settings.name, messages):
             sums.recorded += 1
-        prompt, completion = count_tokens(settings.name, messages)[0], A_CALL * ASSUMED_ITEM
+        prompt, completion = count_tokens(settings.name, messages)[0], DRAFTS_PER_CALL * ASSUMED_ITEM
         sums.add(prompt, completion, drafter.cost(prompt, completion))
         request = settings.prompts.inspection(job.language, job.kind, job.topic, job.sources, {})
         prompt = count_tokens(settings.inspector, request)[0] + ASSUMED_ITEM
-        for _ in range(A_CALL):
+        for _ in range(DRAFTS_PER_CALL):
             sums.add(prompt, ASSUMED_INSPECTION, inspector.cost(prompt, ASSUMED_INSPECTION))
     return sums

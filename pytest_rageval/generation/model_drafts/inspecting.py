@@ -1,4 +1,4 @@
-"""Have a model inspect drafts: keep, mend or drop; a correction passes all checks again."""
+"""Let a model inspect drafts: keep, correct or drop; all checks run again on corrections."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from pytest_rageval.generation.model_drafts.settings import ModelSettings
 from pytest_rageval.judges.replies import UnreadableReplyError
 from pytest_rageval.model.chat import Message
 
-__all__ = ["DROPPED_BY_INSPECTION", "INSPECTION", "MODEL_ERROR", "Inspected", "inspect"]
+__all__ = ["DROPPED_BY_INSPECTION", "INSPECTION", "MODEL_ERROR", "InspectionResult", "inspect"]
 
 T = TypeVar("T")
 
 INSPECTION = "inspection"
-"""The verdict of a draft that was inspected: the inspector, its verdicts and reasons, the question before."""
+"""The verdict of an inspected draft: the inspector, its verdicts and reasons, and earlier questions."""
 
 DROPPED_BY_INSPECTION = "inspection_drop"
 UNREADABLE, STILL_WRONG, MODEL_ERROR = "inspection_unreadable", "inspection_still_mend", "model_error"
 
-CORRECTIONS = 2
-"""How often an item may be corrected."""
+MAX_CORRECTIONS = 2
+"""Maximum number of corrections of an item."""
 
 
 @dataclass(frozen=True, slots=True)
-class Inspected:
-    """What came of an inspection.
+class InspectionResult:
+    """The result of an inspection.
 
     Attributes:
-        item: the item: waiting if it is to be kept, else dropped.
+        item: the item, waiting if the inspector keeps it, else dropped.
         error: why a model gave no reply; None if all did.
     """
 
@@ -43,7 +43,7 @@ class Inspected:
 
 
 class _UnreadableError(ValueError):
-    """Raised when a model's second reply cannot be read either."""
+    """Raised when a model's reply is unreadable even after a retry."""
 
 
 @dataclass(slots=True)
@@ -57,19 +57,21 @@ class _Inspection:
 
     async def run(self, item: Item) -> Item:
         """Return the item as kept, corrected or dropped."""
-        for corrections in range(CORRECTIONS + 1):
+        for corrections in range(MAX_CORRECTIONS + 1):
             messages = self._prompt("inspection", item)
-            found = await self._read(self.settings.inspector, messages, read_inspection)
-            self.history.append({"verdict": found.verdict} | ({"reason": found.reason} if found.reason else {}))
-            if found.verdict == "keep":
+            inspected = await self._read(self.settings.inspector, messages, read_inspection)
+            self.history.append(
+                {"verdict": inspected.verdict} | ({"reason": inspected.reason} if inspected.reason else {})
+            )
+            if inspected.verdict == "keep":
                 return item
-            if found.verdict == "drop":
-                return _dropped(item, DROPPED_BY_INSPECTION, found.reason)
-            if corrections == CORRECTIONS:
+            if inspected.verdict == "drop":
+                return _dropped(item, DROPPED_BY_INSPECTION, inspected.reason)
+            if corrections == MAX_CORRECTIONS:
                 break
-            values = found.item
+            values = inspected.item
             if self.settings.corrector:
-                messages = self._prompt("correction", item, found.reason)
+                messages = self._prompt("correction", item, inspected.reason)
                 values = await self._read(self.settings.corrector, messages, read_correction)
             if values is None:
                 return _dropped(item, UNREADABLE, 'the verdict is "mend", and there is no corrected item')
@@ -81,35 +83,35 @@ class _Inspection:
             item = checked_item(corrected)
             if any(each.state == "dropped" for each in item):
                 return item
-        return _dropped(item, STILL_WRONG, f"{CORRECTIONS} corrections did not suffice")
+        return _dropped(item, STILL_WRONG, f"{MAX_CORRECTIONS} corrections did not suffice")
 
-    def _prompt(self, what: str, item: Item, problem: str = "") -> tuple[Message, ...]:
+    def _prompt(self, prompt_kind: str, item: Item, problem: str = "") -> tuple[Message, ...]:
         prompts, job = self.settings.prompts, self.job
         values = item_json(item)
-        if what == "correction":
+        if prompt_kind == "correction":
             return prompts.correction(job.language, job.kind, job.topic, job.sources, values, problem)
         return prompts.inspection(job.language, job.kind, job.topic, job.sources, values)
 
-    async def _read(self, model: str, messages: Sequence[Message], read: Callable[[str], T]) -> T:
-        """Return what ``read`` makes of a reply; ask once more if it cannot be read."""
+    async def _read(self, model: str, messages: Sequence[Message], parse: Callable[[str], T]) -> T:
+        """Parse the reply with ``parse``; ask once more if it is unreadable."""
         client = self.access.client(model)
         reply = (await client.complete(messages)).text
         try:
-            return read(reply)
+            return parse(reply)
         except UnreadableReplyError as fault:
-            again = self.settings.prompts.again(self.job.language, messages, reply, str(fault))
+            retry_messages = self.settings.prompts.again(self.job.language, messages, reply, str(fault))
         try:
-            return read((await client.complete(again)).text)
+            return parse((await client.complete(retry_messages)).text)
         except UnreadableReplyError as fault:
             raise _UnreadableError(str(fault)) from None
 
 
-async def inspect(item: Item, job: Job, settings: ModelSettings, access: ModelAccess) -> Inspected:
-    """Return an item after its inspection: kept as it is, corrected, or dropped with its reason.
+async def inspect(item: Item, job: Job, settings: ModelSettings, access: ModelAccess) -> InspectionResult:
+    """Return an item after its inspection: unchanged, corrected, or dropped with a reason.
 
-    The corrector corrects what the inspector wants mended; without one, the inspector's own correction counts. A
-    correction passes all checks of a draft and is inspected again; after two corrections, the item is dropped. So is an
-    item whose inspection cannot be read after one retry.
+    The corrector writes the correction; without a corrector, the inspector's own correction counts. A correction must
+    pass all checks of a draft and is inspected again. An item is dropped after two corrections without success, or if
+    an inspection is unreadable even after a retry.
     """
     inspection, error = _Inspection(job, settings, access, []), None
     try:
@@ -119,7 +121,9 @@ async def inspect(item: Item, job: Job, settings: ModelSettings, access: ModelAc
     except ModelError as fault:
         result, error = _dropped(item, MODEL_ERROR, f"{fault.kind}: {fault}"), fault
     record: Mapping[str, Any] = {"by": settings.inspector, "verdicts": inspection.history}
-    return Inspected(tuple(replace(each, verdicts={**each.verdicts, INSPECTION: record}) for each in result), error)
+    return InspectionResult(
+        tuple(replace(each, verdicts={**each.verdicts, INSPECTION: record}) for each in result), error
+    )
 
 
 def _dropped(item: Item, reason: str, detail: str) -> Item:

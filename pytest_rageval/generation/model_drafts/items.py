@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_rageval.errors import short_repr
-from pytest_rageval.generation.checks.single import checked
+from pytest_rageval.generation.checks.single import run_checks
 from pytest_rageval.generation.checks.stage import drop_with_dialogue
 from pytest_rageval.generation.checks.support import CALCULATION
 from pytest_rageval.generation.draft import Draft, case_id
@@ -84,7 +84,7 @@ def checked_item(item: Item) -> Item:
 
     A question over two passages is dropped as ``one_hop`` if one passage contains all its evidence.
     """
-    return tuple(drop_with_dialogue(_drop_one_hop(checked(draft)) for draft in item))
+    return tuple(drop_with_dialogue(_drop_one_hop(run_checks(draft)) for draft in item))
 
 
 def item_json(item: Item) -> dict[str, Any]:

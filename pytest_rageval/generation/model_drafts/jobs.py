@@ -1,4 +1,4 @@
-"""What a model is asked for: one call for each chunk or pair of chunks, topic and task."""
+"""Build the jobs of a model: one call per chunk or pair of chunks, and task."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CALCULATED, CHAINED = "multi_hop_qa_calculation", "multi_hop_qa_chain"
 PAIRED = (CHAINED, "contrast_qa", INTEGRATION)
 """The kinds whose questions need both passages of a pair."""
 
-FARTHEST = 5
-"""A chunk is paired with this many of the next chunks of its document."""
+MAX_DISTANCE = 5
+"""A chunk is paired with up to this many following chunks of its document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Job:
     """One call for drafts.
 
     Attributes:
-        kind: names the prompt: the task, or ``multi_hop_qa_calculation`` and ``multi_hop_qa_chain``.
+        kind: the name of the prompt: the task, ``multi_hop_qa_calculation`` or ``multi_hop_qa_chain``.
         task: the task.
         topic: the topic of its first chunk.
         language: ``en`` or ``zh``.
         sources: the chunk, or the pair.
-        finds_partner: whether the nearest chunk of another document is still to be added; see `Pairing`.
+        finds_partner: whether `Pairing` must still add the nearest chunk of another document.
     """
 
     kind: str
@@ -47,17 +47,17 @@ class Job:
 
     @property
     def id(self) -> str:
-        """Its kind and the ids of its chunks."""
+        """The kind and the ids of its chunks."""
         partner = ["nearest"] if self.finds_partner else []
         return "\n".join([self.kind, *(source.id for source in self.sources), *partner])
 
 
 def jobs_of(chunks: Sequence[Chunk], task: str, seed: int) -> list[Job]:
-    """Return the jobs of a task over the chunks of one topic, in an order that the seed and their ids decide.
+    """Return the jobs of a task over the chunks of one topic; the seed and the ids decide their order.
 
-    The kinds of jobs of a task take turns, so one with many pairs does not crowd out the others. Pairs are a chunk and
-    each of the next five of its document; for contrast and integration also a chunk and the nearest one of another
-    document. A chunk that is the only one of its document is used alone for long answers and conversations.
+    The kinds of jobs of a task take turns, so a kind with many pairs does not crowd out the others. A chunk is paired
+    with each of the next five of its document; for contrast and integration also with the nearest chunk of another
+    document. Long answers and conversations also use the only chunk of a document, alone.
     """
     kinds = {
         "extractive_qa": [_single("extractive_qa", task, chunks)],
@@ -65,9 +65,9 @@ def jobs_of(chunks: Sequence[Chunk], task: str, seed: int) -> list[Job]:
         "contrast_qa": [_pairs(task, task, chunks), _with_nearest(task, task, chunks)],
         INTEGRATION: [_pairs(task, task, chunks), _with_nearest(task, task, chunks)],
     }
-    several = [_pairs(task, task, chunks), _single(task, task, _lonely(chunks))]
-    ranked = [sorted(jobs, key=lambda job: _rank(seed, job.id)) for jobs in kinds.get(task, several)]
-    return [job for job in chain.from_iterable(zip_longest(*ranked)) if job is not None]
+    pairs_or_single = [_pairs(task, task, chunks), _single(task, task, _only_chunks(chunks))]
+    shuffled = [sorted(jobs, key=lambda job: _rank(seed, job.id)) for jobs in kinds.get(task, pairs_or_single)]
+    return [job for job in chain.from_iterable(zip_longest(*shuffled)) if job is not None]
 
 
 def _single(kind: str, task: str, chunks: Iterable[Chunk]) -> Iterator[Job]:
@@ -83,11 +83,11 @@ def _with_nearest(kind: str, task: str, chunks: Iterable[Chunk]) -> Iterator[Job
 def _pairs(kind: str, task: str, chunks: Sequence[Chunk]) -> Iterator[Job]:
     for members in _by_document(chunks):
         for at, chunk in enumerate(members):
-            for other in members[at + 1 : at + 1 + FARTHEST]:
+            for other in members[at + 1 : at + 1 + MAX_DISTANCE]:
                 yield Job(kind, task, chunk.topic, chunk.language, (chunk.passage, other.passage))
 
 
-def _lonely(chunks: Sequence[Chunk]) -> Iterator[Chunk]:
+def _only_chunks(chunks: Sequence[Chunk]) -> Iterator[Chunk]:
     return (members[0] for members in _by_document(chunks) if len(members) == 1)
 
 

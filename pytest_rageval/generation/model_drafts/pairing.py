@@ -1,4 +1,4 @@
-"""Complete pairs with the nearest chunk of another document of the same topic, by BM25."""
+"""Complete pairs of chunks with the nearest one of another document of the topic, by BM25."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Pairing"]
 
-QUERY = 600
-"""Characters of a chunk that are searched for."""
+QUERY_LENGTH = 600
+"""How many characters of a chunk are the query."""
 
-FIRST, MOST = 10, 1_000
-"""How many chunks are searched at first, and at most, for one of another document."""
+FIRST_RESULTS, MAX_RESULTS = 10, 1_000
+"""How many search results are checked for another document, at first and at most."""
 
 
 class Pairing:
-    """Completes the jobs of a plan; the chunks of a topic are indexed on first use.
+    """Completes the jobs of a plan with partners; indexes the chunks of a topic on first use.
 
     Args:
         chunks: all chunks.
@@ -34,32 +34,32 @@ class Pairing:
         for chunk in chunks:
             self._topics.setdefault(chunk.topic, []).append(chunk.passage)
         self._indexes: dict[str, Retriever] = {}
-        self._asked: set[tuple[str, frozenset[str]]] = set()
+        self._seen: set[tuple[str, frozenset[str]]] = set()
 
-    def completed(self, jobs: Iterable[Job]) -> list[Job]:
-        """Return jobs with all their chunks, without those whose kind and chunks an earlier job has.
+    def with_partners(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return jobs with all their chunks, without repeats of an earlier kind and chunks.
 
-        A job that lacks a partner is left out if no other document of its topic has a chunk.
+        A job that needs a partner is left out if its topic has no chunk of another document.
         """
         result = []
         for job in jobs:
-            partner = self._other(job.topic, job.sources[0]) if job.finds_partner else None
+            partner = self._partner(job.topic, job.sources[0]) if job.finds_partner else None
             if job.finds_partner and partner is None:
                 continue
-            whole = replace(job, sources=(*job.sources, *([partner] if partner else [])), finds_partner=False)
-            key = (whole.kind, frozenset(source.id for source in whole.sources))
-            if key not in self._asked:
-                self._asked.add(key)
-                result.append(whole)
+            complete = replace(job, sources=(*job.sources, *([partner] if partner else [])), finds_partner=False)
+            key = (complete.kind, frozenset(source.id for source in complete.sources))
+            if key not in self._seen:
+                self._seen.add(key)
+                result.append(complete)
         return result
 
-    def _other(self, topic: str, passage: Passage) -> Passage | None:
-        """Return the chunk of another document of a topic that is most like a passage; None if there is none."""
+    def _partner(self, topic: str, passage: Passage) -> Passage | None:
+        """Return the most similar chunk of another document of a topic; None if there is none."""
         passages = self._topics[topic]
         if all(_page(each) == _page(passage) for each in passages):
             return None
-        found = self._search(topic, passage.text[:QUERY], FIRST, passage)
-        return found or self._search(topic, passage.text[:QUERY], min(MOST, len(passages)), passage)
+        partner = self._search(topic, passage.text[:QUERY_LENGTH], FIRST_RESULTS, passage)
+        return partner or self._search(topic, passage.text[:QUERY_LENGTH], min(MAX_RESULTS, len(passages)), passage)
 
     def _search(self, topic: str, query: str, count: int, passage: Passage) -> Passage | None:
         others = {each.id: each for each in self._topics[topic] if _page(each) != _page(passage)}

@@ -1,4 +1,4 @@
-"""Read the replies of models strictly: the items of one JSON array, or one JSON object."""
+"""Parse replies of models strictly: the items of one JSON array, or one JSON object."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Inspection", "ReadItems", "is_storable", "read_correction", "read_in
 
 VERDICTS = ("keep", "mend", "drop")
 
-LONGEST_REASON = 300
-"""Characters of an inspector's reason that are stored."""
+MAX_REASON_LENGTH = 300
+"""How many characters of an inspector's reason are stored."""
 
 _ARRAY = re.compile(r'\[\s*(?=\{\s*"|\{\s*\})')
 """Start of an array of objects; does not match brackets in prose."""
 
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-"""NUL as JSON writes it; a backslash before u0000 is written as two."""
+"""NUL in JSON text; an escaped backslash before u0000 is not NUL."""
 
 _EMPTY = re.compile(r"\[\s*\]")
 _NEXT = re.compile(r'\}\s*,\s*(?=\{\s*")')
@@ -34,7 +34,7 @@ class ReadItems:
 
     Attributes:
         items: the objects, in order.
-        broken: the number of items that are no JSON object.
+        broken: number of items that are not valid JSON objects.
     """
 
     items: tuple[Mapping[str, Any], ...]
@@ -43,7 +43,7 @@ class ReadItems:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What an inspector decided.
+    """The decision of an inspector.
 
     Attributes:
         verdict: ``keep``, ``mend`` or ``drop``.
@@ -57,9 +57,9 @@ class Inspection:
 
 
 def read_items(text: str, key: str) -> ReadItems:
-    """Return the items of the only array of objects in a reply; text around it and code fences are allowed.
+    """Parse the only array of objects in a reply; text around it and code fences are allowed.
 
-    If the array as a whole is not valid JSON, its objects are read one by one, and an invalid one is counted as broken.
+    If the array as a whole is not valid JSON, its objects are parsed one by one, and invalid ones count as broken.
     Nothing is repaired. After an invalid item, objects without ``key`` count as parts of it.
 
     Args:
@@ -67,7 +67,7 @@ def read_items(text: str, key: str) -> ReadItems:
         key: a key of every item, such as ``question``.
 
     Raises:
-        UnreadableReplyError: the reply has no array of objects, or two that differ.
+        UnreadableReplyError: the reply has no array of objects, or two different ones.
     """
     opening = _ARRAY.search(text)
     if opening is None:
@@ -85,7 +85,7 @@ def read_items(text: str, key: str) -> ReadItems:
 
 
 def read_inspection(text: str) -> Inspection:
-    """Return the decision in a reply: one JSON object with ``verdict``, ``reason``, and ``item`` to mend.
+    """Parse the decision in a reply: one JSON object with ``verdict``, ``reason``, and for corrections ``item``.
 
     Raises:
         UnreadableReplyError: the reply has no such object.
@@ -96,14 +96,14 @@ def read_inspection(text: str) -> Inspection:
         raise UnreadableReplyError(f'the JSON object has no "verdict" that is one of {", ".join(VERDICTS)}')
     if item is not None and not isinstance(item, dict):
         raise UnreadableReplyError('"item" is no JSON object')
-    return Inspection(verdict, _shown(reason) if isinstance(reason, str) else "", item)
+    return Inspection(verdict, _stored_reason(reason) if isinstance(reason, str) else "", item)
 
 
 def read_correction(text: str) -> Mapping[str, Any]:
-    """Return the corrected item in a reply: the ``item`` of its one JSON object.
+    """Parse the corrected item in a reply: ``item`` of its only JSON object.
 
     Raises:
-        UnreadableReplyError: the reply has none.
+        UnreadableReplyError: the reply has no such item.
     """
     item = read_object(text).get("item")
     if not isinstance(item, dict):
@@ -112,19 +112,19 @@ def read_correction(text: str) -> Mapping[str, Any]:
 
 
 def is_storable(values: object) -> bool:
-    """Return whether a dataset can hold all texts of JSON values: none has NUL or half of a surrogate pair."""
-    written = json.dumps(values, ensure_ascii=False)
+    """Return whether a dataset can store all texts of JSON values: no NUL, no half of a surrogate pair."""
+    json_text = json.dumps(values, ensure_ascii=False)
     try:
-        written.encode()
+        json_text.encode()
     except UnicodeEncodeError:
         return False
-    return _NUL.search(written) is None
+    return _NUL.search(json_text) is None
 
 
-def _shown(reason: str) -> str:
-    """Return a reason as it is stored: on one line, without the rest of a long one."""
+def _stored_reason(reason: str) -> str:
+    """Return a reason for storage: one line, truncated."""
     line = " ".join(reason.encode("utf-8", "replace").decode().split())
-    return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
+    return line if len(line) <= MAX_REASON_LENGTH else f"{line[:MAX_REASON_LENGTH]}..."
 
 
 def _is_copy(text: str, start: int, values: object) -> bool:
@@ -146,14 +146,14 @@ def _one_by_one(text: str, at: int, key: str) -> ReadItems:
                 items.append(value)
                 is_after_broken = False
             end -= 1  # the brace that closes the object
-        following = _NEXT.search(text, end) if is_after_broken else _NEXT.match(text, end)
-        if following is None:
+        next_item = _NEXT.search(text, end) if is_after_broken else _NEXT.match(text, end)
+        if next_item is None:
             return ReadItems(tuple(items), broken + _breaks(text, end, is_after_broken))
-        at = following.end()
+        at = next_item.end()
 
 
 def _breaks(text: str, end: int, is_after_broken: bool) -> int:
-    """Return 1 if something other than the end of the array follows a valid item, else 0."""
+    """Return 1 if anything except the end of the array follows a valid item, else 0."""
     if is_after_broken:
         return 0
     rest = text[end + 1 :].lstrip()

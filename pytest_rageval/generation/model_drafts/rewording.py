@@ -1,4 +1,4 @@
-"""The stage that asks the plan's model for other wordings of template questions; what it refused, for the report."""
+"""The stage that rewords template questions with the plan's model, and reports refusals."""
 
 from __future__ import annotations
 
@@ -28,57 +28,57 @@ from pytest_rageval.model.chat import Message
 __all__ = ["reword", "rewording_lines", "wordings_line", "wordings_section"]
 
 WORDING, REFUSED = "wording", "wording_refused"
-"""Verdicts: the model of a wording, and the question before; or a refused wording, its model and the reason."""
+"""Verdicts: the model of a wording and the original question; a refused wording, its model and the reason."""
 
 ASSUMED_REPLY = 40
-"""Tokens of a reply with a question."""
+"""Assumed tokens of a reply with a question."""
 
 
 def reword(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts; each kept one of a template with ``paraphrase`` gets the wording of the plan's model.
+    """Return the drafts, with new wordings for the kept drafts of templates with ``paraphrase``.
 
-    If the wording is refused, the draft keeps its own. A draft whose call failed is dropped as ``model_error``: else
-    the next run would change the id of its case.
+    A draft keeps its question if the new wording is refused. A draft with a failed call is dropped as ``model_error``:
+    otherwise the next run would change the id of its case.
 
     Raises:
-        SettingError: no call had a reply.
+        SettingError: all calls failed.
     """
     settings, access, result = model_settings(material.plan), material.models, list(drafts)
-    places = _places(material, drafts)
-    if settings is None or access is None or not places:
+    positions = _positions(material, drafts)
+    if settings is None or access is None or not positions:
         return result
-    replies = run_all(access, [partial(_asked, result[at], settings, access) for at in places])
+    replies = run_all(access, [partial(_reply, result[at], settings, access) for at in positions])
     add_usage(material.usage, [calls for _, calls in replies])
     errors = [reply for reply, _ in replies if isinstance(reply, ModelError)]
     if len(errors) == len(replies):
         problem = str(errors[0]).replace("--rag-budget-usd", "budget_usd in [model]")
         raise SettingError(f"[model]: no call for another wording had a reply: {problem}")
     reworded: dict[int, Draft] = {}
-    for at, (reply, _) in zip(places, replies, strict=True):
+    for at, (reply, _) in zip(positions, replies, strict=True):
         draft = result[at]
         if isinstance(reply, ModelError):
             result[at] = draft.dropped(MODEL_ERROR, f"{reply.kind}: {reply}")
             material.failures.setdefault((draft.topic, draft.task), Counter())[reply.kind] += 1
         else:
-            reworded[at] = _reworded(draft, reply, settings.name)
-    result = _settled(material, result, reworded)
+            reworded[at] = _with_wording(draft, reply, settings.name)
+    result = _refuse_failed(material, result, reworded)
     if errors:
         material.shortages = shortages_of(material, result)
     return result
 
 
 def rewording_lines(material: Material) -> Iterator[str]:
-    """Yield what the model would be asked to reword, with tokens and cost."""
+    """Yield a line with the calls, tokens and cost of rewording."""
     settings, access = model_settings(material.plan), material.models
     if settings is None or access is None or not any(each.paraphrase for each in templates_of(material.plan)):
         return
     kept = keep_wanted(material, check_all(material, rule_drafts(material)))
-    requests = [_request(kept[at], settings) for at in _places(material, kept)]
+    requests = [_request(kept[at], settings) for at in _positions(material, kept)]
     yield calls_line(settings.name, "for other wordings", requests, ASSUMED_REPLY, access)
 
 
 def wordings_line(drafts: Iterable[Draft]) -> str:
-    """Return how many wordings of a model were kept and refused, with the reasons; "" if there are none."""
+    """Return a line with the counts of kept and refused wordings and the reasons; "" if there are none."""
     verdicts = [draft.verdicts for draft in drafts]
     kept, refused = ([each[name] for each in verdicts if name in each] for name in (WORDING, REFUSED))
     if not kept and not refused:
@@ -90,13 +90,13 @@ def wordings_line(drafts: Iterable[Draft]) -> str:
 
 
 def wordings_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
-    """Yield how many wordings were kept and refused, for report.md."""
+    """Yield the section of report.md about kept and refused wordings."""
     if line := wordings_line(drafts):
         yield from ("## Wordings", "", f"{markdown_cell(line)}.")
 
 
-def _places(material: Material, drafts: Sequence[Draft]) -> list[int]:
-    """Return the places of the drafts that are worded anew."""
+def _positions(material: Material, drafts: Sequence[Draft]) -> list[int]:
+    """Return the positions of the drafts to reword."""
     origins = {each.origin for each in templates_of(material.plan) if each.paraphrase}
     return [at for at, draft in enumerate(drafts) if draft.state == "kept" and draft.origin in origins]
 
@@ -105,46 +105,46 @@ def _request(draft: Draft, settings: ModelSettings) -> tuple[Message, ...]:
     return settings.prompts.rewording(draft.language, draft.question, draft.verdicts["asked"]["values"])
 
 
-async def _asked(draft: Draft, settings: ModelSettings, access: ModelAccess) -> str | ModelError:
+async def _reply(draft: Draft, settings: ModelSettings, access: ModelAccess) -> str | ModelError:
     try:
         return (await access.client(settings.name).complete(_request(draft, settings))).text
     except ModelError as error:
         return error
 
 
-def _reworded(draft: Draft, reply: str, model: str) -> Draft:
-    """Return a draft with the wording of a reply, dropped if the wording is to be refused."""
+def _with_wording(draft: Draft, reply: str, model: str) -> Draft:
+    """Return a draft with the wording of a reply, as dropped if the wording must be refused."""
     verdicts = {**draft.verdicts, WORDING: {"by": model, "before": draft.question}}
     try:
         wording = read_wording(reply)
     except UnreadableReplyError as error:
         return replace(draft, question="", verdicts=verdicts).dropped("unreadable", str(error))
     fault = fault_of(wording, draft)
-    changed = replace(draft, question=wording, verdicts=verdicts)
-    return changed if fault is None else changed.dropped(*fault)
+    reworded = replace(draft, question=wording, verdicts=verdicts)
+    return reworded if fault is None else reworded.dropped(*fault)
 
 
-def _settled(material: Material, drafts: Sequence[Draft], reworded: dict[int, Draft]) -> list[Draft]:
-    """Return the drafts with their new wordings; those that are dropped, leaked or repeat another draft are refused.
+def _refuse_failed(material: Material, drafts: Sequence[Draft], reworded: dict[int, Draft]) -> list[Draft]:
+    """Return the drafts with their new wordings, except refused ones: dropped, leaked or duplicates of other drafts.
 
-    Refused wordings go round by round, because a draft with its own wording again may be what another one repeats.
+    This takes several rounds, because a draft that returns to its original question may duplicate another wording.
     """
-    result, places = list(drafts), list(reworded)
-    decided = drop_leaks(material, list(reworded.values()))
+    result, positions = list(drafts), list(reworded)
+    candidates = drop_leaks(material, list(reworded.values()))
     while True:
-        for at, draft in zip(places, decided, strict=True):
+        for at, draft in zip(positions, candidates, strict=True):
             if draft.state == "dropped":
-                result[at] = _refused(result[at], draft)
+                result[at] = _with_refusal(result[at], draft)
                 del reworded[at]
         others = [draft for at, draft in enumerate(result) if at not in reworded]
-        places = list(reworded)
-        decided = drop_duplicates([*others, *reworded.values()])[len(others) :]
-        if all(draft.state == "kept" for draft in decided):
+        positions = list(reworded)
+        candidates = drop_duplicates([*others, *reworded.values()])[len(others) :]
+        if all(draft.state == "kept" for draft in candidates):
             return [reworded.get(at, draft) for at, draft in enumerate(result)]
 
 
-def _refused(draft: Draft, reworded: Draft) -> Draft:
-    """Return a draft with the wording that is refused among its verdicts."""
-    found = {"question": reworded.question, "reason": reworded.reason, "found": reworded.verdicts[reworded.reason]}
-    refused = {"by": reworded.verdicts[WORDING]["by"], **found}
-    return replace(draft, verdicts={**draft.verdicts, REFUSED: refused})
+def _with_refusal(draft: Draft, reworded: Draft) -> Draft:
+    """Return a draft with the refused wording as a verdict."""
+    refusal = {"question": reworded.question, "reason": reworded.reason, "found": reworded.verdicts[reworded.reason]}
+    verdict = {"by": reworded.verdicts[WORDING]["by"], **refusal}
+    return replace(draft, verdicts={**draft.verdicts, REFUSED: verdict})

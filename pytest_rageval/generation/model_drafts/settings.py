@@ -1,4 +1,4 @@
-"""The ``[model]`` of a plan: which models draft, inspect and correct, and what they may cost."""
+"""Read the ``[model]`` of a plan: models that draft, inspect and correct, and their budget."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import cast
 
 from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
-from pytest_rageval.generation.plan import LANGUAGES, Part, Plan
+from pytest_rageval.generation.plan import LANGUAGES, Plan, SectionReader
 from pytest_rageval.generation.section import Section
 from pytest_rageval.generation.templates.template import templates_of
 
-__all__ = ["PART", "ModelSettings", "check_model", "model_settings", "prompt_digests"]
+__all__ = ["READER", "ModelSettings", "check_model", "model_settings", "prompt_digests"]
 
 KEYS = ("budget_usd", "corrector", "inspector", "name", "prompts")
 
@@ -23,8 +23,8 @@ class ModelSettings:
     Attributes:
         name: the model that drafts.
         inspector: the model that inspects drafts.
-        corrector: the model that corrects what the inspector wants mended; "" for the inspector's own corrections.
-        budget_usd: the most that all calls may cost, in US dollars; None for no limit.
+        corrector: the model that corrects items; "" to use the corrections of the inspector.
+        budget_usd: the maximum cost of all calls in US dollars; None for no limit.
         prompts: the prompts, with the plan's replacements.
         section: the table of the plan, for messages.
     """
@@ -43,17 +43,17 @@ class ModelSettings:
 
 
 def model_settings(plan: Plan) -> ModelSettings | None:
-    """Return the ``[model]`` of a plan; None if the plan has none, so no model is asked."""
-    return cast("ModelSettings | None", plan.parts["model"])
+    """Return the ``[model]`` of a plan; None if the plan has no such table."""
+    return cast("ModelSettings | None", plan.settings["model"])
 
 
 def check_model(plan: Plan) -> None:
-    """Refuse a ``[model]`` that has nothing to do, and a template that needs one that is missing."""
+    """Raise an error for a ``[model]`` without work, or a template that needs a missing ``[model]``."""
     settings = model_settings(plan)
-    reworded = next((each for each in templates_of(plan) if each.paraphrase), None)
-    if settings is None and reworded is not None:
-        raise reworded.section.error("paraphrase", "paraphrase needs a model; add [model] with its name")
-    if settings is not None and reworded is None and not plan.parts["corpus"]:
+    paraphrased = next((each for each in templates_of(plan) if each.paraphrase), None)
+    if settings is None and paraphrased is not None:
+        raise paraphrased.section.error("paraphrase", "paraphrase needs a model; add [model] with its name")
+    if settings is not None and paraphrased is None and not plan.settings["corpus"]:
         problem = "[model] drafts from documents, and the plan has none; add a [[corpus]]"
         raise settings.section.error("name", f"{problem}, or paraphrase = true to a [[template]]")
 
@@ -92,4 +92,4 @@ def _prompt_files(section: Section, folder: Path) -> dict[str, Path]:
     return {language: folder / inner.text(language) for language in languages if language in inner}
 
 
-PART = Part(many=False, read=_read)
+READER = SectionReader(many=False, read=_read)

@@ -1,4 +1,4 @@
-"""The manifest: what was generated from which inputs, without times, so equal inputs give equal bytes."""
+"""Build manifest.json: inputs and counts without times, so equal inputs give equal bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEMA = 1
 
 
 def manifest_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> dict[str, Any]:
-    """Return the content of manifest.json."""
+    """Return the values of manifest.json."""
     plan, settings = material.plan, split_settings(material.plan)
     return {
         "schema": SCHEMA,

@@ -1,4 +1,4 @@
-"""Drafts as lines of files: a record of our datasets, and a line of drafts.jsonl that reads back."""
+"""Convert drafts to dataset records and to lines of drafts.jsonl, and parse such lines."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Json = dict[str, Any]
 
 
 def record_of(draft: Draft) -> Json:
-    """Return the record of a draft in our JSON Lines: the case with its facets, and where it comes from.
+    """Return the dataset record of a draft: the case with its facets and its origin.
 
-    The key ``generated`` holds the draft's id, what made it, and the sources with the sha256 of their texts and the
-    span of the evidence in them. No system sees it, and it is no facet.
+    The key ``generated`` has the draft's id, its generator, and its sources with the sha256 of their texts and the
+    span of the evidence. Systems do not see it, and it is not a facet.
     """
     topic = draft.topic.split("/") if draft.topic else []
     facets = {
@@ -76,10 +76,10 @@ def draft_line(draft: Draft) -> Json:
 
 
 def read_drafts(path: Path) -> list[Draft]:
-    """Return the drafts of a drafts.jsonl, in its order; none if the file is missing or empty.
+    """Read the drafts of a drafts.jsonl in order; [] if the file is missing or empty.
 
     Raises:
-        DataError: a line is no draft.
+        DataError: a line is malformed.
     """
     if not path.exists() or not path.stat().st_size:
         return []
@@ -99,16 +99,16 @@ def _generated(draft: Draft) -> Json:
     sources = [
         {"id": each.id, **_span(spans.get(each.id, [])), "sha256": text_sha(each.text)} for each in draft.sources
     ]
-    return {"draft": draft.id, "by": draft.origin, "sources": sources, **_inspected(draft.verdicts)}
+    return {"draft": draft.id, "by": draft.origin, "sources": sources, **_stored_verdicts(draft.verdicts)}
 
 
 def _span(edges: Sequence[int]) -> Json:
-    """Return where the quotes of a source begin and end in its text; nothing if it has none."""
+    """Return the span from the first to the last quote of a source; {} if it has no quote."""
     return {"span": [min(edges), max(edges)]} if edges else {}
 
 
-def _inspected(verdicts: Mapping[str, Any]) -> Json:
-    """Return what a model and a person said: some of the verdicts."""
+def _stored_verdicts(verdicts: Mapping[str, Any]) -> Json:
+    """Return the verdicts of models and people that a record stores."""
     return {name: verdicts[name] for name in ("wording", "inspection", "grade", "reviewer") if name in verdicts}
 
 
@@ -121,7 +121,7 @@ def _turn(turn: Turn) -> Json:
 
 
 def _passage(passage: Passage) -> Json:
-    """Return a passage as a record of a dataset has it."""
+    """Return the passage of a dataset record."""
     return {
         "id": passage.id,
         "text": passage.text,
@@ -132,13 +132,13 @@ def _passage(passage: Passage) -> Json:
 
 
 def _whole_passage(passage: Passage) -> Json:
-    """Return a passage with all that reads back."""
-    more = {"page": passage.page, "span": passage.span, "metadata": dict(passage.metadata)}
-    return _passage(passage) | {name: value for name, value in more.items() if value}
+    """Return the passage of a line of drafts.jsonl, with all its fields."""
+    extra_fields = {"page": passage.page, "span": passage.span, "metadata": dict(passage.metadata)}
+    return _passage(passage) | {name: value for name, value in extra_fields.items() if value}
 
 
 def _evidence(draft: Draft) -> list[Json]:
-    """Return the quotes with their pages: each quote is of the first source that holds it."""
+    """Return the quotes with the page of the first source that contains each."""
     return [
         {"page": source.page or source.id, "quote": source.text[start:end]}
         for _, source, (start, end) in located_quotes(draft)
@@ -150,7 +150,7 @@ def _read(where: str, values: Mapping[str, Any]) -> Draft:
     try:
         return _draft(values)
     except (KeyError, TypeError, ValueError) as error:
-        problem = f"is no draft of rageval generate ({type(error).__name__}: {error}); generate anew with --force"
+        problem = f"is not a draft of rageval generate ({type(error).__name__}: {error}); generate anew with --force"
         raise DataError(where, problem) from None
 
 

@@ -1,4 +1,4 @@
-"""The report: how many cases of each cell were wanted, drafted and kept, and why others were dropped."""
+"""Write report.md: wanted, drafted and kept cases of each cell, and reasons of drops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 ReportSection = Callable[[Material, Sequence[Draft], Sets], Iterable[str]]
-"""Yields the lines of a section, with its heading; nothing if it has nothing to say."""
+"""Yields the lines of a section with its heading; nothing for an empty section."""
 
 SECTIONS: dict[str, str] = {
     "cells": "pytest_rageval.generation.output.report:cells_section",
@@ -37,11 +37,11 @@ def report_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> str:
     """Return the text of report.md."""
     sections: Registry[ReportSection] = Registry("section of the report", SECTIONS)
     counts = Counter(draft.state for draft in drafts)
-    waiting = f", {counts['waiting']:,} waiting" if counts["waiting"] else ""
+    waiting_text = f", {counts['waiting_text']:,} waiting" if counts["waiting"] else ""
     lines = [
         "# Generated cases",
         "",
-        f"{len(drafts):,} drafts: {counts['kept']:,} kept, {counts['dropped']:,} dropped{waiting}.",
+        f"{len(drafts):,} drafts: {counts['kept']:,} kept, {counts['dropped']:,} dropped{waiting_text}.",
     ]
     for name in SECTIONS:
         section = list(sections.get(name)(material, drafts, sets))
@@ -50,18 +50,18 @@ def report_of(material: Material, drafts: Sequence[Draft], sets: Sets) -> str:
 
 
 def cells_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
-    """Yield wanted, drafted and kept cases of each topic and task."""
+    """Yield the numbers of wanted, drafted and kept cases of each topic and task."""
     yield from ("## Cells", "")
     wanted = material.plan.per_cell
     rows = [
-        (topic or "-", task, "-" if wanted is None else str(wanted), str(len(cell)), str(_kept(cell)))
+        (topic or "-", task, "-" if wanted is None else str(wanted), str(len(cell)), str(_count_kept(cell)))
         for (topic, task), cell in cells_of(drafts, material.plan.tasks, material.wanted_topics).items()
     ]
     yield from markdown_table(("topic", "task", "wanted", "drafted", "kept"), rows)
 
 
 def reasons_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
-    """Yield the reasons of dropped drafts with their counts, by generator, and one finding of each."""
+    """Yield the reasons of dropped drafts with counts by generator and one example each."""
     counts = Counter((draft.reason, draft.generator) for draft in drafts if draft.state == "dropped")
     if not counts:
         return
@@ -75,7 +75,7 @@ def reasons_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> 
 
 
 def sets_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
-    """Yield the number of cases and of documents of each set."""
+    """Yield the numbers of cases and documents of each set."""
     yield from ("## Sets", "")
     rows = []
     for name, members in (
@@ -89,7 +89,7 @@ def sets_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Ite
 
 
 def notes_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
-    """Yield what was left out, what is missing, and the warnings."""
+    """Yield shortages, counts of left-out input, and warnings."""
     notes = [str(shortage) for shortage in material.shortages]
     notes += [f"{what}: {count}" for what, count in sorted(material.left_out.items())]
     notes += material.warnings
@@ -99,7 +99,7 @@ def notes_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> It
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a table in Markdown; markup and control characters in cells are shown, not used."""
+    """Yield a Markdown table; markup and control characters in cells are escaped."""
     yield f"| {' | '.join(header)} |"
     yield f"|{'---|' * len(header)}"
     for row in rows:
@@ -107,10 +107,10 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iter
 
 
 def markdown_cell(text: str) -> str:
-    """Return a text for one line of Markdown."""
+    """Escape a text for one line of Markdown."""
     safe = ascii_safe(" ".join(text.split(" ")))
     return "".join(f"\\{character}" if character in r"\`*[]<>|" else character for character in safe)
 
 
-def _kept(drafts: Iterable[Draft]) -> int:
+def _count_kept(drafts: Iterable[Draft]) -> int:
     return sum(draft.state == "kept" for draft in drafts)

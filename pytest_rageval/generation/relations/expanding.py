@@ -1,4 +1,4 @@
-"""Add variants to the cases of a testbed."""
+"""Add the variants of relations to the cases of a testbed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pytest_rageval.model.facets import OF_SYSTEMS, RELATION, VARIANT
 from pytest_rageval.testbeds.selection import select
 from pytest_rageval.testbeds.settings import Settings
 
-__all__ = ["Expanded", "expand_by_relations"]
+__all__ = ["ExpandedCases", "expand_by_relations"]
 
 
 @dataclass(frozen=True, slots=True)
-class Expanded:
+class ExpandedCases:
     """The cases of a testbed with their variants.
 
     Attributes:
-        cases: name -> the case and its variants, each with the suffix of its own name ("" for the original).
-        notes: a sentence for each relation that changes no case.
+        cases: (name, [(suffix, case), ...]): the original with suffix "", then its variants.
+        notes: a sentence for each relation that cannot change any case.
     """
 
     cases: tuple[tuple[str, tuple[tuple[str, Case], ...]], ...]
@@ -31,8 +31,8 @@ class Expanded:
 
 def expand_by_relations(
     settings: Settings, cases: Sequence[tuple[str, Case]], instances: Iterable[Instance], seed: int
-) -> Expanded:
-    """Return the named cases of a testbed, each that its settings select followed by its variants.
+) -> ExpandedCases:
+    """Return the cases of a testbed; after each selected case follow its variants.
 
     Args:
         settings: the settings of the testbed.
@@ -42,29 +42,29 @@ def expand_by_relations(
 
     Raises:
         UnknownNameError: a relation is unknown.
-        SettingError: a relation changes passages and the testbed supplies none, or a case has a facet of variants.
+        SettingError: a relation changes passages and the testbed supplies none, or a case has a reserved facet.
     """
     where = settings.origin
     relations = [relation_named(name, f"{where}: relations") for name in settings.relations]
     _refuse_without_passages(relations, cases, where)
-    _refuse_own_facets(cases, where)
+    _refuse_reserved_facets(cases, where)
     records, counts = Records.of(instances), dict.fromkeys(settings.relations, 0)
-    chosen, expanded = _chosen(settings, [case for _, case in cases], seed), []
+    selected, expanded = _selected(settings, [case for _, case in cases], seed), []
     for at, (name, case) in enumerate(cases):
-        varying = relations if at in chosen else ()
-        variants = [v for each in varying for v in each.variants(case, seed, settings.variants, records)]
+        relations_of_case = relations if at in selected else ()
+        variants = [v for each in relations_of_case for v in each.variants(case, seed, settings.variants, records)]
         for variant in variants:
             counts[variant.relation] += 1
         suffixed = ((f"-{RELATION}={v.relation}-{VARIANT}={v.number}", v.case) for v in variants)
         expanded.append((name, (("", case), *suffixed)))
-    idle = [name for name, count in counts.items() if not count]
-    return Expanded(tuple(expanded), tuple(f"the relation {name} changes none of its cases" for name in idle))
+    unused = [name for name, count in counts.items() if not count]
+    return ExpandedCases(tuple(expanded), tuple(f"the relation {name} changes none of its cases" for name in unused))
 
 
-def _chosen(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset[int]:
-    """Return the indices of the cases that the settings select; the others never run, so they need no variants.
+def _selected(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset[int]:
+    """Return the indices of the selected cases; the others never run, so they need no variants.
 
-    The facets of systems are not known yet. They select no fewer cases, because each system answers every case.
+    Facets of systems are unknown here; they exclude no case, because each system answers every case.
     """
     where = {name: value for name, value in settings.where.items() if name not in OF_SYSTEMS}
     return frozenset(select(cases, where, settings.limit, settings.sample, seed, settings.origin))
@@ -73,14 +73,14 @@ def _chosen(settings: Settings, cases: Sequence[Case], seed: int) -> frozenset[i
 def _refuse_without_passages(relations: Iterable[Relation], cases: Sequence[tuple[str, Case]], where: str) -> None:
     if not any(case.supplied for _, case in cases):
         for relation in relations:
-            if relation.of == "passages":
+            if relation.target == "passages":
                 problem = f"the relation {relation.name} changes supplied passages, and this testbed supplies none"
                 raise SettingError(f"{where}: {problem}; leave it out, or use a dataset with passages")
 
 
-def _refuse_own_facets(cases: Iterable[tuple[str, Case]], where: str) -> None:
+def _refuse_reserved_facets(cases: Iterable[tuple[str, Case]], where: str) -> None:
     for name in (RELATION, VARIANT):
-        own: Iterator[Case] = (case for _, case in cases if name in case.facets)
-        if (case := next(own, None)) is not None:
+        cases_with_facet: Iterator[Case] = (case for _, case in cases if name in case.facets)
+        if (case := next(cases_with_facet, None)) is not None:
             problem = f"the case {short_repr(case.id)} has the facet {name!r}, which relations set; rename it"
             raise SettingError(f"{where}: {problem}")

@@ -1,14 +1,14 @@
-"""The relation ``irrelevant_passage``: one more passage, of another record, that does not help."""
+"""The relation ``irrelevant_passage``: add a passage of another record that does not help."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
 
+from pytest_rageval.generation.relations.invariants import values_of
 from pytest_rageval.generation.relations.passages import inserted, is_without
 from pytest_rageval.generation.relations.records import Records
 from pytest_rageval.generation.relations.relation import Relation
-from pytest_rageval.generation.relations.unchanged import values_of
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.text.stems import STOP_WORDS, stem
@@ -16,50 +16,50 @@ from pytest_rageval.text.words import once_a_text, words
 
 __all__ = ["IRRELEVANT_PASSAGE", "content_words", "is_irrelevant"]
 
-MOST_SHARED = 0.2
-"""A passage with this share of the question's content words, or more, may be about its subject."""
+MAX_SHARED = 0.2
+"""A passage with at least this share of the question's content words may be relevant."""
 
 _WORDS = (
     "how many much what where which who whom whose why"
     " 什么 哪个 哪些 哪里 哪 谁 多少 几 怎么 怎样 如何 为什么 是 的 了 吗 呢 在 有 和 与 及 或 对 从 到 把 被 为 中"
     " 请问"
 )
-_ASKING = STOP_WORDS.union(_WORDS.split())
+_STOP_WORDS = STOP_WORDS.union(_WORDS.split())
 
 
 def is_irrelevant(instance: Instance, passage: Passage) -> bool:
     """Return whether a passage cannot help to answer a record's question.
 
-    It holds less than a fifth of the question's content words, no alias of a gold or a fake answer, and no quantity
-    that one of them states. A question without content words has no irrelevant passage, because nothing decides it.
+    It has less than a fifth of the question's content words, no alias of a gold or fake answer, and no quantity of
+    such an alias. Without content words in the question, nothing can decide this, so no passage is irrelevant.
     """
-    asked = content_words(instance.question)
+    question_words = content_words(instance.question)
     text = f"{passage.title}\n{passage.text}"
-    if not asked or len(asked & content_words(text)) >= MOST_SHARED * len(asked):
+    if not question_words or len(question_words & content_words(text)) >= MAX_SHARED * len(question_words):
         return False
     aliases = [alias for slot in (*instance.gold, *instance.fake) for alias in slot]
     if any(contains(text, alias) for alias in aliases):
         return False
-    stated = {value for alias in aliases for value in values_of(alias)}
-    return not stated or stated.isdisjoint(values_of(text))
+    quantities = {value for alias in aliases for value in values_of(alias)}
+    return not quantities or quantities.isdisjoint(values_of(text))
 
 
 @once_a_text
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of a text's words without stop words and question words."""
-    stems = (stem(word.lower()) for word in words(text) if word.lower() not in _ASKING)
+    stems = (stem(word.lower()) for word in words(text) if word.lower() not in _STOP_WORDS)
     return frozenset(stems)
 
 
-def _added(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+def _add_passage(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
     passages = case.supplied
     if not passages:
         return
     role: Role = "negative" if any(passage.role for passage in passages) else ""
     for source in records.others(case.instance, chance):
-        chosen = chance.choice(source.passages or ())
-        added = Passage(f"{source.id}:{chosen.id}", chosen.text, chosen.title, role)
-        yield inserted(case, added, chance.randrange(len(passages) + 1))
+        passage = chance.choice(source.passages or ())
+        new_passage = Passage(f"{source.id}:{passage.id}", passage.text, passage.title, role)
+        yield inserted(case, new_passage, chance.randrange(len(passages) + 1))
 
 
 def _keeps(original: Case, each: Case) -> bool:
@@ -70,4 +70,4 @@ def _keeps(original: Case, each: Case) -> bool:
     return is_without(each, original, added)
 
 
-IRRELEVANT_PASSAGE = Relation("irrelevant_passage", "passages", "same", _added, _keeps)
+IRRELEVANT_PASSAGE = Relation("irrelevant_passage", "passages", "same", _add_passage, _keeps)

@@ -1,4 +1,4 @@
-"""Relations over the supplied passages: their order, one less, one of them twice."""
+"""Relations on supplied passages: shuffle them, drop one, duplicate one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pytest_rageval.model.case import Case, Passage
 __all__ = ["DROP_IRRELEVANT", "DUPLICATE_PASSAGE", "PASSAGE_ORDER", "inserted", "is_without"]
 
 COPY = "#2"
-"""Suffix of the id of a passage that stands there twice."""
+"""Suffix of the id of a duplicate passage."""
 
-_MOST_LISTED = 6
-"""Up to so many passages all orders are listed, so that each comes once."""
+_MAX_PERMUTED = 6
+"""Up to this many passages, enough shuffles are drawn to reach all orders."""
 
 
-def _reordered(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+def _shuffle(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
     passages = list(case.supplied or ())
     if len({(p.id, p.text) for p in passages}) < 2:
         return
-    for _ in range(20 * math.factorial(min(len(passages), _MOST_LISTED))):
+    for _ in range(20 * math.factorial(min(len(passages), _MAX_PERMUTED))):
         chance.shuffle(passages)
         yield replace(case, supplied=tuple(passages))
 
@@ -34,20 +34,20 @@ def _same_passages(original: Case, each: Case) -> bool:
     return original.instance == each.instance and Counter(original.supplied or ()) == Counter(each.supplied or ())
 
 
-def _fewer(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+def _drop_negative(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
     passages = case.supplied or ()
-    places = [at for at, passage in enumerate(passages) if passage.role == "negative"]
-    chance.shuffle(places)
+    negative_positions = [at for at, passage in enumerate(passages) if passage.role == "negative"]
+    chance.shuffle(negative_positions)
     if len(passages) > 1:
-        yield from (replace(case, supplied=passages[:at] + passages[at + 1 :]) for at in places)
+        yield from (replace(case, supplied=passages[:at] + passages[at + 1 :]) for at in negative_positions)
 
 
 def _without_a_negative(original: Case, each: Case) -> bool:
-    lost = _lost(original, each)
-    return bool(lost) and lost[0].role == "negative" and is_without(original, each, lost)
+    removed = _missing_passages(original, each)
+    return bool(removed) and removed[0].role == "negative" and is_without(original, each, removed)
 
 
-def _repeated(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+def _duplicate(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
     passages = case.supplied or ()
     ids = {passage.id for passage in passages}
     copies = [replace(passage, id=passage.id + COPY) for passage in passages if passage.id + COPY not in ids]
@@ -56,29 +56,31 @@ def _repeated(case: Case, chance: random.Random, records: Records) -> Iterator[C
 
 
 def _with_a_copy(original: Case, each: Case) -> bool:
-    added = _lost(each, original)
+    added = _missing_passages(each, original)
     texts = {(p.text, p.title, p.role) for p in original.supplied or ()}
     return is_without(each, original, added) and all((p.text, p.title, p.role) in texts for p in added)
 
 
 def inserted(case: Case, passage: Passage, place: int) -> Case:
-    """Return the case with one more passage before the one at ``place``."""
+    """Return the case with a passage inserted at index ``place``."""
     passages = case.supplied or ()
     return replace(case, supplied=(*passages[:place], passage, *passages[place:]))
 
 
 def is_without(whole: Case, part: Case, left_out: Sequence[Passage]) -> bool:
-    """Return whether ``part`` has the question and the passages of ``whole``, in order, but for one of ``left_out``."""
+    """Return whether ``part`` is ``whole`` without exactly one passage of ``left_out``, in the same order."""
     passages = whole.supplied or ()
-    kept = [passages[:at] + passages[at + 1 :] for at, passage in enumerate(passages) if passage in left_out]
-    return part.instance == whole.instance and part.supplied in kept
+    shorter_contexts = [
+        passages[:at] + passages[at + 1 :] for at, passage in enumerate(passages) if passage in left_out
+    ]
+    return part.instance == whole.instance and part.supplied in shorter_contexts
 
 
-def _lost(whole: Case, part: Case) -> list[Passage]:
+def _missing_passages(whole: Case, part: Case) -> list[Passage]:
     """Return the passages of ``whole`` that ``part`` lacks."""
     return list(Counter(whole.supplied or ()) - Counter(part.supplied or ()))
 
 
-PASSAGE_ORDER = Relation("passage_order", "passages", "same", _reordered, _same_passages)
-DROP_IRRELEVANT = Relation("drop_irrelevant", "passages", "same", _fewer, _without_a_negative)
-DUPLICATE_PASSAGE = Relation("duplicate_passage", "passages", "same", _repeated, _with_a_copy)
+PASSAGE_ORDER = Relation("passage_order", "passages", "same", _shuffle, _same_passages)
+DROP_IRRELEVANT = Relation("drop_irrelevant", "passages", "same", _drop_negative, _without_a_negative)
+DUPLICATE_PASSAGE = Relation("duplicate_passage", "passages", "same", _duplicate, _with_a_copy)

@@ -1,4 +1,4 @@
-"""Relations over the form of a question: capital letters, width, punctuation, white space."""
+"""Relations on the form of a question: letter case, width, punctuation, white space."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["CASE", "PUNCTUATION", "WHITESPACE", "WIDTH"]
 
 _GAP = re.compile(r"(?<=\S) (?=\S)")
 _END = re.compile(r"\s*(?:[?？]+|(?<=[^\W\d_]{2})\.|。)\s*\Z")
-"""The mark at the end of a question; the dot of U.S. and of a number is no such mark."""
+"""The end mark of a question; the dot of U.S. or of a number is not one."""
 
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 _NARROW = {wide: code for code, wide in _WIDE.items()}
@@ -24,16 +24,16 @@ def _case(question: str) -> Iterator[Edit]:
 
 
 def _width(question: str) -> Iterator[Edit]:
-    """Yield the forms with wide and with narrow ASCII characters, if the question is Chinese."""
+    """Yield a Chinese question with wide and with narrow ASCII characters."""
     if has_chinese(question):
         yield 0, len(question), question.translate(_WIDE)
         yield 0, len(question), question.translate(_NARROW)
 
 
 def _punctuation(question: str) -> Iterator[Edit]:
-    bare = len(_END.sub("", question))
+    length = len(_END.sub("", question))
     for mark in ("", "?", "？", "？？") if has_chinese(question) else ("", " ?", "?", "??"):
-        yield bare, len(question), mark
+        yield length, len(question), mark
 
 
 def _whitespace(question: str) -> Iterator[Edit]:

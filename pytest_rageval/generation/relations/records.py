@@ -1,4 +1,4 @@
-"""The records of a dataset, for a choice of other records that a new record hardly changes."""
+"""Choose other records of a dataset at random; a new record changes few choices."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ _BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records with passages, in the order of a hash of their ids; make it by `Records.of`.
+    """Records with passages, sorted by a hash of their ids; create it with `Records.of`.
 
     Attributes:
-        places: the hash of each record, sorted.
+        hashes: the hash of each record, sorted.
         instances: the records, in that order.
     """
 
-    places: tuple[int, ...] = ()
+    hashes: tuple[int, ...] = ()
     instances: tuple[Instance, ...] = ()
 
     @classmethod
     def of(cls, instances: Iterable[Instance]) -> Records:
-        """Return the records of a dataset that have passages."""
+        """Collect the records of a dataset that have passages."""
         placed = ((int.from_bytes(digest(each.id)[:_BYTES], "big"), each) for each in instances if each.passages)
         ordered = sorted(placed, key=lambda pair: pair[0])
-        return cls(tuple(place for place, _ in ordered), tuple(each for _, each in ordered))
+        return cls(tuple(number for number, _ in ordered), tuple(each for _, each in ordered))
 
     def others(self, than: Instance, chance: random.Random) -> Iterator[Instance]:
-        """Yield other records at random, also repeatedly, without end; nothing if there is none.
+        """Yield random other records endlessly, with repeats; nothing if there is no other record.
 
-        Each is the first one from a random place on. One more record therefore changes few choices.
+        Each choice is the first record after a random hash, so a new record changes few choices.
         """
         n = len(self.instances)
         while any(each.id != than.id for each in self.instances[:2]):
-            at = bisect_left(self.places, chance.getrandbits(8 * _BYTES))
-            found = self.instances[at % n]
-            yield found if found.id != than.id else self.instances[(at + 1) % n]
+            at = bisect_left(self.hashes, chance.getrandbits(8 * _BYTES))
+            record = self.instances[at % n]
+            yield record if record.id != than.id else self.instances[(at + 1) % n]
 
 
 NO_RECORDS = Records()

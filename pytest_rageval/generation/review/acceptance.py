@@ -1,4 +1,4 @@
-"""The share of graded cases that people accepted, of each cell and in all."""
+"""Compute the share of graded cases that people accepted, per cell and overall."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.report import markdown_table
-from pytest_rageval.generation.review.applying import GRADE
+from pytest_rageval.generation.review.apply_decisions import GRADE
 from pytest_rageval.generation.review.decision import ACCEPTED, MEND
 from pytest_rageval.generation.split import Sets
 from pytest_rageval.generation.wanted import cells_of
@@ -19,7 +19,7 @@ __all__ = ["Acceptance", "acceptance_lines", "acceptance_of", "acceptances", "re
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What people said about some cases: how many they graded, accepted (4, 5), corrected (3) and dropped (1, 2)."""
+    """Counts of cases by grade: graded, accepted (4, 5), to correct (3) and dropped (1, 2)."""
 
     graded: int
     accepted: int
@@ -28,7 +28,7 @@ class Acceptance:
 
     @property
     def share(self) -> str:
-        """The accepted share with Wilson's 95 % interval: ``87.5 % [85.2, 89.5] of 910``; "" if nothing is graded."""
+        """The accepted share with Wilson's 95 % interval, ``87.5 % [85.2, 89.5] of 910``; "" without grades."""
         if not self.graded:
             return ""
         low, high = wilson_interval(self.accepted, self.graded)
@@ -36,36 +36,36 @@ class Acceptance:
 
 
 def acceptance_of(grades: Iterable[int]) -> Acceptance:
-    """Return the acceptance of grades, one of each case."""
+    """Count cases by grade; ``grades`` has one grade per case."""
     grades = list(grades)
     accepted, mended = sum(grade >= ACCEPTED for grade in grades), grades.count(MEND)
     return Acceptance(len(grades), accepted, mended, len(grades) - accepted - mended)
 
 
 def acceptances(drafts: Iterable[Draft]) -> dict[tuple[str, str], Acceptance]:
-    """Return the acceptance of each topic and task with a graded draft, sorted."""
+    """Return the acceptance of each topic and task with graded drafts, sorted."""
     graded = [draft for draft in drafts if GRADE in draft.verdicts]
     return {cell: acceptance_of(map(_grade, members)) for cell, members in cells_of(graded, ()).items()}
 
 
 def acceptance_lines(drafts: Sequence[Draft]) -> Iterator[str]:
-    """Yield the acceptance in all and of each cell, a line each, for the terminal; nothing if nothing is graded."""
+    """Yield terminal lines with the acceptance overall and per cell; nothing without grades."""
     cells = acceptances(drafts)
     if not cells:
         return
-    whole = _whole(drafts)
-    yield f"accepted by people: {whole.share} ({whole.mended:,} to mend, {whole.dropped:,} dropped)"
+    overall = _overall(drafts)
+    yield f"accepted by people: {overall.share} ({overall.mended:,} to mend, {overall.dropped:,} dropped)"
     if len(cells) > 1:
         yield from (f"  topic={topic or '-'}, task={task}: {cell.share}" for (topic, task), cell in cells.items())
 
 
 def review_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
-    """Yield the acceptance of each cell and in all, for report.md."""
+    """Yield the section of report.md with the acceptance overall and per cell."""
     cells = acceptances(drafts)
     if not cells:
         return
     yield from ("## Review by people", "")
-    yield f"Accepted (grade {ACCEPTED} or 5): {_whole(drafts).share}. The brackets are Wilson's 95 % interval."
+    yield f"Accepted (grade {ACCEPTED} or 5): {_overall(drafts).share}. The brackets are Wilson's 95 % interval."
     yield ""
     rows = [
         (topic or "-", task, *map(str, (cell.graded, cell.accepted, cell.mended, cell.dropped)), cell.share)
@@ -74,7 +74,7 @@ def review_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> I
     yield from markdown_table(("topic", "task", "graded", "accepted", "mend", "drop", "accepted, 95 %"), rows)
 
 
-def _whole(drafts: Iterable[Draft]) -> Acceptance:
+def _overall(drafts: Iterable[Draft]) -> Acceptance:
     return acceptance_of(_grade(draft) for draft in drafts if GRADE in draft.verdicts)
 
 

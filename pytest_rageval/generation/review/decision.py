@@ -1,4 +1,4 @@
-"""A decision of a person about a draft, as a line of decisions.jsonl."""
+"""A person's decision about a draft, and its line in decisions.jsonl."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ TICKS: Mapping[str, str] = {
     "answer": "answer right and complete",
     "evidence": "evidence right and complete",
 }
-"""Name of a question that a person ticks -> its wording."""
+"""Name of a checkbox -> its label."""
 
 GRADES: Mapping[int, str] = {1: "drop", 2: "drop", 3: "mend", 4: "accept", 5: "accept"}
-"""Grade -> what it means for the case."""
+"""Grade -> effect on the case."""
 
 MEND, ACCEPTED = 3, 4
-"""The grade of a case to correct; the lowest grade of a case that is accepted."""
+"""The grade of a case to correct; the lowest grade of an accepted case."""
 
 Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A case as a person corrected it.
+    """A person's correction of a case.
 
     Attributes:
         question: the question.
@@ -48,16 +48,16 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person decided about a draft.
+    """A person's decision about a draft.
 
     Attributes:
         draft: the id of the draft.
-        seen: the sha256 of what the person saw, see `shown.seen_sha`.
+        seen: the sha256 of the content that the person saw, see `presentation.seen_sha`.
         grade: 1..5; 1 and 2 drop the case, 3 corrects it, 4 and 5 accept it.
-        ticks: the names of `TICKS` that hold.
-        edit: the corrected case, with grade 3 only; None if it is still to be corrected.
+        ticks: the names of the ticked `TICKS`.
+        edit: the correction, only with grade 3; None without a correction.
         reviewer: the person's name.
-        time: when, in ISO 8601.
+        time: the time in ISO 8601.
     """
 
     draft: str
@@ -69,13 +69,13 @@ class Decision:
     time: str = ""
 
     def repeats(self, other: Decision | None) -> bool:
-        """Return whether another decision of this person says the same about the same text."""
+        """Return whether another decision differs from this one only in its time."""
         return other is not None and replace(other, time=self.time) == self
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A person takes back the last decision about a draft; the one before it counts again, if there is any."""
+    """Undoes a person's last decision about a draft; an earlier one counts again."""
 
     draft: str
     reviewer: str
@@ -83,12 +83,12 @@ class Undo:
 
 
 def now() -> str:
-    """Return the time in UTC, to the second, in ISO 8601."""
+    """Return the current time in UTC, in seconds, in ISO 8601."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def decision_line(entry: Decision | Undo) -> dict[str, Any]:
-    """Return the line of an entry."""
+    """Return the JSON values of an entry's line."""
     if isinstance(entry, Undo):
         return {"draft": entry.draft, "undo": True, "reviewer": entry.reviewer, "time": entry.time}
     edit = entry.edit
@@ -104,7 +104,7 @@ def decision_line(entry: Decision | Undo) -> dict[str, Any]:
 
 
 def read_decision(where: str, values: Json) -> Decision | Undo:
-    """Return the entry of a line.
+    """Parse the entry of a line.
 
     Raises:
         DataError: the line is malformed.

@@ -1,4 +1,4 @@
-"""decisions.jsonl: what people decided, in order; lines are only ever added."""
+"""Read and append decisions.jsonl, an append-only log of people's decisions."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ DECISIONS = "decisions.jsonl"
 
 @dataclass(frozen=True)
 class Decisions:
-    """The entries of a file, in its order."""
+    """The entries of a file in order."""
 
     entries: tuple[Decision | Undo, ...] = ()
 
     @cached_property
     def standing(self) -> Mapping[str, Mapping[str, Decision]]:
-        """Draft id -> reviewer -> the last decision that was not taken back."""
-        found: dict[str, dict[str, Decision]] = {}
-        for decision in self._in_force():
-            of_draft = found.setdefault(decision.draft, {})
+        """Draft id -> reviewer -> the last decision without an undo."""
+        by_draft: dict[str, dict[str, Decision]] = {}
+        for decision in self._without_undone():
+            of_draft = by_draft.setdefault(decision.draft, {})
             of_draft.pop(decision.reviewer, None)  # the order is that of the last decisions
             of_draft[decision.reviewer] = decision
-        return found
+        return by_draft
 
     def last_of(self, reviewer: str) -> Decision | None:
-        """Return the last decision of a person that was not taken back; None if there is none."""
-        return next((each for each in reversed(self._in_force()) if each.reviewer == reviewer), None)
+        """Return a person's last decision without an undo; None if there is none."""
+        return next((each for each in reversed(self._without_undone()) if each.reviewer == reviewer), None)
 
-    def _in_force(self) -> list[Decision]:
-        """Return the decisions that were not taken back: an undo cancels the last one of its person and draft."""
+    def _without_undone(self) -> list[Decision]:
+        """Return the decisions without an undo; an undo cancels the last decision of its person and draft."""
         decisions: list[Decision] = []
         for entry in self.entries:
             if isinstance(entry, Decision):
                 decisions.append(entry)
                 continue
-            places = range(len(decisions) - 1, -1, -1)
-            same = (at for at in places if _key(decisions[at]) == _key(entry))
+            positions = range(len(decisions) - 1, -1, -1)
+            same = (at for at in positions if _key(decisions[at]) == _key(entry))
             at = next(same, None)
             if at is not None:
                 del decisions[at]
@@ -56,10 +56,10 @@ class Decisions:
 
 
 def read_decisions(path: Path) -> Decisions:
-    """Return the decisions of a file; none if it is missing. A last line that a kill has cut does not count.
+    """Read the decisions of a file, none if it is missing; ignore a last line that a kill truncated.
 
     Raises:
-        DataError: the file cannot be read, or another line is malformed.
+        DataError: the file cannot be read, or a complete line is malformed.
     """
     name = shown_path(path)
     try:
@@ -73,7 +73,7 @@ def read_decisions(path: Path) -> Decisions:
 
 
 def append_decision(path: Path, entry: Decision | Undo) -> None:
-    """Append an entry; return when the disk has it.
+    """Append an entry and flush it to the disk.
 
     Raises:
         DataError: a text of the entry cannot be stored, such as one with a NUL character.

@@ -1,4 +1,4 @@
-"""Apply a person's correction to a draft, check it, and show what it changes."""
+"""Apply a person's correction to a draft, check it, and show its changes."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pytest_rageval.generation.checks.single import first_failure
 from pytest_rageval.generation.checks.stage import drop_duplicates
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import Edit
-from pytest_rageval.generation.review.shown import Stretch
+from pytest_rageval.generation.review.presentation import TextPiece
 from pytest_rageval.model.case import Gold, Turn
 
-__all__ = ["changed_words", "edit_of", "edited", "fault_of_edit"]
+__all__ = ["apply_edits", "changed_words", "edit_of", "fault_of_edit"]
 
 _PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)
-_LONGEST_DIFF = 8_000
+_MAX_DIFF_LENGTH = 8_000
 _JOINTS = ("; ", ", ")
-"""What joins the slots of an earlier answer in the history, by generator."""
+"""Separators of the slots of an earlier answer in the history; generators use different ones."""
 
 
 def edit_of(draft: Draft) -> Edit:
-    """Return the edit that changes nothing."""
+    """Return the edit that leaves a draft unchanged."""
     return Edit(draft.question, draft.gold, draft.evidence)
 
 
-def edited(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draft]:
-    """Return drafts with the edits of their ids. The later turns of a conversation get them in their history."""
+def apply_edits(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draft]:
+    """Return drafts with the edits of their ids, also in the history of later turns of a conversation."""
     drafts = list(drafts)
     turns: dict[tuple[str, int], Turn] = {}
     for draft in drafts:
@@ -45,41 +45,41 @@ def edited(drafts: Iterable[Draft], edits: Mapping[str, Edit]) -> list[Draft]:
 
 
 def fault_of_edit(draft: Draft, edit: Edit, drafts: Sequence[Draft]) -> str:
-    """Return why a corrected case fails a check of drafts: ``reason: finding``; "" if it passes all.
+    """Return the check that a corrected case fails, ``reason: problem``; "" if it passes all.
 
-    The later turns of its conversation are checked with it, and duplicates over all kept drafts.
+    Later turns of its conversation are also checked, and duplicates among all kept drafts.
 
     Args:
         draft: the draft.
         edit: its correction.
-        drafts: all drafts, with the corrections of others.
+        drafts: all drafts, with the corrections of other drafts.
     """
     if edit == edit_of(draft):
         return "no_change: the case is what it was"
-    kept = [each for each in drafts if each.state == "kept"]
-    changed = edited(kept, {draft.id: edit})
-    for before, after in zip(kept, changed, strict=True):
+    kept_drafts = [each for each in drafts if each.state == "kept"]
+    edited_drafts = apply_edits(kept_drafts, {draft.id: edit})
+    for before, after in zip(kept_drafts, edited_drafts, strict=True):
         failure = first_failure(after) if before != after else None
         if failure is not None:
             turn = f" (round {after.facets.get('round', '?')} of the conversation)" if before.id != draft.id else ""
             return f"{failure[0]}: {failure[1]}{turn}"
-    own = [after for before, after in zip(kept, changed, strict=True) if before.id == draft.id]
-    others = [after for before, after in zip(kept, changed, strict=True) if before.id != draft.id]
-    last = drop_duplicates([*others, *own])[-1]
-    return f"{last.reason}: {last.verdicts[last.reason]}" if own and last.state == "dropped" else ""
+    corrected = [after for before, after in zip(kept_drafts, edited_drafts, strict=True) if before.id == draft.id]
+    others = [after for before, after in zip(kept_drafts, edited_drafts, strict=True) if before.id != draft.id]
+    last = drop_duplicates([*others, *corrected])[-1]
+    return f"{last.reason}: {last.verdicts[last.reason]}" if corrected and last.state == "dropped" else ""
 
 
-def changed_words(before: str, after: str) -> list[Stretch]:
-    """Return a text in pieces of the kinds ``""``, ``removed`` and ``added``.
+def changed_words(before: str, after: str) -> list[TextPiece]:
+    """Return the difference of two texts as pieces of the kinds ``""``, ``removed`` and ``added``.
 
-    Between the first and the last change, more than 8,000 words and spaces are not compared one by one.
+    If more than 8,000 words and spaces lie between the first and the last change, they are one change.
     """
     old, new = _PIECES.findall(before), _PIECES.findall(after)
     start = _same_words(old, new)
     end = _same_words(old[start:][::-1], new[start:][::-1])
     old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
-    pieces: list[Stretch] = [("".join(old[:start]), "")]
-    if len(old_middle) + len(new_middle) > _LONGEST_DIFF:
+    pieces: list[TextPiece] = [("".join(old[:start]), "")]
+    if len(old_middle) + len(new_middle) > _MAX_DIFF_LENGTH:
         pieces += [("".join(old_middle), "removed"), ("".join(new_middle), "added")]
     else:
         for kind, at, to, new_at, new_to in SequenceMatcher(None, old_middle, new_middle, autojunk=False).get_opcodes():
@@ -91,17 +91,17 @@ def changed_words(before: str, after: str) -> list[Stretch]:
 
 
 def _same_words(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many words two texts begin with in common."""
+    """Return how many words two texts have in common at their start."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
 
 
 def _turn(draft: Draft, edit: Edit, drafts: Iterable[Draft]) -> Turn:
-    """Return a corrected turn as the history of the later ones has it."""
+    """Return a corrected turn for the history of later turns."""
     answer = _answer_in_history(draft, drafts)
     if edit.gold == draft.gold and answer is not None:
         return Turn(edit.question, answer)
-    joint = next((each for each in _JOINTS if _joined(draft.gold, each) == answer), _JOINTS[-1])
-    return Turn(edit.question, _joined(edit.gold, joint))
+    joint = next((each for each in _JOINTS if _join(draft.gold, each) == answer), _JOINTS[-1])
+    return Turn(edit.question, _join(edit.gold, joint))
 
 
 def _answer_in_history(draft: Draft, drafts: Iterable[Draft]) -> str | None:
@@ -110,5 +110,5 @@ def _answer_in_history(draft: Draft, drafts: Iterable[Draft]) -> str | None:
     return next((each.history[at].answer for each in later), None)
 
 
-def _joined(gold: Gold, joint: str) -> str:
+def _join(gold: Gold, joint: str) -> str:
     return joint.join(slot[0] for slot in gold)

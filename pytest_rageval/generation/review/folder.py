@@ -1,4 +1,4 @@
-"""The folder that is reviewed: its drafts as generated, and which of them people see."""
+"""Open a folder for review: its drafts as generated, and the sample for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_rageval.errors import SettingError, did_you_mean, short_repr
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.output.folder import DRAFTS, stored_split
 from pytest_rageval.generation.output.records import read_drafts
-from pytest_rageval.generation.review.applying import before_review
+from pytest_rageval.generation.review.apply_decisions import without_decisions
 from pytest_rageval.generation.split import split
 
 __all__ = ["Cell", "ReviewFolder", "open_folder", "parse_cell", "second_readings"]
@@ -22,7 +22,7 @@ __all__ = ["Cell", "ReviewFolder", "open_folder", "parse_cell", "second_readings
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Which cases are reviewed; "" is any.
+    """The topic and task of the cases to review; "" means any.
 
     Attributes:
         topic: the path of a topic, or its last name.
@@ -39,13 +39,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ReviewFolder:
-    """A folder of `rageval generate`.
+    """An output folder of `rageval generate`, opened for review.
 
     Attributes:
         path: the folder.
         seed: the seed of its plan.
-        drafts: all drafts as they were generated, without what people decided.
-        sample: the drafts that people see: those of ``human_test``, a cell after the other, turns in their order.
+        drafts: all drafts as they were generated, without people's decisions.
+        sample: the drafts for people, from ``human_test``, by cell, with the turns of conversations in order.
     """
 
     path: Path
@@ -55,30 +55,30 @@ class ReviewFolder:
 
 
 def open_folder(path: Path, cell: Cell | None = None) -> ReviewFolder:
-    """Return the folder of a path.
+    """Open a folder for review.
 
     Args:
         path: the folder.
-        cell: the part of the sample to review; None is all of it.
+        cell: the part of the sample to review; None for the whole sample.
 
     Raises:
-        SettingError: the folder holds no drafts, or those of another version, or no case to review.
+        SettingError: the folder has no drafts, drafts of another version, or no case to review.
         DataError: one of its files is malformed.
     """
-    cell, shown = cell or Cell(), shown_path(path)
+    cell, folder_name = cell or Cell(), shown_path(path)
     if not (path / DRAFTS).is_file():
-        problem = f"{shown} holds no {DRAFTS}; name the folder that rageval generate PLAN.toml --out FOLDER wrote"
+        problem = f"{folder_name} holds no {DRAFTS}; name the folder that rageval generate PLAN.toml --out FOLDER wrote"
         raise SettingError(problem)
     settings, seed = stored_split(path)
-    drafts = before_review(read_drafts(path / DRAFTS))
+    drafts = without_decisions(read_drafts(path / DRAFTS))
     sample = split(drafts, settings, seed, []).human_test
     if not sample:
-        what = f"the sample of {shown} for people is empty"
+        what = f"the sample of {folder_name} for people is empty"
         raise SettingError(f"{what}; auto_test has no case, or human_per_cell is 0 in [split] of the plan")
-    chosen = [draft for draft in sample if cell.holds(draft)]
-    if not chosen:
+    drafts_of_cell = [draft for draft in sample if cell.holds(draft)]
+    if not drafts_of_cell:
         raise SettingError(f"--cell: no case of the sample is in it; {_nearest(cell, sample)}")
-    return ReviewFolder(path, seed, tuple(drafts), tuple(sorted(chosen, key=_place)))
+    return ReviewFolder(path, seed, tuple(drafts), tuple(sorted(drafts_of_cell, key=_place)))
 
 
 def parse_cell(text: str | None) -> Cell:
@@ -102,7 +102,7 @@ def parse_cell(text: str | None) -> Cell:
 
 
 def second_readings(folder: ReviewFolder, share: float) -> frozenset[str]:
-    """Return the ids of the drafts that two people are to see: a share of the sample in 0..1, chosen by the seed."""
+    """Return the ids of the drafts for two people: a share (0..1) of the sample, chosen by the seed."""
     ranked = sorted((draft.id for draft in folder.sample), key=lambda name: _rank(folder.seed, name))
     return frozenset(ranked[: math.ceil(round(share * len(ranked), 9))])
 
@@ -114,16 +114,16 @@ def _place(draft: Draft) -> tuple[str, str, str, int, str]:
 
 
 def _nearest(cell: Cell, sample: Sequence[Draft]) -> str:
-    """Return which name of a cell is unknown, and a near one."""
-    known: Mapping[str, Iterable[str]] = {
+    """Return a message about the unknown name of a cell, with a similar name."""
+    known_names: Mapping[str, Iterable[str]] = {
         "topic": {draft.topic for draft in sample},
         "task": {draft.task for draft in sample if Cell(topic=cell.topic).holds(draft)},
     }
-    for key, names in known.items():
+    for key, names in known_names.items():
         name = getattr(cell, key)
         if name and not any(Cell(**{key: name}).holds(draft) for draft in sample):
             return f"unknown {key} {short_repr(name)}; {did_you_mean(name, filter(None, names))}"
-    return f"the topic has no case of the task; {did_you_mean(cell.task, known['task'])}"
+    return f"the topic has no case of the task; {did_you_mean(cell.task, known_names['task'])}"
 
 
 def _rank(seed: int, name: str) -> str:

@@ -1,4 +1,4 @@
-"""A review in progress: which case is next, decisions, undo, and what changed on disk meanwhile."""
+"""A review session: the next case, decisions, undo, and changes on disk."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from pathlib import Path
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.output.folder import DRAFTS
-from pytest_rageval.generation.review.applying import decided, in_force
+from pytest_rageval.generation.review.apply_decisions import apply_decisions, valid_decisions
 from pytest_rageval.generation.review.decision import Decision, Edit, Undo, now
 from pytest_rageval.generation.review.decisions_file import DECISIONS, Decisions, append_decision, read_decisions
-from pytest_rageval.generation.review.edits import edited, fault_of_edit
+from pytest_rageval.generation.review.edits import apply_edits, fault_of_edit
 from pytest_rageval.generation.review.folder import Cell, ReviewFolder, open_folder, second_readings
-from pytest_rageval.generation.review.shown import seen_sha
+from pytest_rageval.generation.review.presentation import seen_sha
 
 __all__ = ["ChangedError", "Progress", "ReviewSession", "reviewer_name"]
 
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 
 
 class ChangedError(DataError):
-    """The draft is not what the person saw; nothing was stored."""
+    """Raised if the draft differs from what the person saw; nothing is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a person is: cases that need no more decision of this person, and all of the sample."""
+    """Progress of a person: cases that need no further decision by this person, and cases of the sample."""
 
     done: int
     total: int
@@ -38,17 +38,17 @@ class ReviewSession:
 
     Attributes:
         reviewer: the person's name.
-        folder: the folder as it was read last.
-        decisions: the decisions as they were read last.
+        folder: the folder at the last refresh.
+        decisions: the decisions at the last refresh.
 
     Args:
         path: the folder.
         reviewer: the person's name.
         cell: the part of the sample to review.
-        second: the share of the sample, in 0..1, that two people are to see.
+        second: the share (0..1) of the sample that two people decide.
 
     Raises:
-        RagEvalError: the folder holds nothing to review, a file is malformed, or the name or the share is invalid.
+        RagEvalError: the folder has nothing to review, a file is malformed, or the name or the share is invalid.
     """
 
     def __init__(self, path: Path, reviewer: str, cell: Cell | None = None, second: float = 0.0) -> None:
@@ -59,10 +59,10 @@ class ReviewSession:
         self.refresh()
 
     def refresh(self) -> bool:
-        """Read what changed on disk; return whether the drafts did.
+        """Read changed files; return whether the drafts changed.
 
         Raises:
-            RagEvalError: a file is missing or malformed; the session stays what it was.
+            RagEvalError: a file is missing or malformed; the session stays unchanged.
         """
         before = getattr(self, "_drafts_state", None)
         state = _state(self._path / DRAFTS)
@@ -70,7 +70,7 @@ class ReviewSession:
             folder = open_folder(self._path, self._cell)
             self.folder: ReviewFolder = folder
             self._by_id = {draft.id: draft for draft in folder.sample}
-            self._twice = second_readings(folder, self._second)
+            self._second_readings = second_readings(folder, self._second)
             self._drafts_state = state
         decisions_state = _state(self._path / DECISIONS)
         if decisions_state is None or decisions_state != getattr(self, "_decisions_state", None):
@@ -82,54 +82,54 @@ class ReviewSession:
         """Return a draft of the sample.
 
         Raises:
-            SettingError: the sample has none of this id.
+            SettingError: the sample has no draft with this id.
         """
         if name not in self._by_id:
-            raise SettingError(f"{short_repr(name)} is no case of the sample; the drafts may have changed since")
+            raise SettingError(f"{short_repr(name)} is not a case of the sample; the drafts may have changed since")
         return self._by_id[name]
 
-    def own(self, draft: Draft) -> Decision | None:
-        """Return this person's decision about a draft as it is now; None if there is none."""
-        return next((each for each in in_force(draft, self.decisions) if each.reviewer == self.reviewer), None)
+    def own_decision(self, draft: Draft) -> Decision | None:
+        """Return this person's decision about the current text of a draft; None if there is none."""
+        return next((each for each in valid_decisions(draft, self.decisions) if each.reviewer == self.reviewer), None)
 
-    def asks(self, draft: Draft) -> bool:
-        """Return whether this person is still to decide about a draft."""
-        people = {each.reviewer for each in in_force(draft, self.decisions)}
-        return self.reviewer not in people and len(people) < (2 if draft.id in self._twice else 1)
+    def needs_decision(self, draft: Draft) -> bool:
+        """Return whether this person must still decide about a draft."""
+        people = {each.reviewer for each in valid_decisions(draft, self.decisions)}
+        return self.reviewer not in people and len(people) < (2 if draft.id in self._second_readings else 1)
 
     def changed_since(self, draft: Draft) -> bool:
-        """Return whether this person decided about a draft that has changed since."""
+        """Return whether a draft has changed since this person's decision."""
         stored = self.decisions.standing.get(draft.id, {}).get(self.reviewer)
         return stored is not None and stored.seen != seen_sha(draft)
 
     def following(self, name: str = "") -> Draft | None:
-        """Return the next draft to decide about, after one of an id, then from the start; None if all is done."""
+        """Return the next draft to decide after the draft ``name``, then from the start; None if all are done."""
         sample = self.folder.sample
         start = next((at for at, draft in enumerate(sample, 1) if draft.id == name), 0)
-        return next((draft for draft in (*sample[start:], *sample[:start]) if self.asks(draft)), None)
+        return next((draft for draft in (*sample[start:], *sample[:start]) if self.needs_decision(draft)), None)
 
     @property
     def progress(self) -> Progress:
-        """How far this person is."""
-        left = sum(map(self.asks, self.folder.sample))
-        return Progress(len(self.folder.sample) - left, len(self.folder.sample))
+        """The progress of this person."""
+        n_open = sum(map(self.needs_decision, self.folder.sample))
+        return Progress(len(self.folder.sample) - n_open, len(self.folder.sample))
 
-    def decided(self) -> list[Draft]:
-        """Return all drafts with what people decided so far."""
-        return decided(self.folder.drafts, self.decisions)
+    def drafts_with_decisions(self) -> list[Draft]:
+        """Return all drafts with people's decisions so far."""
+        return apply_decisions(self.folder.drafts, self.decisions)
 
     def fault(self, draft: Draft, edit: Edit) -> str:
-        """Return why a correction fails a check of drafts; "" if it passes all."""
+        """Return the check that a correction fails; "" if it passes all."""
         edits = {
-            name: found.edit
+            name: decision.edit
             for name in self.decisions.standing
             if name in self._by_id and name != draft.id
-            for found in in_force(self._by_id[name], self.decisions)
-            if found.edit is not None
+            for decision in valid_decisions(self._by_id[name], self.decisions)
+            if decision.edit is not None
         }
         in_dialogue = draft.facets.get("dialogue")
         others = {name: edit for name, edit in edits.items() if not in_dialogue or not self._joins(name, in_dialogue)}
-        return fault_of_edit(draft, edit, edited(self.folder.drafts, others))
+        return fault_of_edit(draft, edit, apply_edits(self.folder.drafts, others))
 
     def _joins(self, name: str, dialogue: str) -> bool:
         return self._by_id[name].facets.get("dialogue") == dialogue
@@ -137,18 +137,18 @@ class ReviewSession:
     def decide(
         self, name: str, seen: str, grade: int, ticks: Iterable[str] = (), edit: Edit | None = None, reviewer: str = ""
     ) -> Decision:
-        """Store a decision, unless the last one says the same; return when the disk has it.
+        """Store a decision on disk, unless it repeats the person's last one.
 
         Args:
             name: the id of the draft.
-            seen: the digest of what the person saw.
+            seen: the sha256 of the content that the person saw.
             grade: 1..5.
             ticks: names of `TICKS`.
             edit: the correction, with grade 3.
-            reviewer: who decided; "" is the session's person.
+            reviewer: the person who decided; "" for the session's person.
 
         Raises:
-            ChangedError: the draft is not what the person saw.
+            ChangedError: the draft differs from what the person saw.
             RagEvalError: the draft is unknown, the correction fails a check, or the file cannot be written.
         """
         self.refresh()
@@ -164,7 +164,7 @@ class ReviewSession:
         return decision
 
     def undo(self) -> str:
-        """Take back this person's last decision about a case of the sample; return the id of the case, "" if none."""
+        """Undo this person's last decision; return the id of the case, "" if there is none."""
         self.refresh()
         last = self.decisions.last_of(self.reviewer)
         if last is None:
@@ -181,16 +181,16 @@ def reviewer_name(name: str) -> str:
     """Return a person's name, with single spaces.
 
     Raises:
-        SettingError: the name is blank, too long, or holds a character that cannot be seen.
+        SettingError: the name is blank, too long, or has an invisible character.
     """
-    plain = " ".join(name.split())
-    if plain and plain.isprintable() and len(plain) <= _LONGEST_NAME:
-        return plain
-    raise SettingError(f"--reviewer {short_repr(name)}: wanted a name of 1 to {_LONGEST_NAME} visible characters")
+    normalized = " ".join(name.split())
+    if normalized and normalized.isprintable() and len(normalized) <= _MAX_NAME_LENGTH:
+        return normalized
+    raise SettingError(f"--reviewer {short_repr(name)}: wanted a name of 1 to {_MAX_NAME_LENGTH} visible characters")
 
 
 def _state(path: Path) -> Sequence[int] | None:
-    """Return what changes when a file is replaced or grows; None if it is missing."""
+    """Return file data that change if a file is replaced or grows; None if it is missing."""
     try:
         stat = path.stat()
     except OSError:

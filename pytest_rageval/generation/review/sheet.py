@@ -1,4 +1,4 @@
-"""The review as a spreadsheet: cases to rows, and filled rows to decisions."""
+"""Review in a spreadsheet: write cases as rows, and import filled rows as decisions."""
 
 from __future__ import annotations
 
@@ -13,15 +13,27 @@ from pytest_rageval.folders import whole_files
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import GRADES, MEND, TICKS, Decision, Edit
 from pytest_rageval.generation.review.edits import edit_of
+from pytest_rageval.generation.review.presentation import seen_sha
 from pytest_rageval.generation.review.session import ReviewSession, reviewer_name
-from pytest_rageval.generation.review.shown import seen_sha
 from pytest_rageval.model.case import Gold
 
-__all__ = ["Imported", "import_sheet", "write_sheet"]
+__all__ = ["ImportResult", "import_sheet", "write_sheet"]
 
-SHOWN = ("id", "seen", "topic", "task", "generator", "history", "question", "answers", "evidence", "passages", "checks")
-MENDED = ("mended question", "mended answers", "mended evidence")
-FILLED = ("grade", *TICKS.values(), *MENDED, "reviewer")
+READ_ONLY_COLUMNS = (
+    "id",
+    "seen",
+    "topic",
+    "task",
+    "generator",
+    "history",
+    "question",
+    "answers",
+    "evidence",
+    "passages",
+    "checks",
+)
+CORRECTION_COLUMNS = ("mended question", "mended answers", "mended evidence")
+FILLED_COLUMNS = ("grade", *TICKS.values(), *CORRECTION_COLUMNS, "reviewer")
 """The columns that people fill in."""
 
 YES = frozenset({"x", "yes", "y", "1", "true", "✓"})
@@ -30,18 +42,18 @@ _SLOT, _ALIAS = "\n", " | "
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What became of the rows of a sheet.
+class ImportResult:
+    """Counts of the imported rows of a sheet.
 
     Attributes:
-        stored: decisions that are new.
-        known: rows whose decision is stored already.
+        stored: new decisions.
+        already_stored: rows with an already stored decision.
         blank: rows without a grade.
-        changed: ids of the cases that changed since the sheet was written; nothing of them is stored.
+        changed: ids of cases that have changed since the sheet was written; their decisions are not stored.
     """
 
     stored: int
-    known: int
+    already_stored: int
     blank: int
     changed: tuple[str, ...]
 
@@ -54,21 +66,21 @@ class _Row:
 
 
 def write_sheet(session: ReviewSession, path: Path) -> int:
-    """Write the cases that a person is still to decide about; return their number.
+    """Write the cases that a person must still decide; return their number.
 
     Raises:
         FileExistsError: the file exists.
         OSError: the file cannot be written.
     """
-    drafts = [draft for draft in session.folder.sample if session.asks(draft)]
-    text = sheet_text((*SHOWN, *FILLED), [_cells(draft, session.reviewer) for draft in drafts])
+    drafts = [draft for draft in session.folder.sample if session.needs_decision(draft)]
+    text = sheet_text((*READ_ONLY_COLUMNS, *FILLED_COLUMNS), [_cells(draft, session.reviewer) for draft in drafts])
     with whole_files(path, overwrite=False) as (part,):
         part.write_text("\ufeff" + text, encoding="utf-8", newline="")  # Excel detects UTF-8 by the BOM
     return len(drafts)
 
 
-def import_sheet(session: ReviewSession, path: Path) -> Imported:
-    """Store the decisions of a filled sheet; all rows are checked before the first is stored.
+def import_sheet(session: ReviewSession, path: Path) -> ImportResult:
+    """Store the decisions of a filled sheet, after a check of all rows.
 
     Raises:
         DataError: the sheet cannot be read, a column is missing, or a row has an unknown id, grade or tick, or a
@@ -79,12 +91,12 @@ def import_sheet(session: ReviewSession, path: Path) -> Imported:
     if missing:
         raise DataError(f"{name}:1", f"the column {missing[0]} is missing; write the sheet with rageval review --sheet")
     rows: list[_Row] = []
-    blank, known, changed = 0, 0, []
+    blank, already_stored, changed = 0, 0, []
     for line, cells in records:
         texts = {column: str(value).strip() for column, value in cells.items() if value is not None}
         draft = _draft(f"{name}:{line}", texts, session)
         if not texts.get("grade"):
-            _refuse_ungraded(f"{name}:{line}", texts)
+            _check_ungraded(f"{name}:{line}", texts)
             blank += 1
         elif texts.get("seen") != seen_sha(draft):
             changed.append(draft.id)
@@ -92,17 +104,17 @@ def import_sheet(session: ReviewSession, path: Path) -> Imported:
             row = _Row(f"{name}:{line}", draft, _decision(f"{name}:{line}", texts, draft, session))
             stored = session.decisions.standing.get(draft.id, {}).get(row.decision.reviewer)
             if row.decision.repeats(stored):
-                known += 1
+                already_stored += 1
             else:
                 rows.append(row)
     for row in rows:
         one = row.decision
         session.decide(one.draft, one.seen, one.grade, one.ticks, one.edit, one.reviewer)
-    return Imported(len(rows), known, blank, tuple(changed))
+    return ImportResult(len(rows), already_stored, blank, tuple(changed))
 
 
 def _cells(draft: Draft, reviewer: str) -> list[str]:
-    shown = {
+    cells = {
         "id": draft.id,
         "seen": seen_sha(draft),
         "topic": draft.topic,
@@ -116,26 +128,26 @@ def _cells(draft: Draft, reviewer: str) -> list[str]:
         "checks": ", ".join(draft.checks),
         "reviewer": reviewer,
     }
-    return [shown.get(column, "") for column in (*SHOWN, *FILLED)]
+    return [cells.get(column, "") for column in (*READ_ONLY_COLUMNS, *FILLED_COLUMNS)]
 
 
 def _draft(where: str, texts: Mapping[str, str], session: ReviewSession) -> Draft:
-    known = {draft.id: draft for draft in session.folder.sample}
+    by_id = {draft.id: draft for draft in session.folder.sample}
     name = texts.get("id", "")
-    if name not in known:
-        raise DataError(where, f"id: {short_repr(name)} is no case of the sample; {_near(name, known)}")
-    return known[name]
+    if name not in by_id:
+        raise DataError(where, f"id: {short_repr(name)} is not a case of the sample; {_near(name, by_id)}")
+    return by_id[name]
 
 
-def _near(name: str, known: Iterable[str]) -> str:
-    hint = did_you_mean(name, known)
+def _near(name: str, names: Iterable[str]) -> str:
+    hint = did_you_mean(name, names)
     return hint if hint.startswith("did") else "write the sheet again with rageval review --sheet"
 
 
-def _refuse_ungraded(where: str, texts: Mapping[str, str]) -> None:
-    filled = next((column for column in (*TICKS.values(), *MENDED) if texts.get(column)), None)
-    if filled is not None:
-        raise DataError(where, f"{filled} is filled in, but grade is empty; write a grade of 1..5")
+def _check_ungraded(where: str, texts: Mapping[str, str]) -> None:
+    filled_column = next((column for column in (*TICKS.values(), *CORRECTION_COLUMNS) if texts.get(column)), None)
+    if filled_column is not None:
+        raise DataError(where, f"{filled_column} is filled in, but grade is empty; write a grade of 1..5")
 
 
 def _decision(where: str, texts: Mapping[str, str], draft: Draft, session: ReviewSession) -> Decision:
@@ -160,8 +172,8 @@ def _is_ticked(where: str, column: str, text: str) -> bool:
 
 
 def _edit(texts: Mapping[str, str], draft: Draft) -> Edit | None:
-    """Return the correction of a row; None if no column of it is filled in. An empty column changes nothing."""
-    question, answers, evidence = (texts.get(column, "") for column in MENDED)
+    """Return the correction of a row, None if all its columns are empty; an empty column changes nothing."""
+    question, answers, evidence = (texts.get(column, "") for column in CORRECTION_COLUMNS)
     if not (question or answers or evidence):
         return None
     before = edit_of(draft)
@@ -169,7 +181,7 @@ def _edit(texts: Mapping[str, str], draft: Draft) -> Edit | None:
 
 
 def _gold(text: str) -> Gold:
-    """Return slots, one a line, of aliases that ``|`` separates."""
+    """Parse slots, one per line, with ``|`` between aliases."""
     slots = (tuple(filter(None, map(str.strip, line.split(_ALIAS.strip())))) for line in text.splitlines())
     return tuple(slot for slot in slots if slot)
 

@@ -1,4 +1,4 @@
-"""The record of a case that a person saves, with an id that its content decides."""
+"""Build the record of a case that a person saves; its content decides its id."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from pytest_rageval.text.language import detect_language
 __all__ = ["answers_text", "gold_of_text", "passage_records", "saved_record"]
 
 KEYS = ("id", "question", "answers", "slots", "history", "evidence", "passages", "answerable")
-"""The keys of a record in the order in which they are written; facets, language and origin follow."""
+"""The keys of a record, in the order of the file; facets, language and origin follow."""
 
 
 def saved_record(values: Mapping[str, Any], origin: str, case: Case | None) -> dict[str, Any]:
-    """Return a record with its id, its language and where it comes from.
+    """Return a record with its id, language and origin.
 
     Args:
         values: the keys of the record: ``question``, ``answers`` or ``slots``, ``evidence``, ``passages``, ``history``,
             facets. Empty ones are left out.
-        origin: the test that it was made of, such as ``town[q1]``; "" for a typed question.
-        case: the case of that test, whose facets it has; None for a typed question.
+        origin: the test that it comes from, such as ``town[q1]``; "" for a typed question.
+        case: the case of that test, which gives the facets; None for a typed question.
     """
-    kept = {key: value for key, value in values.items() if value not in (None, "", [], {})}
-    question = str(kept.get("question", ""))
-    record = {"id": _id(kept), **{key: kept[key] for key in KEYS if key in kept and key != "id"}}
+    non_empty = {key: value for key, value in values.items() if value not in (None, "", [], {})}
+    question = str(non_empty.get("question", ""))
+    record = {"id": _id(non_empty), **{key: non_empty[key] for key in KEYS if key in non_empty and key != "id"}}
     record |= {} if case is None else facets_of_record(case.instance)
-    record |= {key: value for key, value in kept.items() if key not in (*KEYS, "generated")}
+    record |= {key: value for key, value in non_empty.items() if key not in (*KEYS, "generated")}
     record.setdefault("language", detect_language(question) if case is None else case.instance.language)
-    made = {"by": "play", "from": origin} if origin else {"by": "play"}
-    return {**record, "generated": made}
+    generated = {"by": "play", "from": origin} if origin else {"by": "play"}
+    return {**record, "generated": generated}
 
 
 def _id(values: Mapping[str, Any]) -> str:
-    """Return ``play-`` and 12 hex digits of the sha256 of the question with the evidence, sorted, or the passages."""
+    """Return ``play-`` and 12 hex digits of a sha256 of the question, the sorted evidence, passages and history."""
     evidence = sorted(json.dumps(each, sort_keys=True) for each in values.get("evidence", ()))
     passages = [[each.get("id"), each.get("text")] for each in values.get("passages", ())]
     parts = [str(values.get("question", "")), evidence, passages, values.get("history", [])]
@@ -45,7 +45,7 @@ def _id(values: Mapping[str, Any]) -> str:
 
 
 def gold_of_text(text: str) -> dict[str, Any]:
-    """Return ``answers`` or ``slots``: an alias a line, and an empty line between answers that are all needed."""
+    """Parse ``answers`` or ``slots``: one alias per line, an empty line between slots."""
     blocks = [[line.strip() for line in block.split("\n") if line.strip()] for block in text.split("\n\n")]
     slots = [block for block in blocks if block]
     if not slots:
@@ -54,11 +54,11 @@ def gold_of_text(text: str) -> dict[str, Any]:
 
 
 def answers_text(gold: Gold) -> str:
-    """Return gold answers as `gold_of_text` reads them."""
+    """Format gold answers as text for `gold_of_text`."""
     return "\n\n".join("\n".join(slot) for slot in gold)
 
 
 def passage_records(passages: Sequence[Passage]) -> list[dict[str, Any]]:
-    """Return passages as a record has them."""
+    """Return the passages of a record as JSON values."""
     keys = ("id", "text", "title", "role")
     return [{key: value for key in keys if (value := getattr(each, key))} for each in passages]

@@ -1,4 +1,4 @@
-"""The testbed that reads a file of saved cases."""
+"""Write the testbed of a suite that reads a file of saved cases."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ metrics = ["accuracy", "token_f1"]
 
 
 def suite_text(suite: Path, dataset: Path, remark: str) -> str:
-    """Return the lines of a suite with one testbed over a JSON Lines file.
+    """Return the text of a suite with one testbed that reads a JSON Lines file.
 
     Args:
         suite: the path of the suite.
         dataset: the path of the file.
-        remark: what a gate needs, in one line.
+        remark: a comment of one line about gates.
     """
     relative = Path(os.path.relpath(dataset, suite.parent)).as_posix()
     name = "".join(char if char.isalnum() or char in "-_." else "-" for char in dataset.stem)

@@ -1,4 +1,4 @@
-"""Draws that depend on nothing but a key: the same on every machine, and none moves another."""
+"""Random draws that depend only on a key: reproducible, and independent of each other."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """The draws about one thing.
+    """Random draws for one object.
 
     Attributes:
-        key: names the thing, such as ``0/person/17``. Each draw has a name, too, so a new draw changes no other.
+        key: names the object, such as ``0/person/17``. Each draw also has a name, so a new draw changes no other.
     """
 
     key: str
 
     def digits(self, what: str, count: int) -> str:
-        """Return hexadecimal digits, at most 64."""
+        """Return ``count`` hexadecimal digits, at most 64."""
         return sha256(f"{self.key}/{what}".encode()).hexdigest()[:count]
 
     def number(self, what: str, below: int) -> int:
@@ -35,6 +35,6 @@ class Chance:
         return items[self.number(what, len(items))]
 
     def several(self, what: str, items: Sequence[T], count: int) -> list[T]:
-        """Return different items in random order; all of them if there are no more than ``count``."""
-        left = list(items)
-        return [left.pop(self.number(f"{what}/{at}", len(left))) for at in range(min(count, len(left)))]
+        """Return up to ``count`` different items in random order."""
+        remaining = list(items)
+        return [remaining.pop(self.number(f"{what}/{at}", len(remaining))) for at in range(min(count, len(remaining)))]

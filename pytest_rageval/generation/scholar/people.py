@@ -1,4 +1,4 @@
-"""The persons of the world, each from its number and the seed alone."""
+"""Persons of the invented world; each depends only on its number and the seed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["Scholar", "group_of", "scholar", "stranger"]
 
 SURNAMES = len(SURNAME_STARTS) * len(SURNAME_ENDS)
 STRIDE = 467
-"""Prime, so the surnames of consecutive persons differ in both parts and repeat only after all were used."""
+"""A prime, so surnames of consecutive persons differ in both parts and repeat only after all were used."""
 
 GROUP = 6
 """Persons of one organization and one field."""
 
 FIRST_START, LAST_START = 1985, 2018
-"""Years in which persons begin to publish."""
+"""First and last year in which a person begins to publish."""
 
 _BLOCK = sum(POSITIONS.values())
 SCHOOLS = 2
@@ -36,23 +36,23 @@ SCHOOLS = 2
 
 @dataclass(frozen=True, slots=True)
 class Scholar:
-    """A person without the publications.
+    """A person, without publications.
 
-    Persons of one group share organization and field; consecutive persons are of different fields.
+    Persons of a group share organization and field; consecutive persons have different fields.
 
     Attributes:
         number: from 0.
         id: ``p`` and 11 hexadecimal digits.
         name: unique in the world.
         gender: ``female`` or ``male``.
-        organization: where the person works.
+        organization: the employer.
         position: one of `words.POSITIONS`.
         field: the field of research.
-        interests: 3 to 6 topics; most are of the field.
+        interests: 3 to 6 topics, most of them from the field.
         start: the year in which the person begins to publish.
         bio: two sentences, without the name of the position.
-        education: degrees with school and year, the last one first.
-        email: an address at a domain that cannot exist.
+        education: degrees with school and year, latest first.
+        email: an address in the reserved domain ``example``.
     """
 
     number: int
@@ -71,7 +71,7 @@ class Scholar:
 
 @lru_cache(maxsize=4096)
 def scholar(seed: int, number: int) -> Scholar:
-    """Return the person of a number."""
+    """Return the person with a number."""
     chance = Chance(f"{seed}/person/{number}")
     gender, given, surname = _name(seed, number)
     name, position = f"{given} {surname}", _position(seed, number)
@@ -80,9 +80,9 @@ def scholar(seed: int, number: int) -> Scholar:
     organization = _school(place, group.number("school", SCHOOLS))
     interests = _interests(chance, field)
     start = FIRST_START + chance.number("start", LAST_START - FIRST_START + 1)
-    listed = f"{', '.join(interests[:-1])} and {interests[-1]}"
+    topics = f"{', '.join(interests[:-1])} and {interests[-1]}"
     pronoun = "She" if gender == "female" else "He"
-    bio = f"{name} {STATIONS[position]} at {organization} and works on {listed}. {pronoun} has published since {start}."
+    bio = f"{name} {STATIONS[position]} at {organization} and works on {topics}. {pronoun} has published since {start}."
     return Scholar(
         number=number,
         id=f"p{chance.digits('id', 11)}",
@@ -100,14 +100,14 @@ def scholar(seed: int, number: int) -> Scholar:
 
 
 def group_of(number: int) -> list[int]:
-    """Return the numbers of the persons of one group, in order."""
+    """Return the numbers of all persons in the group of a person, in order."""
     fields = len(FIELDS)
     first = number - number % (GROUP * fields) + number % fields
     return list(range(first, first + GROUP * fields, fields))
 
 
 def stranger(chance: Chance, what: str) -> str:
-    """Return the name of somebody who is a person of no world; it has two surnames."""
+    """Return the name of an author outside all worlds; its double surname tells it from persons."""
     given = chance.pick(f"{what} given", GIVEN_FEMALE + GIVEN_MALE)
     return (
         f"{given} {_surname(chance.number(f'{what} one', SURNAMES))}-{_surname(chance.number(f'{what} two', SURNAMES))}"
@@ -115,13 +115,13 @@ def stranger(chance: Chance, what: str) -> str:
 
 
 def _name(seed: int, number: int) -> tuple[str, str, str]:
-    """Return gender, given name and surname. Of two persons with one surname, the given name or an initial differs."""
+    """Return gender, given name and surname; persons with the same surname differ in given name or initial."""
     gender = Chance(f"{seed}/person/{number}").pick("gender", ("female", "male"))
     given = GIVEN_FEMALE if gender == "female" else GIVEN_MALE
     shift = Chance(f"{seed}/names").number("shift", SURNAMES)
-    at, used = (number * STRIDE + shift) % SURNAMES, number // SURNAMES
+    at, n_rounds = (number * STRIDE + shift) % SURNAMES, number // SURNAMES
     first = Chance(f"{seed}/surname/{at}").number(gender, len(given))
-    return gender, given[(first + used) % len(given)] + _initials(used // len(given)), _surname(at)
+    return gender, given[(first + n_rounds) % len(given)] + _initials(n_rounds // len(given)), _surname(at)
 
 
 def _surname(at: int) -> str:
@@ -129,7 +129,7 @@ def _surname(at: int) -> str:
 
 
 def _initials(rounds: int) -> str:
-    """Return no initial for 0, then A to Z, then A A and so on."""
+    """Return "" for 0, then the initials A to Z, then A A and so on."""
     letters = []
     while rounds > 0:
         rounds, at = divmod(rounds - 1, 26)
@@ -138,7 +138,7 @@ def _initials(rounds: int) -> str:
 
 
 def _position(seed: int, number: int) -> str:
-    """Return the position: each hundred persons have R-Eval's distribution exactly."""
+    """Return the position of a person; each hundred persons have exactly R-Eval's distribution."""
     block, at = divmod(number, _BLOCK)
     return _positions(seed, block)[at]
 
@@ -150,13 +150,13 @@ def _positions(seed: int, block: int) -> tuple[str, ...]:
 
 
 def _interests(chance: Chance, field: str) -> tuple[str, ...]:
-    own = chance.several("own", FIELDS[field], 2 + chance.number("many", 3))
+    topics_of_field = chance.several("own", FIELDS[field], 2 + chance.number("many", 3))
     others = [topic for name, topics in FIELDS.items() if name != field for topic in topics]
-    return (*own, *chance.several("other", others, 1 + chance.number("more", 2)))
+    return (*topics_of_field, *chance.several("other", others, 1 + chance.number("more", 2)))
 
 
 def _education(chance: Chance, position: str, start: int) -> str:
-    """Return the degrees; whoever writes a thesis has no doctorate yet."""
+    """Return the degrees; a doctoral student has no doctorate yet."""
     degrees = ["M.Sc.", "B.Sc."] if position == "Ph.D" else ["Ph.D.", "M.Sc.", "B.Sc."]
     years = range(start, start - 3 * len(degrees), -3)
     schools = [_school(chance.pick(f"{degree} place", PLACES), chance.number(degree, SCHOOLS)) for degree in degrees]

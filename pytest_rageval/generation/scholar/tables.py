@@ -1,4 +1,4 @@
-"""The tables ``persons`` and ``publications`` of a world: records for templates, and passages for retrieval."""
+"""Tables of a world, ``persons`` and ``publications``: rows for templates, with passages."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PERSON_SHOWN = (
     "person_id", "name", "organization", "interests", "num_citation", "num_pubs", "position", "education_experience",
 )  # fmt: skip
 WORK_SHOWN = ("pub_id", "title", "year", "venue", "abstract", "num_citation")
-"""Columns whose values stand in a passage as they are."""
+"""Columns whose values a passage quotes unchanged."""
 
 
 def tables_of_world(plan: Plan, warnings: list[str]) -> Iterator[Table]:
-    """Yield the tables of a plan's world; none if the plan has none. The topic of a row is its field of research."""
+    """Yield the tables of a plan's world, none without a world; the topic of a row is its field of research."""
     settings = world_settings(plan)
     if settings is None:
         return
@@ -49,9 +49,11 @@ def _rows(
 
 
 def _person_text(record: Record) -> str:
-    """Return what a page about a person says; publications have pages of their own."""
-    known = [other["name"] for other in record["coauthors"]]
-    coauthors = f"Coauthors ({len(known)}): {', '.join(known)}." if known else "Coauthors: none."
+    """Return the text of a page about a person; publications have separate pages."""
+    coauthor_names = [other["name"] for other in record["coauthors"]]
+    coauthors = (
+        f"Coauthors ({len(coauthor_names)}): {', '.join(coauthor_names)}." if coauthor_names else "Coauthors: none."
+    )
     return (
         f"{record['bio']} Position: {record['position']}. Research interests: {', '.join(record['interests'])}. "
         f"Publications: {record['num_pubs']}. Citations: {record['num_citation']}. {coauthors} "

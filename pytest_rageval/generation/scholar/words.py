@@ -1,4 +1,4 @@
-"""Words of the invented world. All surnames, places and venues are made up; no person of these names is meant."""
+"""Words of the invented world; all surnames, places and venues are fictitious."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ POSITIONS = {
     "Engineer": 10, "Lecturer": 6, "Associate Researcher": 3, "Ph.D": 3, "Senior Engineer": 2,
     "Assistant Researcher": 2,
 }  # fmt: skip
-"""Position -> its number in each hundred persons; the distribution of R-Eval's task ``profiling``."""
+"""Position -> number of persons per hundred, the distribution in R-Eval's task ``profiling``."""
 
 STATIONS = {
     "Professor": "holds a chair", "Other": "is a member of staff", "Researcher": "leads projects of a research group",
@@ -49,7 +49,7 @@ STATIONS = {
     "Associate Researcher": "shares in projects of a research group", "Ph.D": "writes a doctoral thesis",
     "Senior Engineer": "heads a workshop for instruments", "Assistant Researcher": "helps in a laboratory",
 }  # fmt: skip
-"""Position -> what a biography says instead of it, so that a reader has to understand."""
+"""Position -> its paraphrase in a biography, so readers must infer the position."""
 
 FIELDS = {
     "Soil Science": ("soil salinity", "peat formation", "root networks", "clay minerals", "erosion control",

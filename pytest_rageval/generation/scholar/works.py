@@ -1,4 +1,4 @@
-"""The publications of the world: who wrote them, and what they say."""
+"""Publications of the invented world: authors, titles and abstracts."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pytest_rageval.generation.scholar.words import FIELDS, FINDINGS, METHODS, O
 __all__ = ["Work", "works"]
 
 THIS_YEAR = 2025
-"""The year of the newest publications."""
+"""Year of the newest publications."""
 
-JOINT, ROUND = 3, 5
-"""Of each five publications, three are by several persons and two by one person with authors from elsewhere."""
+N_JOINT, ROUND = 3, 5
+"""Of each five publications, three have several persons as authors, two have one person and outside authors."""
 
 PER_PERSON = 2
-"""Publications of a person who writes with no other person."""
+"""Number of publications of a person who writes only with outside authors."""
 
 FOUNDERS = 3
-"""Persons who may have written the first publication. With each round one more person joins them."""
+"""Number of possible authors of the first publication; each round adds one person."""
 
-MOST_CITED = 500
+MAX_CITATIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class Work:
     Attributes:
         id: ``w`` and 11 hexadecimal digits.
         title: unique in the world.
-        year: not before any of its authors began to publish.
-        venue: where it appeared.
+        year: not before the first year of any author.
+        venue: the journal.
         field: the field of its topic.
         abstract: two sentences that do not contain the title.
         citations: number of citations.
-        authors: the first authors in order; one with a number beyond the world's persons is no person of it.
-        others: names of the last authors, who are persons of no world.
+        authors: the first authors in order; an author with a number beyond the world's persons has no record.
+        others: names of the last authors, who are outside all worlds.
     """
 
     id: str
@@ -57,34 +57,33 @@ class Work:
 def works(seed: int, persons: int, publications: int) -> Iterator[Work]:
     """Yield the publications of a world.
 
-    The persons who write with each other are the first ones, about one for five publications. Each later person has
-    publications of his own, with authors from elsewhere. So one more person changes nothing about the others. In a
-    world with about five or more publications for each person, the number of persons decides who writes with whom; it
-    then counts as the next smaller power of two, so it matters at 2, 4, 8, 16 and so on.
+    The first persons, about one per five publications, write with each other. Each later person has separate
+    publications with outside authors, so one more person changes nothing about the others. With about five or more
+    publications per person, the number of persons, rounded down to a power of two, decides who writes with whom.
     """
-    together = _reach(publications - 1)
-    if persons < together:
-        together = 1 << (persons.bit_length() - 1)
+    n_joint_authors = _possible_authors(publications - 1)
+    if persons < n_joint_authors:
+        n_joint_authors = 1 << (persons.bit_length() - 1)
     titles = Counter[str]()
     for number in range(publications):
         chance = Chance(f"{seed}/publication/{number}")
         turn, at = divmod(number, ROUND)
         others: tuple[str, ...] = ()
-        if at < JOINT:
-            numbers = _joint(chance, min(_reach(number), together))
+        if at < N_JOINT:
+            numbers = _joint(chance, min(_possible_authors(number), n_joint_authors))
         else:
-            numbers = [together + (turn * (ROUND - JOINT) + at - JOINT) // PER_PERSON]
+            numbers = [n_joint_authors + (turn * (ROUND - N_JOINT) + at - N_JOINT) // PER_PERSON]
             others = tuple(stranger(chance, f"stranger {each}") for each in range(1 + chance.number("strangers", 2)))
         yield _work(chance, tuple(scholar(seed, each) for each in numbers), others, titles)
 
 
-def _reach(number: int) -> int:
-    """Return how many persons may have written a publication together with others."""
+def _possible_authors(number: int) -> int:
+    """Return how many persons are possible authors of a joint publication."""
     return FOUNDERS + number // ROUND
 
 
 def _joint(chance: Chance, persons: int) -> list[int]:
-    """Return the authors of a joint publication: one person, one or two of the same group, perhaps one of another."""
+    """Return the authors of a joint publication: one person, one or two of the same group, perhaps a guest."""
     first, guest = chance.number("first", persons), chance.number("guest", 2 * persons)
     mates = [each for each in group_of(first) if each != first and each < persons]
     numbers = [first, *chance.several("mates", mates, 1 + chance.number("many", 2))]
@@ -94,11 +93,11 @@ def _joint(chance: Chance, persons: int) -> list[int]:
 def _work(chance: Chance, authors: tuple[Scholar, ...], others: tuple[str, ...], titles: Counter[str]) -> Work:
     topic = chance.pick("topic", authors[0].interests)
     field = next(name for name, topics in FIELDS.items() if topic in topics)
-    opening, setting, part = _place(topic, titles)
+    opening, setting, part = _title_words(topic, titles)
     start = max(author.start for author in authors)
-    spread = chance.number("citations", MOST_CITED) / MOST_CITED
+    spread = chance.number("citations", MAX_CITATIONS) / MAX_CITATIONS
     venues = [f"{place} Transactions on {field}" for place in Chance(f"venues of {field}").several("places", PLACES, 3)]
-    found = f"{chance.pick('method', METHODS)} {chance.pick('finding', FINDINGS)}"
+    finding = f"{chance.pick('method', METHODS)} {chance.pick('finding', FINDINGS)}"
     return Work(
         id=f"w{chance.digits('id', 11)}",
         title=f"{opening} {topic} {setting}{part}",
@@ -106,15 +105,15 @@ def _work(chance: Chance, authors: tuple[Scholar, ...], others: tuple[str, ...],
         venue=chance.pick("venue", venues),
         field=field,
         abstract=f"We study {topic} {setting}, with {20 + chance.number('samples', 980)} samples from "
-        f"{chance.pick('place', PLACES)}. There, {found} by {2 + chance.number('percent', 90)} percent.",
-        citations=int(MOST_CITED * spread**3),
+        f"{chance.pick('place', PLACES)}. There, {finding} by {2 + chance.number('percent', 90)} percent.",
+        citations=int(MAX_CITATIONS * spread**3),
         authors=authors,
         others=others,
     )
 
 
-def _place(topic: str, titles: Counter[str]) -> tuple[str, str, str]:
-    """Return the words around a topic; no two publications of a topic have the same."""
+def _title_words(topic: str, titles: Counter[str]) -> tuple[str, str, str]:
+    """Return the title words around a topic, different for each publication of the topic."""
     before, combined = titles[topic], len(OPENINGS) * len(SETTINGS)
     titles[topic] += 1
     part, at = divmod(before, combined)
@@ -124,4 +123,4 @@ def _place(topic: str, titles: Counter[str]) -> tuple[str, str, str]:
 
 
 STEP = 125
-"""Shares no divisor with the number of openings and settings, so all their pairs come before one comes again."""
+"""Coprime to the number of (opening, setting) pairs, so all pairs occur before one repeats."""

@@ -1,4 +1,4 @@
-"""A world of persons and publications as records, with relations that agree."""
+"""Build the records of an invented world, with consistent persons and publications."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SUPERVISED = ("Ph.D", "Assistant Researcher")
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The records in the form that the environment ``scholar`` reads.
+    """The records of a world, in the format of the environment ``scholar``.
 
     Attributes:
-        persons: by number.
+        persons: the persons, by number.
         fields: the field of each person.
-        publications: by number.
+        publications: the publications, by number.
         subjects: the field of each publication.
     """
 
@@ -34,50 +34,51 @@ class World:
 
 
 def make_world(seed: int, persons: int, publications: int) -> World:
-    """Return the world of a seed; each argument is 0 or more, the numbers 1 or more.
+    """Return the world of a seed (0 or more), with 1 or more persons and publications.
 
-    Coauthors share a publication, both name each other, and a person's citations are the sum over the publications. One
-    more person leaves the other persons as they are; see `works.works`.
+    Coauthors share a publication and name each other; a person's citations are the sum over the publications. One more
+    person changes no other person; see `works.works`.
     """
     people = [scholar(seed, number) for number in range(persons)]
-    made = list(works(seed, persons, publications))
-    written: list[list[Work]] = [[] for _ in people]
-    for work in made:
+    all_works = list(works(seed, persons, publications))
+    works_of_person: list[list[Work]] = [[] for _ in people]
+    for work in all_works:
         for author in work.authors:
             if author.number < persons:
-                written[author.number].append(work)
+                works_of_person[author.number].append(work)
     return World(
-        persons=tuple(_person(each, written[each.number], persons) for each in people),
+        persons=tuple(_person(each, works_of_person[each.number], persons) for each in people),
         fields=tuple(each.field for each in people),
-        publications=tuple(_publication(each, persons) for each in made),
-        subjects=tuple(each.field for each in made),
+        publications=tuple(_publication(each, persons) for each in all_works),
+        subjects=tuple(each.field for each in all_works),
     )
 
 
-def _person(person: Scholar, written: Sequence[Work], persons: int) -> Record:
-    met = {author.number: author for work in written for author in work.authors if author.number < persons}
-    met.pop(person.number, None)
+def _person(person: Scholar, person_works: Sequence[Work], persons: int) -> Record:
+    coauthors = {author.number: author for work in person_works for author in work.authors if author.number < persons}
+    coauthors.pop(person.number, None)
     return {
         "person_id": person.id,
         "name": person.name,
         "organization": person.organization,
         "interests": list(person.interests),
-        "num_citation": sum(work.citations for work in written),
-        "num_pubs": len(written),
+        "num_citation": sum(work.citations for work in person_works),
+        "num_pubs": len(person_works),
         "gender": person.gender,
         "position": person.position,
         "bio": person.bio,
         "education_experience": person.education,
         "email": person.email,
         "coauthors": [
-            {"person_id": other.id, "name": other.name, "relation": _relation(person, other)} for other in met.values()
+            {"person_id": other.id, "name": other.name, "relation": _relation(person, other)}
+            for other in coauthors.values()
         ],
-        "publications": [work.id for work in written],
+        "publications": [work.id for work in person_works],
     }
 
 
 def _relation(person: Scholar, other: Scholar) -> str:
-    """Return what the other is to a person; the other has the opposite relation to the person."""
+    """Return the relation of ``other`` to a person; the reverse relation is consistent with it."""
     if person.organization != other.organization:
         return "collaborator"
     if person.position in SUPERVISED and other.position == "Professor":

@@ -1,4 +1,4 @@
-"""The ``[[world]]`` of a plan: an invented world whose records are tables of the plan."""
+"""Read the ``[[world]]`` of a plan: an invented world whose records are tables of the plan."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "WorldSettings", "world_settings"]
+__all__ = ["READER", "WorldSettings", "world_settings"]
 
 KINDS = ("scholar",)
 KEYS = ("kind", "persons", "publications")
@@ -34,13 +34,13 @@ class WorldSettings:
 
 def world_settings(plan: Plan) -> WorldSettings | None:
     """Return the ``[[world]]`` of a plan; None if it has none."""
-    return cast("WorldSettings | None", plan.parts["world"])
+    return cast("WorldSettings | None", plan.settings["world"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> WorldSettings | None:
     worlds = [_world(section) for section in sections]
     if len(worlds) > 1:
-        problem = "[[world]] stands twice; the tables of both would have the same names, so keep one"
+        problem = "[[world]] is duplicate; the tables of both would have the same names, so keep one"
         raise worlds[1].section.error("kind", problem)
     return worlds[0] if worlds else None
 
@@ -53,4 +53,4 @@ def _world(section: Section) -> WorldSettings:
     return WorldSettings(section, persons or PERSONS, publications or PUBLICATIONS)
 
 
-PART = Part(many=True, read=_read)
+READER = SectionReader(many=True, read=_read)

@@ -1,4 +1,4 @@
-"""Delta debugging: the smallest part of a sequence that still breaks something, and the fewest additions that help."""
+"""Delta debugging: find a minimal part of a sequence that breaks a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Test = Callable[[tuple[T, ...]], bool]
 
 
 class NoMoreTestsError(Exception):
-    """Raised by a test that cannot be made any more; the search ends with what it has."""
+    """Raised by a test after its last allowed run; the search then ends with its best result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Minimal(Generic[T]):
 
     Attributes:
         items: a part that breaks, in the order of the whole.
-        is_minimal: whether leaving out any one item makes it hold; False if the search ended early.
+        is_minimal: whether it stops breaking without any one item; False if the search ended early.
     """
 
     items: tuple[T, ...]
@@ -33,9 +33,9 @@ class Minimal(Generic[T]):
 
 
 def ddmin(items: Sequence[T], breaks: Test[T]) -> Minimal[T]:
-    """Return a smallest part of ``items`` that breaks: 1-minimal, so leaving out any one item makes it hold.
+    """Return a 1-minimal part of ``items`` that breaks: without any one of its items it does not break.
 
-    The same items and the same test always give the same part. Each part is tested once.
+    The result is deterministic. Each part is tested once.
 
     Args:
         items: the whole, which breaks.
@@ -47,42 +47,42 @@ def ddmin(items: Sequence[T], breaks: Test[T]) -> Minimal[T]:
     Source: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002, `ddmin`. In addition the
     empty part is tested first: if it breaks, the items do not matter.
     """
-    known: dict[tuple[int, ...], bool] = {}
+    results: dict[tuple[int, ...], bool] = {}
 
     def test(part: tuple[int, ...]) -> bool:
-        if part not in known:
-            known[part] = breaks(tuple(items[at] for at in part))
-        return known[part]
+        if part not in results:
+            results[part] = breaks(tuple(items[at] for at in part))
+        return results[part]
 
-    left = tuple(range(len(items)))
+    current = tuple(range(len(items)))
     try:
-        if not test(left):
+        if not test(current):
             raise ValueError("the whole does not break, so no part of it is a smallest one that does")
-        if left and test(()):
-            left = ()
+        if current and test(()):
+            current = ()
         chunks = 2
-        while len(left) > 1:
-            smaller = next((part for part in _parts(left, chunks) if test(part)), None)
+        while len(current) > 1:
+            smaller = next((part for part in _parts(current, chunks) if test(part)), None)
             if smaller is None:
-                if chunks == len(left):
+                if chunks == len(current):
                     break
-                chunks = min(len(left), 2 * chunks)
+                chunks = min(len(current), 2 * chunks)
             else:
-                chunks = 2 if len(smaller) <= -(-len(left) // chunks) else max(chunks - 1, 2)
-                left = smaller
+                chunks = 2 if len(smaller) <= -(-len(current) // chunks) else max(chunks - 1, 2)
+                current = smaller
     except NoMoreTestsError:
-        held = {part for part, broke in known.items() if broke}
-        left = min(held, key=len) if held else left
-        return Minimal(tuple(items[at] for at in left), False)
-    return Minimal(tuple(items[at] for at in left), True)
+        breaking_parts = {part for part, broke in results.items() if broke}
+        current = min(breaking_parts, key=len) if breaking_parts else current
+        return Minimal(tuple(items[at] for at in current), False)
+    return Minimal(tuple(items[at] for at in current), True)
 
 
 def fewest_additions(items: Sequence[T], helps: Test[T]) -> tuple[T, ...] | None:
-    """Return the fewest items whose addition helps, the first such part in order; None if no part does.
+    """Return the smallest part whose addition helps, the first in order; None if no part helps.
 
     Args:
-        items: what may be added; 10 items have 1,023 parts.
-        helps: returns whether a part helps; it may raise `NoMoreTestsError` to end the search, and then nothing helps.
+        items: the items to add; 10 items have 1,023 parts.
+        helps: returns whether a part helps; it may raise `NoMoreTestsError` to end the search with None.
     """
     try:
         return next((part for part in _additions(items) if helps(part)), None)
@@ -95,10 +95,10 @@ def _additions(items: Sequence[T]) -> Iterator[tuple[T, ...]]:
         yield from combinations(items, count)
 
 
-def _parts(left: tuple[int, ...], chunks: int) -> Iterator[tuple[int, ...]]:
-    """Yield each chunk alone, then the rest without each chunk."""
-    bounds = [len(left) * at // chunks for at in range(chunks + 1)]
+def _parts(items: tuple[int, ...], chunks: int) -> Iterator[tuple[int, ...]]:
+    """Yield each chunk, then ``left`` without each chunk."""
+    bounds = [len(items) * at // chunks for at in range(chunks + 1)]
     cuts = list(pairwise(bounds))
-    yield from (left[begin:end] for begin, end in cuts)
+    yield from (items[begin:end] for begin, end in cuts)
     if chunks > 2:
-        yield from (left[:begin] + left[end:] for begin, end in cuts)
+        yield from (items[:begin] + items[end:] for begin, end in cuts)

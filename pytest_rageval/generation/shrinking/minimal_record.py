@@ -1,4 +1,4 @@
-"""The record of a case with its smallest context: a regression test from then on."""
+"""Build and append records of cases with their smallest contexts, as regression tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.model.case import Case, Gold, Instance, Passage
 from pytest_rageval.model.facets import RELATION, VARIANT, is_variant
 
@@ -19,17 +19,17 @@ SUFFIX = "-min"
 
 _DERIVED = ("answerable", "dataset", "language", "noise_rate", "noise_realised", "passages", "correct_rate",
             "correct_realised", "ability", "system", "repeat", "workflow", "model", "dialogue", "round")  # fmt: skip
-"""Facets that a session adds, that the record has as keys of their own, or that place it in a conversation."""
+"""Facets that a session adds, that are separate keys of the record, or that number it in a conversation."""
 
 
-def minimal_record(case: Case, shrunk: Shrunk) -> dict[str, Any]:
-    """Return the record of a case with its smallest context, in our JSON Lines format; its id ends with ``-min``."""
+def minimal_record(case: Case, shrunk: ShrinkResult) -> dict[str, Any]:
+    """Return the JSON Lines record of a case with its smallest context; its id ends with ``-min``."""
     instance = case.instance
     change = [case.facets[name] for name in (RELATION, VARIANT) if is_variant(case.facets)]
     record: dict[str, Any] = {"id": "-".join([instance.id, *change]) + SUFFIX, "question": instance.question}
     record |= _gold("answers", instance.gold)
     record |= _gold("fake_answers", instance.fake)
-    record["passages"] = [_passage(each.passage) for each in shrunk.kept]
+    record["passages"] = [_passage(each.passage) for each in shrunk.context]
     if shrunk.history:
         record["history"] = [{"question": turn.question, "answer": turn.answer} for turn in shrunk.history]
     if instance.answerable is not None:
@@ -38,29 +38,29 @@ def minimal_record(case: Case, shrunk: Shrunk) -> dict[str, Any]:
 
 
 def facets_of_record(instance: Instance) -> dict[str, Any]:
-    """Return the facets that a record of its own has, without those that a session adds."""
+    """Return the facets for a separate record, without facets that a session adds."""
     return {name: value for name, value in instance.facets.items() if name not in _DERIVED}
 
 
-def minimal_records(found: Iterable[tuple[Case, Shrunk]]) -> list[dict[str, Any]]:
-    """Return the different records of cases with their smallest contexts.
+def minimal_records(results: Iterable[tuple[Case, ShrinkResult]]) -> list[dict[str, Any]]:
+    """Return the records of cases with their smallest contexts, without duplicates.
 
-    Settings and systems may break a case by different contexts; the ids of the further ones end with ``-2`` and so on.
+    A case may have several smallest contexts, by settings and systems; their ids end with ``-2``, ``-3`` and so on.
     """
-    different: dict[str, list[dict[str, Any]]] = {}
-    for record in (minimal_record(case, shrunk) for case, shrunk in found):
-        same = different.setdefault(record["id"], [])
-        if record not in same:
-            same.append(record)
+    by_id: dict[str, list[dict[str, Any]]] = {}
+    for record in (minimal_record(case, shrunk) for case, shrunk in results):
+        records = by_id.setdefault(record["id"], [])
+        if record not in records:
+            records.append(record)
     return [
         record if number == 1 else {**record, "id": f"{name}-{number}"}
-        for name, same in different.items()
-        for number, record in enumerate(same, 1)
+        for name, records in by_id.items()
+        for number, record in enumerate(records, 1)
     ]
 
 
 def check_target(path: Path) -> None:
-    """Check that records can be appended to a JSON Lines file, before any system is asked.
+    """Check that records can be appended to a JSON Lines file, before any call of a system.
 
     Raises:
         DataError: the file is invalid.
@@ -73,15 +73,15 @@ def check_target(path: Path) -> None:
 
 
 def append_record(path: Path, records: Sequence[dict[str, Any]]) -> list[str]:
-    """Append records to a JSON Lines file, and return the ids that were new; a record that is there stays.
+    """Append records with new ids to a JSON Lines file and return these ids.
 
     Raises:
         DataError: the file is invalid.
         SettingError: the file cannot be written.
     """
     try:
-        known = _ids(path) if path.exists() else set()
-        new = [record for record in records if record["id"] not in known]
+        stored_ids = _ids(path) if path.exists() else set()
+        new = [record for record in records if record["id"] not in stored_ids]
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         with path.open("a", encoding="utf-8") as file:
             file.write("\n" * bool(text and not text.endswith("\n")))
@@ -92,12 +92,12 @@ def append_record(path: Path, records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _ids(path: Path) -> set[str]:
-    """Return the ids of the records of a file, which may be empty."""
+    """Return the ids of the records in a file, which may be empty."""
     return {each.id for each in load(path)} if path.is_dir() or path.stat().st_size else set()
 
 
 def _gold(key: str, gold: Gold) -> dict[str, Any]:
-    """Return gold answers under a key: aliases of one slot, or slots."""
+    """Return gold answers under ``key``: the aliases of the only slot, or all slots."""
     if not gold:
         return {}
     if len(gold) == 1:

@@ -1,4 +1,4 @@
-"""How a system answered with a context, and whether two answers miss in the same way."""
+"""Replies of a system to contexts: compare misses, and detect ignored passages."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ IGNORES = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How a system answered with a context.
+    """The reply of a system to a context.
 
     Attributes:
-        missed: whether the case missed; None if that is unknown, because the system failed or nothing was scored.
+        missed: whether the case missed; None if unknown, because the system failed or there is no score.
         text: the answer.
         rejected: whether the answer is a rejection.
-        ranking: ids of the passages that the answer reports; None if it reports none.
-        replayed: whether recordings answered.
+        ranking: ids of the passages in the answer's ranking; None if it has no ranking.
+        replayed: whether the reply comes from recordings.
         problem: why ``missed`` is unknown; "" if it is known.
     """
 
@@ -38,35 +38,35 @@ class Reply:
 
 
 def misses_alike(instance: Instance, one: Reply, other: Reply) -> bool:
-    """Return whether a case misses with ``other`` in the way of ``one``, which misses.
+    """Return whether ``other`` misses in the same way as ``one``, which misses.
 
-    Both are rejections, or both say the same wrong thing: ``other`` has at least half of the content words of ``one``
+    Both are rejections, or both give the same wrong answer: ``other`` has at least half of the content words of ``one``
     that are neither in the question nor in the gold answer. Without such words, it is enough that neither rejects.
-    An answer that is only missing, as no passage is there, is therefore not the wrong answer of a misleading passage.
+    So an answer that misses for lack of passages differs from one that a misleading passage causes.
     """
     if other.missed is not True or one.rejected != other.rejected:
         return False
     if one.rejected:
         return True
-    known = content_words(" ".join([instance.question, *(alias for slot in instance.gold for alias in slot)]))
-    said = content_words(one.text) - known
-    return 2 * len(said & content_words(other.text)) >= len(said)
+    expected_words = content_words(" ".join([instance.question, *(alias for slot in instance.gold for alias in slot)]))
+    wrong_words = content_words(one.text) - expected_words
+    return 2 * len(wrong_words & content_words(other.text)) >= len(wrong_words)
 
 
 Context = tuple[Collection[str], Reply]
-"""The ids of the passages that a system was given, and its reply."""
+"""The ids of the supplied passages, and the reply."""
 
 
 def ignores_passages(one: Context, other: Context, *, retrieves: bool) -> bool:
-    """Return whether a system ignores the passages it is given, by its replies to two different contexts.
+    """Return whether a system ignores supplied passages, judged by its replies to two different contexts.
 
-    The answers are the same. If a ranking was reported, one names a passage that its context does not have; without
-    any ranking, the system retrieves for itself and did not decline: the same rejection twice says nothing.
+    It does if the answers are equal and a ranking names a passage outside its context. Without any ranking, it does if
+    the answers are equal, the system can retrieve, and it did not reject: two equal rejections prove nothing.
 
     Args:
         one: the first context.
         other: the second one.
-        retrieves: whether the system retrieves for itself where it is given nothing.
+        retrieves: whether the system retrieves by itself if no passages are supplied.
     """
     rankings = [(names, reply.ranking) for names, reply in (one, other) if reply.ranking is not None]
     foreign = any(not {*ranking} <= {*names} for names, ranking in rankings)

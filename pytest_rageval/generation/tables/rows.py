@@ -20,19 +20,19 @@ RawRow = tuple[str, Mapping[str, Value]]
 _READING = frozenset({
     sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_SELECT,
 })  # fmt: skip
-"""What a query may do. Everything else, such as ATTACH, could create or change a file."""
+"""The allowed actions of a query; others, such as ATTACH, could create or change a file."""
 
 
 def read_rows(path: Path) -> Iterator[RawRow]:
-    """Yield the rows of a file; its ending decides the format.
+    """Yield the rows of a file; the file extension decides the format.
 
     Raises:
-        DataError: the file cannot be read, or its ending is unknown.
+        DataError: the file cannot be read, or its extension is unknown.
     """
     reader = ENDINGS.get(path.suffix.lower())
     if reader is None:
         endings = ", ".join(ENDINGS)
-        raise DataError(shown_path(path), f"is no table; name a file that ends in {endings}, or sqlite:FILE:SELECT ...")
+        raise DataError(shown_path(path), f"is not a table; name a file ending in {endings}, or sqlite:FILE:SELECT ...")
     return reader(path)
 
 
@@ -40,10 +40,10 @@ def _csv(path: Path) -> Iterator[RawRow]:
     name, rows = shown_path(path), rows_of_csv(path)
     if not rows:
         raise DataError(f"{name}:1", "the file holds no row; its first row has to name the columns")
-    (head, header), *filled = rows
+    (head, header), *data_rows = rows
     columns = [cell.strip() for cell in header]
     _check_columns(f"{name}:{head}", columns)
-    for line, cells in filled:
+    for line, cells in data_rows:
         if len(cells) > len(columns):
             problem = f"found {len(cells)} cells, wanted at most {len(columns)}, as in the header"
             raise DataError(f"{name}:{line}", problem)
@@ -57,10 +57,10 @@ def _jsonl(path: Path) -> Iterator[RawRow]:
 
 
 def select_rows(path: Path, query: str) -> Iterator[RawRow]:
-    """Yield the rows that a query selects; the database is opened read-only, and the query may do nothing but read.
+    """Yield the rows that a query selects; the database is read-only, and the query may only read.
 
     Raises:
-        DataError: the file is no SQLite database, or the query fails.
+        DataError: the file is not an SQLite database, or the query fails.
     """
     name = shown_path(path)
     try:
@@ -86,10 +86,10 @@ def _row(where: str, columns: Sequence[str], cells: Sequence[Value]) -> Mapping[
 
 
 def _check_columns(where: str, columns: Sequence[str]) -> None:
-    """Refuse columns without a name, and two of one name."""
-    wrong = next((name for name in columns if not name or columns.count(name) > 1), None)
-    if wrong is not None:
-        problem = f"two columns are named {short_repr(wrong)}" if wrong else "a column has no name"
+    """Raise an error for columns without a name, and for duplicate names."""
+    invalid_name = next((name for name in columns if not name or columns.count(name) > 1), None)
+    if invalid_name is not None:
+        problem = f"two columns are named {short_repr(invalid_name)}" if invalid_name else "a column has no name"
         raise DataError(where, f"{problem}; name each column once")
 
 
@@ -99,4 +99,4 @@ ENDINGS: dict[str, Callable[[Path], Iterator[RawRow]]] = {
     ".jsonl": _jsonl,
     ".tsv": _csv,
 }
-"""Ending of a file -> its reader."""
+"""File extension -> reader."""

@@ -1,4 +1,4 @@
-"""The ``[[table]]`` of a plan: where its rows are, and how a row becomes a passage."""
+"""Read the ``[[table]]`` of a plan: the file with rows, the key, passage and topic."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "TableSettings", "table_settings"]
+__all__ = ["READER", "TableSettings", "table_settings"]
 
 KEYS = ("key", "name", "passage", "path", "topic")
 SQLITE = "sqlite:"
@@ -24,8 +24,8 @@ class TableSettings:
         name: its name in templates.
         path: the file.
         query: the SELECT of an SQLite database; "" for a file of rows.
-        passage: the template of a row's text; "" for all of its values.
-        key: the column that names a row; "" for the column ``id``, else the first.
+        passage: the template of a row's text; "" for all its values.
+        key: the column with the key of a row; "" for the column ``id``, or the first column without one.
         topic: the template of a row's topic; "" for the table's name.
     """
 
@@ -40,7 +40,7 @@ class TableSettings:
 
 def table_settings(plan: Plan) -> tuple[TableSettings, ...]:
     """Return each ``[[table]]`` of a plan."""
-    return cast("tuple[TableSettings, ...]", plan.parts["table"])
+    return cast("tuple[TableSettings, ...]", plan.settings["table"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> tuple[TableSettings, ...]:
@@ -57,7 +57,7 @@ def _read(sections: tuple[Section, ...], folder: Path) -> tuple[TableSettings, .
 
 
 def _place(section: Section, folder: Path) -> tuple[Path, str]:
-    """Return the file and the query of ``path``."""
+    """Parse ``path`` as a file and a query."""
     text, query = section.text("path"), ""
     if text.startswith(SQLITE):
         text, _, query = text.removeprefix(SQLITE).partition(":")
@@ -69,4 +69,4 @@ def _place(section: Section, folder: Path) -> tuple[Path, str]:
     return path, query.strip()
 
 
-PART = Part(many=True, read=_read)
+READER = SectionReader(many=True, read=_read)

@@ -1,4 +1,4 @@
-"""The answers of a template for a row: through joins, lists and ties."""
+"""Find the answers of a template for a row, through joins, lists and ties."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import product
 
 from pytest_rageval.generation.tables.table import Row, value_text
 from pytest_rageval.generation.templates.joins import follow
-from pytest_rageval.generation.templates.prepared import Prepared, Text
+from pytest_rageval.generation.templates.parsed_template import ParsedTemplate, Text
 from pytest_rageval.metrics.shared.matching import contains, fold
 from pytest_rageval.model.case import Gold
 
 __all__ = ["RowAnswer", "alternatives_of", "answers_of", "links_of"]
 
 Option = tuple[Gold, tuple[Row, ...]]
-"""What one text of the answer may be: slots, and the rows of other tables that they are from."""
+"""One option for a text of the answer: slots, and the rows of other tables that they come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class RowAnswer:
         return tuple(sorted(tuple(map(fold, slot)) for slot in self.gold))
 
     def without(self, question: str) -> RowAnswer:
-        """Return the answer without the slots that the question holds; the answer itself if none would be left."""
+        """Return the answer without slots that the question contains; unchanged if none would remain."""
         parts = tuple(part for part in self.parts if not any(contains(question, slot[0]) for slot in part))
         return replace(self, parts=parts) if parts else self
 
@@ -55,28 +55,28 @@ def alternatives_of(answers: Iterable[RowAnswer]) -> str:
     return " or ".join(dict.fromkeys(different.values())) if len(different) > 1 else ""
 
 
-def answers_of(prepared: Prepared, row: Row) -> list[RowAnswer]:
-    """Return the answers of a row, one for each chain of joins from it, and for each record that ties with another.
+def answers_of(parsed_template: ParsedTemplate, row: Row) -> list[RowAnswer]:
+    """Return the answers of a row, one for each chain of joins and each tied record.
 
-    A chain without a value that the answer needs gives none.
+    A chain that lacks a value of the answer gives no answer.
     """
     answers = []
-    for path in follow(row, prepared.joins):
-        filled = [_options(slot, path[-1]) for slot in prepared.slots]
-        present = [options for options in filled if options]
-        if not present or (len(present) < len(filled) and prepared.template.answer):
+    for path in follow(row, parsed_template.joins):
+        options_of_slots = [_options(slot, path[-1]) for slot in parsed_template.slots]
+        present = [options for options in options_of_slots if options]
+        if not present or (len(present) < len(options_of_slots) and parsed_template.template.answer):
             continue
-        for chosen in product(*present):
-            linked = [each for _, rows in chosen for each in rows]
-            answers.append(RowAnswer(tuple(gold for gold, _ in chosen), tuple(dict.fromkeys((*path, *linked)))))
+        for combination in product(*present):
+            linked = [each for _, rows in combination for each in rows]
+            answers.append(RowAnswer(tuple(gold for gold, _ in combination), tuple(dict.fromkeys((*path, *linked)))))
     return answers
 
 
-def links_of(prepared: Prepared, row: Row) -> list[str]:
-    """Return the values that lead from the row of a question to that of its answer."""
+def links_of(parsed_template: ParsedTemplate, row: Row) -> list[str]:
+    """Return the values that lead from the row of a question to the row of its answer."""
     links: list[str] = []
-    for path in follow(row, prepared.joins):
-        for each, join in zip(path, prepared.joins, strict=False):
+    for path in follow(row, parsed_template.joins):
+        for each, join in zip(path, parsed_template.joins, strict=False):
             links += map(value_text, join.values(each))
     return list(dict.fromkeys(links))
 

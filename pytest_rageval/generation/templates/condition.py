@@ -1,4 +1,4 @@
-"""The key ``where`` of a template: comparisons of columns with and, or, not, in. Nothing of it is run as code."""
+"""Parse and evaluate ``where`` of a template: comparisons of columns, never run as code."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_rageval.generation.templates.template import Template
 
 __all__ = ["Condition", "parse_condition"]
 
-LONGEST = 2_000
-"""The most characters of a condition; nested deeper, it could not be evaluated."""
+MAX_LENGTH = 2_000
+"""Maximum length of a condition in characters, which bounds its nesting."""
 
 GRAMMAR = "write comparisons such as num_pubs >= 3 and city in ['Oslo', 'Bergen'], with and, or, not"
 
@@ -31,41 +31,41 @@ class Condition:
     """A parsed condition.
 
     Attributes:
-        columns: the columns that it names.
+        columns: the columns in the condition.
     """
 
-    def __init__(self, tree: ast.expr, columns: frozenset[str], written: str) -> None:
+    def __init__(self, tree: ast.expr, columns: frozenset[str], text: str) -> None:
         self._tree = tree
-        self._written = written
+        self._text = text
         self.columns = columns
 
     def holds(self, row: Row) -> bool | None:
         """Return whether the condition holds for a row; None if one of its columns is missing.
 
         Raises:
-            DataError: an order is asked of a text and a number, or of two texts.
+            DataError: < or > compares a text with a number, or two texts.
         """
         if any(is_missing(row.values.get(column)) for column in self.columns):
             return None
         try:
             return _truth(self._tree, row.values)
         except _UnorderedError as error:
-            raise DataError(row.where, f"where = {short_repr(self._written)}: {error}") from None
+            raise DataError(row.where, f"where = {short_repr(self._text)}: {error}") from None
 
 
 class _UnorderedError(ValueError):
-    """Raised for values without an order."""
+    """Raised if < or > compares values without an order."""
 
 
 def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
-    """Return the condition of a template.
+    """Parse the condition of a template.
 
     Raises:
-        DataError: it is no condition, or names an unknown column; with the line of the plan.
+        DataError: it is malformed, or names an unknown column; with the line of the plan.
     """
     try:
-        if len(template.where) > LONGEST:
-            raise SettingError(f"it has more than {LONGEST:,} characters")
+        if len(template.where) > MAX_LENGTH:
+            raise SettingError(f"it has more than {MAX_LENGTH:,} characters")
         tree = ast.parse(template.where.strip(), mode="eval").body
         names = frozenset(_names(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError, SettingError) as error:
@@ -74,23 +74,23 @@ def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
         raise template.section.error("where", problem) from None
     for name in sorted(names):
         if name not in columns:
-            what = f"where: {short_repr(name)} is no column of {template.table!r}"
+            what = f"where: {short_repr(name)} is not a column of {template.table!r}"
             raise template.section.error("where", f"{what}; {did_you_mean(name, columns)}")
     return Condition(tree, names, template.where)
 
 
 def _names(node: ast.expr) -> set[str]:
-    """Return the names of a condition; refuse whatever is no part of one."""
+    """Return the columns in a condition; raise `SettingError` for any other syntax."""
     if isinstance(node, ast.BoolOp):
         return set[str]().union(*map(_names, node.values))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return _names(node.operand)
     if not isinstance(node, ast.Compare):
-        raise SettingError("found something that is no comparison")
+        raise SettingError("found something that is not a comparison")
     sides = [node.left, *node.comparators]
     for operator, right in zip(node.ops, node.comparators, strict=True):
         if not isinstance(operator, (*_EQUALITIES, *_ORDERS)):
-            raise SettingError("found an operator that is none of == != < <= > >= in")
+            raise SettingError("found an operator other than == != < <= > >= in")
         is_list = isinstance(right, (ast.List, ast.Tuple))
         if isinstance(operator, (ast.In, ast.NotIn)) != is_list and not isinstance(right, ast.Name):
             raise SettingError("in needs a list such as ['Oslo', 'Bergen'], and other operators need a single value")
@@ -104,7 +104,7 @@ def _side_names(node: ast.expr) -> set[str]:
         return set()
     if _is_constant(node):
         return set()
-    raise SettingError("found a side of a comparison that is no column, number, text or list")
+    raise SettingError("found a side of a comparison that is not a column, number, text or list")
 
 
 def _is_constant(node: ast.expr) -> bool:

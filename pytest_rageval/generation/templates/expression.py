@@ -27,7 +27,7 @@ class PlaceholderValue:
     Attributes:
         texts: its values as texts; several for a list.
         rows: the rows of other tables that it comes from.
-        tied: whether several records have the largest or smallest value, and differ.
+        tied: whether several different records have the largest or smallest value.
     """
 
     texts: tuple[str, ...]
@@ -40,13 +40,13 @@ class Expression:
     """A parsed placeholder.
 
     Attributes:
-        text: as written.
-        other: whether it is of the second row of a pair.
+        text: the placeholder without braces.
+        other: whether it refers to the second row of a pair.
         column: the column.
-        operation: how the records of the column become one value; "" for the value itself, or for a field of each.
-        by: the field that is compared or added.
-        field: the field that is the value; "" for the value itself.
-        linked: the table whose keys the column holds; None if it holds values or objects.
+        operation: how to aggregate the records of the column; "" for the value itself, or a field of each record.
+        by: the field to compare or add.
+        field: the field to return; "" for the value itself.
+        linked: the table whose keys are in the column; None if the column has values or objects.
     """
 
     text: str
@@ -61,7 +61,7 @@ class Expression:
         """Return the value for a row; None if it is missing.
 
         Raises:
-            DataError: an id of the column is in no row of its table, or values that should be numbers are not.
+            DataError: an id of the column is unknown in its table, or a value to add or compare has the wrong type.
         """
         value = row.values.get(self.column)
         if is_missing(value):
@@ -75,7 +75,7 @@ class Expression:
         if self.operation == "sum":
             numbers = [comparable(values.get(self.by)) for values, _ in records]
             if any(kind != "number" for kind, _ in numbers):
-                raise DataError(row.where, f"{{{self.text}}}: {self.by!r} of a record is no number; correct it")
+                raise DataError(row.where, f"{{{self.text}}}: {self.by!r} of a record is not a number; correct it")
             total = sum(number for _, number in numbers if not isinstance(number, str))
             return PlaceholderValue((value_text(int(total) if total == int(total) else float(total)),), _rows(records))
         if self.operation:
@@ -91,7 +91,7 @@ class Expression:
         return PlaceholderValue(tuple(dict.fromkeys(value_text(item) for item in items if not is_missing(item))))
 
     def _record(self, row: Row, item: Value) -> tuple[Mapping[str, Value], Row | None]:
-        """Return the values that an item of the column stands for."""
+        """Return the values of an item: an object, or the row that a key refers to."""
         if isinstance(item, dict):
             return cast("Mapping[str, Value]", item), None
         if self.linked is None:
@@ -112,9 +112,9 @@ class Expression:
         if not is_ordered(values):
             raise DataError(row.where, f"{{{self.text}}}: values of {self.by!r} are neither numbers nor dates")
         best = max(values) if self.operation == "max" else min(values)
-        chosen = [each for value, each in present if value == best and not is_missing(each[0].get(self.field))]
-        texts = tuple(dict.fromkeys(value_text(values[self.field]) for values, _ in chosen))
-        return PlaceholderValue(texts, _rows(chosen[:1]), tied=len(texts) > 1) if texts else None
+        best_records = [each for value, each in present if value == best and not is_missing(each[0].get(self.field))]
+        texts = tuple(dict.fromkeys(value_text(values[self.field]) for values, _ in best_records))
+        return PlaceholderValue(texts, _rows(best_records[:1]), tied=len(texts) > 1) if texts else None
 
 
 def _rows(records: list[tuple[Mapping[str, Value], Row | None]]) -> tuple[Row, ...]:
@@ -124,40 +124,38 @@ def _rows(records: list[tuple[Mapping[str, Value], Row | None]]) -> tuple[Row, .
 def expressions_in(
     text: str, template: Template, key: str, table: Table, tables: Mapping[str, Table]
 ) -> tuple[Expression, ...]:
-    """Return the placeholders of a text, in order.
+    """Parse the placeholders of a text, in order.
 
     Raises:
-        DataError: a placeholder is malformed, or names no column; with the line of ``key`` in the plan.
+        DataError: a placeholder is malformed, or names an unknown column; with the line of ``key`` in the plan.
     """
-    return tuple(parse_expression(written, template, key, table, tables) for written in PLACEHOLDER.findall(text))
+    return tuple(parse_expression(text, template, key, table, tables) for text in PLACEHOLDER.findall(text))
 
 
-def parse_expression(
-    written: str, template: Template, key: str, table: Table, tables: Mapping[str, Table]
-) -> Expression:
-    """Return one placeholder, without its braces."""
-    name, other = written.strip(), False
+def parse_expression(text: str, template: Template, key: str, table: Table, tables: Mapping[str, Table]) -> Expression:
+    """Parse one placeholder, without its braces."""
+    name, other = text.strip(), False
     if name not in table.columns and name.startswith(OTHER):
         name, other = name.removeprefix(OTHER), True
     if name in table.columns:
         if all(is_missing(row.values.get(name)) for row in table.rows):
-            raise template.section.error(key, f"{key}: {{{written}}}: this column of {table.name!r} is empty; fill it")
-        return Expression(written, other, name)
+            raise template.section.error(key, f"{key}: {{{text}}}: this column of {table.name!r} is empty; fill it")
+        return Expression(text, other, name)
     column, pipe, rest = (part.strip() for part in name.partition("|"))
     if not pipe:
         column, _, rest = (part.strip() for part in name.partition("."))
     if column not in table.columns:
-        what = f"{key}: {{{written}}} is no column of {table.name!r}"
+        what = f"{key}: {{{text}}} is not a column of {table.name!r}"
         raise template.section.error(key, f"{what}; {did_you_mean(column, table.columns)}")
     linked = tables.get(column)
     match = _AGGREGATE.fullmatch(rest) if pipe else None
     if (pipe and match is None) or not rest:
-        raise template.section.error(key, f"{key}: {{{written}}} cannot be read; {_GRAMMAR}")
+        raise template.section.error(key, f"{key}: {{{text}}} cannot be read; {_GRAMMAR}")
     operation, by, field = ((match[1] or match[4]), match[2] or "", match[3] or "") if match else ("", "", rest)
     field = field or (by if operation in ("max", "min") else "")
     for each in (by, field):
         if linked is not None and each and each not in linked.columns:
-            what = f"{key}: {{{written}}}: {each!r} is no column of {linked.name!r}"
+            what = f"{key}: {{{text}}}: {each!r} is not a column of {linked.name!r}"
             raise template.section.error(key, f"{what}; {did_you_mean(each, linked.columns)}")
     kind = cast("Literal['', 'max', 'min', 'sum', 'count']", operation)
-    return Expression(written, other, column, kind, by, field, linked)
+    return Expression(text, other, column, kind, by, field, linked)

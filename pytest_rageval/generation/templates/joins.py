@@ -1,4 +1,4 @@
-"""The key ``via`` of a template: from a row to the rows of another table, ``staff.boss -> staff.name``."""
+"""Parse and follow joins, ``via`` of a template: ``staff.boss -> staff.name``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["Join", "follow", "parse_joins"]
 _JOIN = re.compile(r"\s*(?P<table>[^.]+?)\s*\.\s*(?P<column>.+?)\s*->\s*(?P<to>[^.]+?)\s*\.\s*(?P<key>.+?)\s*")
 
 Path = tuple[Row, ...]
-"""The rows of a chain of joins, from the row of the question to that of the answer."""
+"""The rows of a chain of joins, from the row of the question to the row of the answer."""
 
 
 @dataclass(frozen=True)
 class Join:
-    """One step: the value of a column is the value of a column of another table.
+    """One join: a column of a row equals a column of another table.
 
     Attributes:
         column: the column of the row.
-        field: the field of the objects in the column; "" if it holds values.
+        field: the field of objects in the column; "" if the column has values.
         table: the other table.
-        key: its column.
+        key: the column of the other table.
     """
 
     column: str
@@ -44,18 +44,18 @@ class Join:
 
 
 def parse_joins(template: Template, table: Table, tables: Mapping[str, Table]) -> tuple[Join, ...]:
-    """Return the joins of a template; empty if it has none.
+    """Parse the joins of a template; () if it has none.
 
     Raises:
-        DataError: a join is malformed, does not continue the one before, or names an unknown table or column.
+        DataError: a join is malformed, does not continue the previous join, or names an unknown table or column.
     """
     joins: list[Join] = []
-    for written in template.via:
-        match, section = _JOIN.fullmatch(written), template.section
+    for text in template.via:
+        match, section = _JOIN.fullmatch(text), template.section
         if match is None:
-            raise section.error("via", f'via: {short_repr(written)} is no join; write "staff.boss -> staff.name"')
+            raise section.error("via", f'via: {short_repr(text)} is not a join; write "staff.boss -> staff.name"')
         if match["table"] != table.name:
-            problem = f"via: {short_repr(written)} starts at {match['table']!r}, wanted {table.name!r}"
+            problem = f"via: {short_repr(text)} starts at {match['table']!r}, wanted {table.name!r}"
             raise section.error("via", f"{problem}, the table of the row before it")
         for name in (match["to"],):
             if name not in tables:
@@ -68,14 +68,14 @@ def parse_joins(template: Template, table: Table, tables: Mapping[str, Table]) -
         for name, owner in ((column, table), (match["key"], target)):
             if name not in owner.columns:
                 hint = did_you_mean(name, owner.columns)
-                raise section.error("via", f"via: {short_repr(name)} is no column of {owner.name!r}; {hint}")
+                raise section.error("via", f"via: {short_repr(name)} is not a column of {owner.name!r}; {hint}")
         joins.append(Join(column, field, target, match["key"]))
         table = target
     return tuple(joins)
 
 
 def follow(row: Row, joins: tuple[Join, ...]) -> Iterator[Path]:
-    """Yield every chain of rows from a row along the joins; none if a value is missing or no row matches."""
+    """Yield all chains of rows along the joins; none if a value is missing or no row matches."""
     if not joins:
         yield (row,)
         return

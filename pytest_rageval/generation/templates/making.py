@@ -1,4 +1,4 @@
-"""Make a draft of a filled template: language, sources, quotes, facets."""
+"""Build a draft from a filled template: language, sources, quotes, facets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.plan import Plan
 from pytest_rageval.generation.tables.table import Row
 from pytest_rageval.generation.templates.expression import PlaceholderValue
-from pytest_rageval.generation.templates.prepared import Prepared
+from pytest_rageval.generation.templates.parsed_template import ParsedTemplate
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Gold, Passage, Turn
 from pytest_rageval.text.language import main_language
@@ -21,7 +21,7 @@ GENERATOR = "template"
 
 
 def make_draft(
-    prepared: Prepared,
+    parsed_template: ParsedTemplate,
     plan: Plan,
     question: str,
     gold: Gold,
@@ -33,27 +33,27 @@ def make_draft(
     values: Sequence[PlaceholderValue] = (),
     facets: dict[str, str] | None = None,
 ) -> Draft:
-    """Return a draft that waits for its checks.
+    """Build a draft, which waits for its checks.
 
     Args:
-        prepared: its template.
+        parsed_template: its template.
         plan: its plan.
         question: the question.
         gold: the answer.
-        rows: the rows that hold the answer; the first decides the topic.
-        groups: the slot that each row answers; None if a row is not of one slot.
+        rows: the rows with the answer; the first decides the topic.
+        groups: the slot that each row answers; None if rows do not answer separate slots.
         history: earlier turns.
-        links: values that lead from one row to the next; they are evidence, too.
+        links: values that lead from one row to the next, which are also evidence.
         values: the values of the question's placeholders.
         facets: facets in addition to the route.
     """
-    template = prepared.template
+    template = parsed_template.template
     unique = list(dict.fromkeys(rows))
     numbers = dict(zip(rows, groups, strict=True)) if groups is not None else {}
     sources = tuple(replace(row.passage, group=numbers.get(row)) for row in unique)
     route = {"route": template.route} if template.route else {}
-    label = prepared.balance_label(rows[0])
-    asked = {"values": [text for value in values for text in value.texts], "links": [*links]}
+    label = parsed_template.balance_label(rows[0])
+    placeholder_values = {"values": [text for value in values for text in value.texts], "links": [*links]}
     return Draft(
         question=question,
         gold=gold,
@@ -68,21 +68,24 @@ def make_draft(
         evidence=quotes_of(sources, [*(alias for slot in gold for alias in slot), *links]),
         passages=tuple(replace(source, role="positive") for source in sources),
         facets={**route, **(facets or {})},
-        verdicts={**({"balance": label} if label else {}), **({"asked": asked} if template.paraphrase else {})},
+        verdicts={
+            **({"balance": label} if label else {}),
+            **({"asked": placeholder_values} if template.paraphrase else {}),
+        },
     )
 
 
 def quotes_of(sources: Sequence[Passage], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return for each source its sentences with one of the texts; the whole text if no sentence has one."""
+    """Return the sentences of each source that contain one of the texts; the whole source if none does."""
     quotes: dict[str, None] = {}
     for source in sources:
         if len(source.text) < LONGEST_QUOTE:
             quotes[source.text] = None
             continue
-        holding = [each for each in sentences(source.text) if any(contains(each, text) for text in texts)]
-        quotes.update(dict.fromkeys(holding or [source.text]))
+        quoted_sentences = [each for each in sentences(source.text) if any(contains(each, text) for text in texts)]
+        quotes.update(dict.fromkeys(quoted_sentences or [source.text]))
     return tuple(quotes)
 
 
 LONGEST_QUOTE = 300
-"""A shorter passage is a quote as a whole."""
+"""A shorter passage is quoted as a whole."""

@@ -1,4 +1,4 @@
-"""The ``[[template]]`` of a plan: a question over the rows of a table."""
+"""Read the ``[[template]]`` of a plan: a question about the rows of a table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from pytest_rageval.errors import did_you_mean, short_repr
-from pytest_rageval.generation.plan import INTEGRATION, TASK_NAMES, Part, Plan
+from pytest_rageval.generation.plan import INTEGRATION, TASK_NAMES, Plan, SectionReader
 from pytest_rageval.generation.section import Section
 from pytest_rageval.model.facets import LEVELS, TASKS
 
-__all__ = ["OTHERS", "PART", "Balance", "Pick", "Template", "check_columns", "templates_of"]
+__all__ = ["OTHERS", "READER", "Balance", "Pick", "Template", "check_columns", "templates_of"]
 
 OTHERS = "Other"
-"""The key of a balance for all values that it does not list, and for the value itself."""
+"""The key of a balance for the value Other and for all values that it does not list."""
 
 KEYS = (
     "all", "answer", "ask", "balance", "follow_up", "level", "n", "paraphrase", "pick", "route", "table", "task",
@@ -30,7 +30,7 @@ Slots = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Which of two rows answers a contrast: that with the smallest or the largest value of a column."""
+    """The row that answers a contrast: the row with the smallest or the largest value of a column."""
 
     order: Literal["min", "max"]
     column: str
@@ -38,13 +38,13 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """How many cases of each value of a column are wanted."""
+    """The wanted number of cases for each value of a column."""
 
     column: str
     counts: Mapping[str, int]
 
     def label(self, value: str) -> str:
-        """Return the key that counts a value; "" if none does."""
+        """Return the key that counts a value; "" if there is none."""
         return value if value in self.counts else OTHERS if OTHERS in self.counts else ""
 
 
@@ -54,7 +54,7 @@ class Template:
 
     Attributes:
         section: the table of the plan, for messages.
-        origin: the plan's file name and the line of the header; with #2 and so on for others of that line.
+        origin: ``PLAN.toml:LINE`` of the header; with #2 and so on if several templates share the line.
         table: the name of the table.
         task: the task of its cases.
         level: the level; "" for none.
@@ -62,15 +62,15 @@ class Template:
         answer: slots of aliases, with placeholders; empty for the columns of the passage that no question names. In
             a conversation, one slot for each turn.
         follow_up: the later questions of a conversation.
-        via: joins ``table.column -> table.column``, as written.
+        via: joins ``table.column -> table.column``, as texts.
         pick: the row that answers a contrast; None for other tasks.
-        collect: whether several answers are slots instead of an ambiguity.
-        where: the condition on rows, as written; "" for none.
-        unique: columns that no other row may share.
-        balance: the wanted numbers by the values of a column; None for no balance.
+        collect: whether several answers become slots instead of an ambiguity.
+        where: the condition on rows, as text; "" for none.
+        unique: columns whose values no other row may share.
+        balance: the wanted numbers of cases by the values of a column; None for no balance.
         n: the wanted number of cases; None for all.
-        route: the calls that the answer needs, as in ``searchPerson > getPersonInterest``; "" for none.
-        paraphrase: whether the plan's model words each question anew.
+        route: the tool calls that the answer needs, such as ``searchPerson > getPersonInterest``; "" for none.
+        paraphrase: whether the plan's model rewords each question.
     """
 
     section: Section
@@ -94,15 +94,15 @@ class Template:
 
 def templates_of(plan: Plan) -> tuple[Template, ...]:
     """Return each ``[[template]]`` of a plan."""
-    return cast("tuple[Template, ...]", plan.parts["template"])
+    return cast("tuple[Template, ...]", plan.settings["template"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> tuple[Template, ...]:
-    made: list[Template] = []
+    templates: list[Template] = []
     for each in map(_template, sections):
-        number = 1 + sum(other.section.start == each.section.start for other in made)
-        made.append(each if number == 1 else replace(each, origin=f"{each.origin}#{number}"))
-    return tuple(made)
+        number = 1 + sum(other.section.start == each.section.start for other in templates)
+        templates.append(each if number == 1 else replace(each, origin=f"{each.origin}#{number}"))
+    return tuple(templates)
 
 
 def _template(section: Section) -> Template:
@@ -116,7 +116,7 @@ def _template(section: Section) -> Template:
         raise section.wrong("ask", "a question with placeholders such as {name}, or a list of such wordings")
     template = Template(
         section=section,
-        origin=f"{Path(section.shown).name}:{section.start + 1}",
+        origin=f"{Path(section.file_name).name}:{section.start + 1}",
         table=section.text("table"),
         task=task,
         level=level,
@@ -138,7 +138,7 @@ def _template(section: Section) -> Template:
 
 
 def _answer(section: Section, task: str) -> Slots:
-    """Return the slots of the answer: a string, or a list of strings and of lists of aliases."""
+    """Parse the slots of the answer: a string, or a list of strings and of lists of aliases."""
     if "answer" not in section and task == "long_form_qa":
         return ()
     value: Any = section.values.get("answer")
@@ -177,7 +177,7 @@ def _balance(section: Section) -> Balance | None:
 
 
 def _check_task(template: Template) -> None:
-    """Refuse keys that do not fit the task."""
+    """Raise an error for keys that do not fit the task."""
     section, task = template.section, template.task
     for key, wanted in (("follow_up", "conversational_qa"), ("pick", "contrast_qa")):
         if (key in section) != (task == wanted):
@@ -194,11 +194,11 @@ def _check_task(template: Template) -> None:
 
 
 def check_columns(template: Template, key: str, names: tuple[str, ...], columns: tuple[str, ...]) -> None:
-    """Refuse a name that is no column, with the nearest column."""
+    """Raise an error for an unknown column; the message suggests the nearest name."""
     for name in names:
         if name not in columns:
-            what = f"{key}: {short_repr(name)} is no column of {template.table!r}"
+            what = f"{key}: {short_repr(name)} is not a column of {template.table!r}"
             raise template.section.error(key, f"{what}; {did_you_mean(name, columns)}")
 
 
-PART = Part(many=True, read=_read)
+READER = SectionReader(many=True, read=_read)

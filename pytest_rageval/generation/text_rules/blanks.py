@@ -1,4 +1,4 @@
-"""Extractive questions: a sentence with a blank for its value, or a question word where a pattern fits."""
+"""Extractive questions: sentences with a blank for a value, or a question if a pattern fits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.text_rules.drafting import drafted
+from pytest_rageval.generation.text_rules.drafting import make_draft
 from pytest_rageval.generation.text_rules.question_patterns import question_of
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.values import Value
@@ -23,44 +23,44 @@ _DATED = re.compile(
     r"(?:\b(?:on|in|since|by|from|until|till|to|of|after|before|through|between|and|at|was|is|born|died|dated|for|the"
     r"|than)|[(–—,;-]) *\Z"
 )
-"""What stands before a date that belongs to an English sentence."""
+"""Words or marks before a date that is a part of an English sentence."""
 
 _REGULAR = re.compile("每|周[一-日末]|工作日|营业|开放|[首末]班|发车|开船|[开关]门|[开闭]馆|时间|通常")
 _QUOTES = str.maketrans({'"': "'", "“": "‘", "”": "’"})
 
 
 def blanks(statements: Iterable[Statement]) -> Iterator[Draft]:
-    """Yield one draft for each statement: of its first value that can be asked for.
+    """Yield one draft for each statement, about its first value that a question can ask for.
 
-    A question that two statements answer differently is dropped as ``ambiguous``.
+    Drafts with the same question and different answers are dropped as ``ambiguous``.
     """
-    made: list[tuple[Draft, str]] = []
+    keyed_drafts: list[tuple[Draft, str]] = []
     answers: dict[str, set[str]] = {}
     for statement in statements:
         for value in statement.values:
             if is_askable(value) and not _is_loose(statement, value) and not _is_repeated(statement, value):
                 draft, key = _draft(statement, value)
-                made.append((draft, key))
+                keyed_drafts.append((draft, key))
                 answers.setdefault(key, set()).add(value.text.casefold())
                 break
-    for draft, key in made:
+    for draft, key in keyed_drafts:
         others = sorted(answers[key])
         yield draft if len(others) == 1 else draft.dropped(AMBIGUOUS, " or ".join(others[:3]))
 
 
 def is_askable(value: Value) -> bool:
-    """Return whether a value says something by itself: a date needs its year."""
+    """Return whether a value is complete enough for a question: a date needs its year."""
     return value.kind != "date" or "y" in value.group[1]
 
 
 def _is_repeated(statement: Statement, value: Value) -> bool:
-    """Return whether the rest of the sentence holds the value, too."""
+    """Return whether the sentence contains the value again elsewhere."""
     rest = statement.blanked(value)
     return any(next(occurrences(rest, alias), None) is not None for alias in aliases_of(value))
 
 
 def _is_loose(statement: Statement, value: Value) -> bool:
-    """Return whether a date or time is no part of what a sentence says, or only the day of writing makes it clear."""
+    """Return whether a date or time is not a part of the sentence, or depends on the day of writing."""
     if statement.language != "zh":
         if value.kind != "date":
             return False
@@ -73,7 +73,7 @@ def _is_loose(statement: Statement, value: Value) -> bool:
 
 
 def aliases_of(value: Value) -> tuple[str, ...]:
-    """Return the value as written, and with the word of its unit."""
+    """Return the value as in the text, and with the word of its unit."""
     if value.kind == "date" and value.group[1] == "y":
         return tuple(dict.fromkeys((value.text, value.text.rstrip("年度").strip())))
     with_unit = value.text
@@ -83,13 +83,13 @@ def aliases_of(value: Value) -> tuple[str, ...]:
 
 
 def quoted(text: str, language: str) -> str:
-    """Return a text in quotation marks; those inside become single ones."""
+    """Put a text in quotation marks; quotation marks inside become single ones."""
     inner = text.translate(_QUOTES)
     return f"“{inner}”" if language == "zh" else f'"{inner}"'
 
 
 def _draft(statement: Statement, value: Value) -> tuple[Draft, str]:
-    """Return the draft for a value, and the words that have to have one answer."""
+    """Return the draft for a value, and the key of its question, to find ambiguous answers."""
     pattern = question_of(statement, value)
     if pattern is not None:
         question, origin = pattern
@@ -101,4 +101,4 @@ def _draft(statement: Statement, value: Value) -> tuple[Draft, str]:
         origin = "blank"
     aliases = aliases_of(value)
     gold = (aliases if pattern is None else tuple(reversed(aliases)),)
-    return drafted(question, gold, "extractive_qa", origin, [statement]), " ".join(key.casefold().split())
+    return make_draft(question, gold, "extractive_qa", origin, [statement]), " ".join(key.casefold().split())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.blanks import is_askable, quoted
-from pytest_rageval.generation.text_rules.drafting import drafted
+from pytest_rageval.generation.text_rules.drafting import make_draft
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.generation.text_rules.subjects import subject_of
 from pytest_rageval.generation.text_rules.values import Value
@@ -75,4 +75,4 @@ def _draft(one: Located, other: Located) -> Draft:
         choice = "which is earlier" if by_time else "which has the larger number"
         question = f"Compare {texts[0]} with {texts[1]} By the missing values, {choice}, and what are both values?"
     gold = ((winner,), *((value.text,) for _, value, _ in (one, other)))
-    return drafted(question, gold, "contrast_qa", "contrast", [one[0], other[0]])
+    return make_draft(question, gold, "contrast_qa", "contrast", [one[0], other[0]])

@@ -1,4 +1,4 @@
-"""Make a draft of a question about statements."""
+"""Build a draft from a question about statements."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.text_rules.statements import Statement
 from pytest_rageval.model.case import Gold, Passage
 
-__all__ = ["GENERATOR", "drafted"]
+__all__ = ["GENERATOR", "make_draft"]
 
 GENERATOR = "text-rule"
 
 
-def drafted(
+def make_draft(
     question: str,
     gold: Gold,
     task: str,
@@ -25,16 +25,16 @@ def drafted(
     *,
     grouped: bool = False,
 ) -> Draft:
-    """Return a draft that waits for its checks.
+    """Build a draft, which waits for its checks.
 
     Args:
         question: the question.
         gold: the answer.
         task: the task.
         origin: the name of the rule.
-        statements: the sentences that hold the answer; the first decides topic and language.
-        verdicts: what checks need to know.
-        grouped: whether each statement answers a slot of its own.
+        statements: the sentences with the answer; the first decides topic and language.
+        verdicts: values for checks, such as the calculation.
+        grouped: whether each statement answers a separate slot.
     """
     sources: dict[str, Passage] = {}
     for at, statement in enumerate(statements):

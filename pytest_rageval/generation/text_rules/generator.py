@@ -1,4 +1,4 @@
-"""Draft cases from the documents of a plan by rule."""
+"""Draft cases from the documents of a plan by rules, without a model."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["drafts", "text_drafts"]
 
 
 def drafts(material: Material) -> Iterator[Draft]:
-    """Yield the drafts of the documents of a plan, one rule after the other.
+    """Yield the drafts of a plan's documents, rule by rule.
 
-    Chunks without a topic make none; they are counted.
+    Chunks without a topic give no draft and are counted.
     """
     plan = material.plan
     if not material.corpus:
@@ -33,7 +33,7 @@ def drafts(material: Material) -> Iterator[Draft]:
     chunks = [(chunk, topics[chunk.id]) for chunk in material.corpus if chunk.id in topics]
     tasks = plan.tasks or ("extractive_qa", "multi_hop_qa", "contrast_qa", "long_form_qa")
     rows = (row.passage.title for table in material.tables.values() for row in table.rows)
-    lists = cast("tuple[tuple[str, ...], ...]", plan.parts["names"])
+    lists = cast("tuple[tuple[str, ...], ...]", plan.settings["names"])
     names = [*rows, *(name for names in lists for name in names)]
     yield from text_drafts(chunks, tasks, plan.language, plan.seed, names)
 
@@ -50,9 +50,9 @@ def text_drafts(
     Args:
         chunks: each chunk with the path of its topic.
         tasks: the tasks to draft for; ``information_integration`` joins extractive questions.
-        language: ``en``, ``zh``, or ``auto``: that of each chunk.
+        language: ``en``, ``zh``, or ``auto`` for the language of each chunk.
         seed: decides operations and pairs.
-        names: names that are values, too, such as the keys of tables.
+        names: names that also are values, such as the keys of tables.
     """
     statements = list(statements_of(chunks, language, ListedNames(names)))
     extractive = list(blanks(statements)) if {"extractive_qa", INTEGRATION} & {*tasks} else []

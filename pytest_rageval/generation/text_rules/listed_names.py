@@ -1,4 +1,4 @@
-"""Find listed names in a text, however many are listed."""
+"""Find listed names in a text; the time hardly depends on the length of the list."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 __all__ = ["ListedNames"]
 
 _START = 2
-"""Characters by which names are looked up."""
+"""Length of the prefix that is the key of a lookup."""
 
 
 class ListedNames:
-    """Names to find.
+    """An index of names to find in texts.
 
     Args:
         names: the names; those of one character are left out.
@@ -24,7 +24,7 @@ class ListedNames:
                 self._by_start.setdefault(name[:_START], []).append(name)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each name, the longest at each place; no part of a longer word of letters."""
+        """Yield the span of each name, the longest at each position; skip parts of longer words of letters."""
         if not self._by_start:
             return
         for at in range(len(text) - 1):
@@ -35,7 +35,7 @@ class ListedNames:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether ASCII letters and digits do not go on before or after a span."""
+    """Return whether a span is whole words: no ASCII letter or digit continues it on either side."""
     before = text[start - 1 : start] + text[start]
     after = text[end - 1] + text[end : end + 1]
     return not any(len(pair) == 2 and pair.isascii() and pair.isalnum() for pair in (before, after))

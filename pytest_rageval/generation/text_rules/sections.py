@@ -1,4 +1,4 @@
-"""Long-form questions: what a section says under a heading that is a noun phrase."""
+"""Long-form questions about sections with a noun phrase as heading."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pytest_rageval.text.sentences import sentences
 
 __all__ = ["sections"]
 
-_LEAST_EN, _LEAST_ZH, _MOST = 60, 20, 2_000
-_LEAST_SENTENCES = 2
+_MIN_LENGTH_EN, _MIN_LENGTH_ZH, _MAX_LENGTH = 60, 20, 2_000
+_MIN_SENTENCES = 2
 _MARKUP = re.compile(r"^ {0,3}(?:```|~~~|\||!\[)|^\s*<", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[?!:;。？！：；`|<>{}\[\]*_#=]|\.\s*\Z|\A\d")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,2}[.)])\s|\s*\Z|\s*\[")
-_GENERAL = frozenset(
+_GENERAL_HEADINGS = frozenset(
     re.findall(
         r"\S+",
         "about abstract acknowledgements appendix background"
@@ -31,9 +31,9 @@ _GENERAL = frozenset(
         " 摘要 概述 概要 注意 注意事项 目录 相关链接 简介 背景 结论 结语 说明 附录 更多 示例 历史",
     )
 )
-"""Headings that name no thing."""
+"""Headings that are too general for a question."""
 
-_NO_NOUNS = frozenset(
+_NOT_IN_NAMES = frozenset(
     re.findall(
         r"\S+",
         "accept add allow answer apply are as ask avoid be"
@@ -61,44 +61,44 @@ _VERBS_ZH = re.compile("如何|怎么|怎样|什么|为什么|是否|能否|吗|
 
 
 def sections(chunks: Sequence[tuple[Passage, str]], language: str) -> Iterator[Draft]:
-    """Yield a draft for each section of two sentences or more under a heading that names a thing.
+    """Yield a draft for each section of at least two sentences with a noun phrase as heading.
 
     Args:
         chunks: each chunk with its topic.
-        language: ``en``, ``zh``, or ``auto``: that of each chunk.
+        language: ``en``, ``zh``, or ``auto`` for the language of each chunk.
     """
     for passage, topic in chunks:
         title = " ".join(passage.title.split())
         if not title:
             continue
-        of = main_language(passage.text, "en") if language == "auto" else language
-        found = list(headings(passage.text))
-        for at, heading in enumerate(found):
-            end = found[at + 1].start if at + 1 < len(found) else len(passage.text)
+        chunk_language = main_language(passage.text, "en") if language == "auto" else language
+        headings_of_chunk = list(headings(passage.text))
+        for at, heading in enumerate(headings_of_chunk):
+            end = headings_of_chunk[at + 1].start if at + 1 < len(headings_of_chunk) else len(passage.text)
             body = passage.text[heading.end : end].strip()
             if (
                 heading.title.casefold() != title.casefold()
-                and _is_noun_phrase(heading.title, of)
-                and _is_full(body, of)
+                and _is_noun_phrase(heading.title, chunk_language)
+                and _is_full(body, chunk_language)
             ):
-                yield _draft(passage, topic, of, heading.title, title, body)
+                yield _draft(passage, topic, chunk_language, heading.title, title, body)
 
 
 def _is_noun_phrase(heading: str, language: str) -> bool:
-    if _PUNCTUATION.search(heading) or heading.casefold() in _GENERAL or not heading:
+    if _PUNCTUATION.search(heading) or heading.casefold() in _GENERAL_HEADINGS or not heading:
         return False
     if language == "zh":
         return len(heading) <= 16 and _VERBS_ZH.search(heading) is None
     words = re.split(r"[\s-]+", heading)
-    return len(words) <= 6 and words[0][:1].isupper() and not any(word.casefold() in _NO_NOUNS for word in words)
+    return len(words) <= 6 and words[0][:1].isupper() and not any(word.casefold() in _NOT_IN_NAMES for word in words)
 
 
 def _is_full(body: str, language: str) -> bool:
     if all(map(_ITEM.match, body.splitlines())):
         return False
-    if not (_LEAST_ZH if language == "zh" else _LEAST_EN) <= len(body) <= _MOST or _MARKUP.search(body):
+    if not (_MIN_LENGTH_ZH if language == "zh" else _MIN_LENGTH_EN) <= len(body) <= _MAX_LENGTH or _MARKUP.search(body):
         return False
-    return len(sentences(body)) >= _LEAST_SENTENCES
+    return len(sentences(body)) >= _MIN_SENTENCES
 
 
 def _draft(passage: Passage, topic: str, language: str, heading: str, title: str, body: str) -> Draft:

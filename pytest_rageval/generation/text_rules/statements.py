@@ -1,4 +1,4 @@
-"""Statements: sentences of documents that stand for themselves and hold values."""
+"""Find statements in documents: sentences with values, clear without their context."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)、])[ \t]+", re.MULTILINE)
 _SOFT = re.compile(r"(?<=[^\s.!?。！？:：;；|])\n(?=[^\s\-*+•|#>\d])")
 _SMALL = re.compile(r"(?<![^\W\d_])[a-z]{3,}")
 _DIGIT = re.compile(r"\d")
-MOST_VALUES = 4
+MAX_VALUES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Statement:
     """A sentence with values.
 
     Attributes:
-        passage: the chunk that holds it.
+        passage: the chunk of the sentence.
         topic: the path of the chunk's topic.
         language: ``en`` or ``zh``.
-        quote: the sentence as the chunk has it.
+        quote: the verbatim sentence in the chunk.
         text: the sentence on one line.
         values: its values, in order.
-        start: where it starts in the chunk, in characters.
+        start: the offset of the sentence in the chunk, in characters.
     """
 
     passage: Passage
@@ -54,7 +54,7 @@ class Statement:
         return self.passage.page or self.passage.id
 
     def blanked(self, *values: Value) -> str:
-        """Return the text with a blank instead of each of some values."""
+        """Return the text with blanks instead of ``values``."""
         text = self.text
         for value in sorted(values, key=lambda each: -each.start):
             text = text[: value.start] + BLANK + text[value.end :]
@@ -62,7 +62,7 @@ class Statement:
 
     @property
     def frame(self) -> str:
-        """The text without its values: equal for statements that say the same of other values."""
+        """The text without its values: equal for statements that differ only in values."""
         return " ".join(self.blanked(*self.values).casefold().split())
 
 
@@ -71,35 +71,35 @@ def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: L
 
     Args:
         chunks: each chunk with its topic.
-        language: ``en``, ``zh``, or ``auto``: that of each chunk.
-        names: names that are values, too.
+        language: ``en``, ``zh``, or ``auto`` for the language of each chunk.
+        names: names that also are values.
     """
-    common = frozenset(word for passage, _ in chunks for word in _SMALL.findall(passage.text))
+    lowercase_words = frozenset(word for passage, _ in chunks for word in _SMALL.findall(passage.text))
     for passage, topic in chunks:
-        of = main_language(passage.text, "en") if language == "auto" else language
-        clear = wordings_zh.is_clear if of == "zh" else wordings_en.is_clear
+        chunk_language = main_language(passage.text, "en") if language == "auto" else language
+        is_clear = wordings_zh.is_clear if chunk_language == "zh" else wordings_en.is_clear
         for start, quote, heading in _sentences(passage.text):
-            text = " ".join(quote.split()) if of == "en" else "".join(quote.split("\n"))
+            text = " ".join(quote.split()) if chunk_language == "en" else "".join(quote.split("\n"))
             if not (_DIGIT.search(text) or any(names.spans(text))):
                 continue
-            if clear(text, f"{heading} {passage.title}", common):
+            if is_clear(text, f"{heading} {passage.title}", lowercase_words):
                 values = values_in(text, names)
-                if 0 < len(values) <= MOST_VALUES:
-                    yield Statement(passage, topic, of, quote, text, tuple(values), start)
+                if 0 < len(values) <= MAX_VALUES:
+                    yield Statement(passage, topic, chunk_language, quote, text, tuple(values), start)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the start, the text and the heading of each sentence; none of headings, code and tables."""
-    bare = _FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    found = list(headings(bare))
-    edges = [(0, 0, ""), *((each.start, each.end, each.title) for each in found)]
+    """Yield the start, the text and the heading of each sentence; skip headings, code and tables."""
+    without_code = _FENCE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    headings_of_text = list(headings(without_code))
+    edges = [(0, 0, ""), *((each.start, each.end, each.title) for each in headings_of_text)]
     for at, (_, begin, heading) in enumerate(edges):
-        end = edges[at + 1][0] if at + 1 < len(edges) else len(bare)
-        body = _ITEM.sub(lambda match: " " * len(match[0]), bare[begin:end])
+        end = edges[at + 1][0] if at + 1 < len(edges) else len(without_code)
+        body = _ITEM.sub(lambda match: " " * len(match[0]), without_code[begin:end])
         body = _SOFT.sub(" ", body)
-        place = 0
+        position = 0
         for sentence in sentences(body):
-            place = body.find(sentence, place)
-            start = begin + place
+            position = body.find(sentence, position)
+            start = begin + position
             yield start, text[start : start + len(sentence)], heading
-            place += len(sentence)
+            position += len(sentence)

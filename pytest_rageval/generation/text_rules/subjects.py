@@ -1,4 +1,4 @@
-"""What a statement is about: the words at its start, before the verb."""
+"""Find the subject of a statement: the words at its start, before the verb."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _ENGLISH = re.compile(
     r"|holds?|carries|keeps?|leaves?|measures?|covers?|weighs?|starts?|ends?|employs?|received|won|sold) |\( ?born )"
 )
 _OPENS = re.compile(r"[\u4e00-\u9fffA-Za-z《“][^，。；：、？！\d]{1,20}")
-_LEAST, _MOST = 2, 16
+_MIN_LENGTH, _MAX_LENGTH = 2, 16
 
 
 def subject_of(statement: Statement) -> str:
-    """Return the subject of a statement, as its text begins with it; "" if no rule finds it."""
+    """Return the subject at the start of a statement; "" if no rule finds it."""
     if statement.language != "zh":
         match = _ENGLISH.match(statement.text)
         return match["x"].rstrip() if match is not None else ""
@@ -39,4 +39,4 @@ def _chinese(text: str) -> str:
         words.append(word)
         is_noun = tag.startswith("n") or tag in ("eng", "j")
     subject = "".join(words)
-    return subject if is_noun and _LEAST <= len(subject) <= _MOST else ""
+    return subject if is_noun and _MIN_LENGTH <= len(subject) <= _MAX_LENGTH else ""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 
-__all__ = ["PART", "TopicSettings", "topic_settings"]
+__all__ = ["READER", "TopicSettings", "topic_settings"]
 
 KEYS = ("embedder", "file", "min_documents")
 
@@ -34,7 +34,7 @@ class TopicSettings:
 
 def topic_settings(plan: Plan) -> TopicSettings:
     """Return the ``[topics]`` of a plan."""
-    return cast("TopicSettings", plan.parts["topics"])
+    return cast("TopicSettings", plan.settings["topics"])
 
 
 def _read(sections: tuple[Section, ...], folder: Path) -> TopicSettings:
@@ -49,4 +49,4 @@ def _read(sections: tuple[Section, ...], folder: Path) -> TopicSettings:
     return TopicSettings(file, section.whole("min_documents", 3, least=1) or 3, section.text("embedder", ""), section)
 
 
-PART = Part(many=False, read=_read)
+READER = SectionReader(many=False, read=_read)

@@ -13,7 +13,7 @@ from pytest_rageval.engine.live_answer import LiveAnswer
 from pytest_rageval.engine.loop import LoopThread
 from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import SettingError
-from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.chain_runs import ChainResult
 from pytest_rageval.hooks.collect.keys import COLLECTED
 from pytest_rageval.hooks.collect.session import Collected
@@ -192,7 +192,7 @@ class PlayProject:
 
         return self._pytest.do(job)
 
-    def shrink(self, case: str, stop: threading.Event) -> Future[Shrunk | str]:
+    def shrink(self, case: str, stop: threading.Event) -> Future[ShrinkResult | str]:
         """Search the smallest context with which a case misses, with the system of its test, as `rageval shrink` does.
 
         Args:

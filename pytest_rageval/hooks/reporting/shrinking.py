@@ -12,7 +12,7 @@ from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.reporting.keys import RECORDER
 
 if TYPE_CHECKING:
-    from pytest_rageval.generation.shrinking.shrunk import Shrunk
+    from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 
 __all__ = ["Shrinking", "refuse_workers"]
 
@@ -37,7 +37,7 @@ class Shrinking:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._found: dict[str, Shrunk | str] = {}
+        self._found: dict[str, ShrinkResult | str] = {}
         self._missed = 0
         self._is_over = False
 

@@ -15,7 +15,7 @@ from pytest_rageval.engine.task import Task
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
 from pytest_rageval.generation.shrinking.reply import Reply
-from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.generation.shrinking.smallest_context import Context, smallest_context
 from pytest_rageval.hooks.collect.keys import COLLECTED, ENTRY
 from pytest_rageval.hooks.config.fixture_overrides import set_up_for
@@ -43,7 +43,7 @@ def shrink(
     most: int = MOST,
     confirm: int = CONFIRM,
     stop: threading.Event | None = None,
-) -> Shrunk | str:
+) -> ShrinkResult | str:
     """Return the smallest context with which the case of a test misses, or why there is none.
 
     Args:
@@ -88,7 +88,7 @@ class _Shrinking:
         self._request = request
         self._history: tuple[Turn, ...] = ()
 
-    def shrunk(self, most: int, confirm: int) -> Shrunk:
+    def shrunk(self, most: int, confirm: int) -> ShrinkResult:
         retrieves = self._case.supplied is None
         seen = self._retrieved() if retrieves else self._case.supplied or ()
         found = smallest_context(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_rageval.errors import ascii_safe
-from pytest_rageval.generation.shrinking.shrunk import Kept, Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ReducedPassage, ShrinkResult
 from pytest_rageval.report.text.lines import counted
 
 __all__ = ["shrunk_lines"]
@@ -16,7 +16,7 @@ MOST_SHOWN = 80
 _ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 
-def shrunk_lines(found: Mapping[str, Shrunk | str], *, texts: bool) -> Iterator[str]:
+def shrunk_lines(found: Mapping[str, ShrinkResult | str], *, texts: bool) -> Iterator[str]:
     """Yield two lines for each case: its smallest context, and what makes it right.
 
     Args:
@@ -34,17 +34,17 @@ def shrunk_lines(found: Mapping[str, Shrunk | str], *, texts: bool) -> Iterator[
         yield " " * len(head) + "; ".join(_second(result))
 
 
-def _first(result: Shrunk, *, texts: bool) -> str:
+def _first(result: ShrinkResult, *, texts: bool) -> str:
     count = counted(result.seen, "passage")
-    if not result.kept:
+    if not result.context:
         return f"{count} -> 0: it misses without any passage"
-    parts = [_part(each, texts=texts) for each in result.kept]
-    places = {_place(each) for each in result.kept if len(each.places) < each.of}
-    place = f", {places.pop()}" if len(result.kept) == 1 and places else ""
-    return f"{count} -> {len(result.kept)}{place}: {', '.join(parts)}"
+    parts = [_part(each, texts=texts) for each in result.context]
+    places = {_place(each) for each in result.context if len(each.sentence_numbers) < each.n_sentences}
+    place = f", {places.pop()}" if len(result.context) == 1 and places else ""
+    return f"{count} -> {len(result.context)}{place}: {', '.join(parts)}"
 
 
-def _part(kept: Kept, *, texts: bool) -> str:
+def _part(kept: ReducedPassage, *, texts: bool) -> str:
     name = ascii_safe(kept.passage.id)
     return f"{name} {_quoted(kept.passage.text)}" if texts else name
 
@@ -54,25 +54,25 @@ def _quoted(text: str) -> str:
     return f'"{shown if len(shown) <= MOST_SHOWN else shown[: MOST_SHOWN - 3] + "..."}"'
 
 
-def _place(kept: Kept) -> str:
-    if len(kept.places) == 1:
-        (number,) = kept.places
+def _place(kept: ReducedPassage) -> str:
+    if len(kept.sentence_numbers) == 1:
+        (number,) = kept.sentence_numbers
         ending = "th" if 10 < number % 100 < 14 else _ORDINALS.get(number % 10, "th")
-        return f"{number}{ending} of {kept.of} sentences"
-    return f"{len(kept.places)} of {kept.of} sentences"
+        return f"{number}{ending} of {kept.n_sentences} sentences"
+    return f"{len(kept.sentence_numbers)} of {kept.n_sentences} sentences"
 
 
-def _calls(result: Shrunk) -> str:
+def _calls(result: ShrinkResult) -> str:
     replayed = f", {result.replayed} replayed" if result.replayed else ""
     return counted(result.calls, "call") + replayed
 
 
-def _second(result: Shrunk) -> Iterator[str]:
+def _second(result: ShrinkResult) -> Iterator[str]:
     asked, missed = result.repeats
     if result.is_flaky:
         yield f"flaky: {missed} of {asked}"
-    if result.kept:
-        names = " or ".join(ascii_safe(each.passage.id) for each in result.kept)
+    if result.context:
+        names = " or ".join(ascii_safe(each.passage.id) for each in result.context)
         contexts, right = result.without
         if contexts:
             share = "all" if right == contexts > 1 else f"{right} of"
@@ -82,9 +82,9 @@ def _second(result: Shrunk) -> Iterator[str]:
         yield f"stopped: {ascii_safe(result.stopped)}" + ("" if result.is_minimal else "; a smaller one may exist")
 
 
-def _added(result: Shrunk) -> Iterator[str]:
+def _added(result: ShrinkResult) -> Iterator[str]:
     """Yield what adding evidence does."""
-    held = [ascii_safe(each.passage.id) for each in result.kept]
+    held = [ascii_safe(each.passage.id) for each in result.context]
     if result.added:
         added = [ascii_safe(each) for each in result.added]
         why = (
@@ -100,5 +100,5 @@ def _added(result: Shrunk) -> Iterator[str]:
         yield f"with {' + '.join([*gold, *held])} wrong{why}"
     elif not held:
         yield "the context does not break it"
-    elif not result.gold and any(each.passage.role == "positive" for each in result.kept):
+    elif not result.gold and any(each.passage.role == "positive" for each in result.context):
         yield "it misses with all its evidence: the context does not break it"

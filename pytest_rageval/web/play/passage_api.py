@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.errors import SettingError
-from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.llm.secrets import redacted
 from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
@@ -80,8 +80,8 @@ class PassageApi:
         return JSONResponse({"cancelled": name})
 
 
-def _plain(name: str, found: Shrunk) -> dict[str, Any]:
-    passages = [each.passage for each in found.kept]
+def _plain(name: str, found: ShrinkResult) -> dict[str, Any]:
+    passages = [each.passage for each in found.context]
     kept = [{"id": each.id, "title": each.title, "text": each.text, "role": each.role} for each in passages]
     lines = [line.strip() for line in shrunk_lines({name: found}, texts=True)][1:]
     masked: dict[str, Any] = redacted({"lines": lines, "passages": kept})

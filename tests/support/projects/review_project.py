@@ -12,8 +12,8 @@ import pytest
 from pytest_rageval.cli import main
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.review.decision import Edit
+from pytest_rageval.generation.review.presentation import seen_sha
 from pytest_rageval.generation.review.session import ReviewSession
-from pytest_rageval.generation.review.shown import seen_sha
 
 STAFF = """\
 name,job,city,since

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rageval.generation.checks import BUILTIN
 from pytest_rageval.generation.checks.private_data import private_kinds
-from pytest_rageval.generation.checks.single import checked, first_failure
+from pytest_rageval.generation.checks.single import first_failure, run_checks
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.model.case import Passage, Turn
 
@@ -30,13 +30,13 @@ def reason(each: Draft) -> str:
 
 
 def test_a_draft_that_passes_has_the_names_of_all_checks() -> None:
-    passed = checked(draft(evidence=("The museum opens at 9:00.",)))
+    passed = run_checks(draft(evidence=("The museum opens at 9:00.",)))
     assert passed.state == "waiting"
     assert passed.checks == tuple(BUILTIN)
 
 
 def test_the_first_check_that_fails_is_the_reason() -> None:
-    failed = checked(draft("According to the text, is it 9:00?" + "x" * 300, evidence=("not there",)))
+    failed = run_checks(draft("According to the text, is it 9:00?" + "x" * 300, evidence=("not there",)))
     assert (failed.state, failed.reason, failed.checks) == ("dropped", "evidence_not_verbatim", ("wrong_fields",))
     assert failed.verdicts == {"evidence_not_verbatim": "'not there' is in no source"}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_rageval.datasets.jsonl import load
 from pytest_rageval.generation.shrinking.minimal_record import append_record, minimal_records
-from pytest_rageval.generation.shrinking.shrunk import Kept, Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ReducedPassage, ShrinkResult
 from pytest_rageval.model.case import Case, Instance, Passage, Turn
 
 P0, W0 = Passage("p0", "It opens at 9:00.", role="positive"), Passage("w0", "It opens at 10:00.", role="negative")
@@ -17,8 +17,10 @@ QUESTION = Instance(
 CASE = Case("q1", QUESTION, (P0, W0), QUESTION.facets)
 
 
-def shrunk(passage: Passage, *history: Turn) -> Shrunk:
-    return Shrunk(2, (Kept(passage, (1,), 1),), True, (1, 1), (), (), False, (3, 3), 9, 0, history=history)
+def shrunk(passage: Passage, *history: Turn) -> ShrinkResult:
+    return ShrinkResult(
+        2, (ReducedPassage(passage, (1,), 1),), True, (1, 1), (), (), False, (3, 3), 9, 0, history=history
+    )
 
 
 def test_different_contexts_of_a_case_are_different_records(tmp_path: Path) -> None:

@@ -33,4 +33,4 @@ def test_each_object_leads_to_a_row(project: PlanProject) -> None:
 
 def test_a_column_that_is_unknown_is_refused_with_its_line(project: PlanProject) -> None:
     line = asked(project, "people.friends.who -> people.id").refusal()
-    assert "plan.toml:7: via: 'friends' is no column of 'people'" in line
+    assert "plan.toml:7: via: 'friends' is not a column of 'people'" in line

@@ -131,7 +131,7 @@ def test_a_broken_table_is_refused_with_its_line(project: PlanProject, text: str
 def test_an_ending_that_no_reader_takes_is_refused(project: PlanProject) -> None:
     project.write("staff.xls", "x")
     project.plan(ASK, table=TABLE.replace("staff.csv", "staff.xls"))
-    assert project.refusal().startswith("rageval: staff.xls: is no table; name a file that ends in .csv, .json, .jsonl")
+    assert project.refusal().startswith("rageval: staff.xls: is not a table; name a file ending in .csv, .json, .jsonl")
 
 
 def test_rows_without_a_value_are_counted_and_an_empty_column_is_named(project: PlanProject) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from pytest_rageval.errors import UnknownNameError
 from pytest_rageval.generation.relations import BUILTIN
+from pytest_rageval.generation.relations.invariants import lost_invariants
 from pytest_rageval.generation.relations.irrelevant_passage import is_irrelevant
 from pytest_rageval.generation.relations.records import Records
 from pytest_rageval.generation.relations.relation import relation_named
-from pytest_rageval.generation.relations.unchanged import changes_of
 from pytest_rageval.model.case import Case, Instance, Passage
 
 MUSEUM = Instance(
@@ -115,8 +115,8 @@ def test_politeness_keeps_a_name_at_the_start() -> None:
     ],
 )
 def test_what_a_form_does_not_keep_has_a_name(form: str, lost: str) -> None:
-    assert lost in changes_of(MUSEUM.question, form)
-    assert changes_of(MUSEUM.question, MUSEUM.question.upper()) == ()
+    assert lost in lost_invariants(MUSEUM.question, form)
+    assert lost_invariants(MUSEUM.question, MUSEUM.question.upper()) == ()
 
 
 def test_orders_of_passages_are_all_others() -> None:

@@ -11,7 +11,7 @@ from support.projects.plan_project import PlanProject
 
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.estimate import estimated
+from pytest_rageval.generation.estimate import estimate_lines
 from pytest_rageval.generation.loading import load_material
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess
@@ -247,6 +247,6 @@ def test_a_dry_run_counts_the_calls(project: PlanProject) -> None:
         return ANN in str(messages[-1]["content"])
 
     material.models = ModelAccess(lambda name: ScriptedLLM([]), replays=replays)
-    calls = [line for line in estimated(material) if line.startswith("calls:")]
+    calls = [line for line in estimate_lines(material) if line.startswith("calls:")]
     assert len(calls) == 1
     assert calls[0].startswith("calls: 2 of m for other wordings, 1 are recorded, tokens: about ")

@@ -177,7 +177,7 @@ def test_the_same_plan_gives_the_same_bytes_and_one_more_person_one_more_case(pr
             "plan.toml:3: [world] persons: found 0, wanted a whole number of 1",
         ),
         ('[[world]]\nkind = "scholar"\npeople = 3\n', "plan.toml:3: unknown key 'people' in [world]; "),
-        ('[[world]]\nkind = "scholar"\n[[world]]\nkind = "scholar"\n', "plan.toml:4: [[world]] stands twice"),
+        ('[[world]]\nkind = "scholar"\n[[world]]\nkind = "scholar"\n', "plan.toml:4: [[world]] is duplicate"),
         ('[world]\nkind = "scholar"\n', "plan.toml:1: world: found an object, wanted tables with the header [[world]]"),
     ],
 )

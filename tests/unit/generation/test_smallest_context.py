@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_rageval.errors import SettingError
 from pytest_rageval.generation.shrinking.ddmin import NoMoreTestsError
 from pytest_rageval.generation.shrinking.reply import Reply, misses_alike
-from pytest_rageval.generation.shrinking.shrunk import Shrunk
+from pytest_rageval.generation.shrinking.shrink_result import ShrinkResult
 from pytest_rageval.generation.shrinking.smallest_context import Context, smallest_context
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
@@ -49,19 +49,23 @@ def asking(system: System, log: list[tuple[Context, int]] | None = None) -> Call
     return ask
 
 
-def shrunk(system: System, seen: Sequence[Passage] = SEEN, most: int = 60, confirm: int = 3) -> Shrunk:
+def shrunk(system: System, seen: Sequence[Passage] = SEEN, most: int = 60, confirm: int = 3) -> ShrinkResult:
     return smallest_context(MUSEUM, seen, asking(system), retrieves=False, most=most, confirm=confirm)
 
 
-def lines(result: Shrunk | str, *, texts: bool = True) -> list[str]:
+def lines(result: ShrinkResult | str, *, texts: bool = True) -> list[str]:
     return [line.strip() for line in shrunk_lines({"museum[q17]": result}, texts=texts)][1:]
 
 
 def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
     log: list[tuple[Context, int]] = []
     result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=60, confirm=3)
-    (kept,) = result.kept
-    assert (kept.passage, kept.places, kept.of) == (replace(W0, text="The museum opens at 10:00."), (2,), 3)
+    (kept,) = result.context
+    assert (kept.passage, kept.sentence_numbers, kept.n_sentences) == (
+        replace(W0, text="The museum opens at 10:00."),
+        (2,),
+        3,
+    )
     assert (result.seen, result.is_minimal, result.repeats) == (5, True, (3, 3))
     assert (result.gold, result.added) == (("p0",), ())
     assert result.calls == len(log) == len(set(log))
@@ -77,7 +81,7 @@ def test_misread_evidence_is_not_blamed_on_the_context() -> None:
         return "eight" if "p0" in {each.id for each in context} else UNKNOWN
 
     result = smallest_context(MUSEUM, (P0, N1), asking(misread), retrieves=False, most=60, confirm=3)
-    assert [each.passage for each in result.kept] == [P0]
+    assert [each.passage for each in result.context] == [P0]
     assert lines(result)[1].endswith("it misses with all its evidence: the context does not break it")
 
 
@@ -86,7 +90,7 @@ def test_two_passages_that_only_break_together() -> None:
         return "10:00" if {"n0", "n2"} <= {each.id for each in context} else "9:00"
 
     result = shrunk(both)
-    assert [each.passage for each in result.kept] == [N0, N2]
+    assert [each.passage for each in result.context] == [N0, N2]
     assert "5 passages -> 2: n0 " in lines(result)[0]
     assert lines(result)[1].startswith("without n0 or n2 right in all ")
 
@@ -104,7 +108,7 @@ def test_no_sentence_and_no_passage_can_be_left_out(sizes: list[int], seed: int)
         return bool(lines) and (context == whole or Random(f"{seed} {lines}").random() < 0.5)
 
     result = shrunk(lambda context: "10:00" if breaks(context) else "9:00", whole, most=500)
-    kept = tuple(each.passage for each in result.kept)
+    kept = tuple(each.passage for each in result.context)
     assert result.is_minimal
     assert breaks(kept)
     for at, passage in enumerate(kept):
@@ -122,13 +126,13 @@ def test_a_passage_that_became_needless_with_the_sentences_is_left_out() -> None
     def system(context: Context) -> str:
         return "10:00" if "".join(re.findall(r"\d", " ".join(each.text for each in context))) in broken else "9:00"
 
-    (kept,) = shrunk(system, whole).kept
+    (kept,) = shrunk(system, whole).context
     assert kept.passage.text == "Line 1. Line 3."
 
 
 def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
     result = shrunk(last_time, (N0, N1, N2))
-    assert (result.kept, result.gold, result.added) == ((), ("p0",), ("p0",))
+    assert (result.context, result.gold, result.added) == ((), ("p0",), ("p0",))
     assert lines(result) == [
         "museum[q17]   3 passages -> 0: it misses without any passage   5 calls",
         "right with p0: evidence is missing",
@@ -137,7 +141,7 @@ def test_missing_evidence_is_not_the_fault_of_the_context() -> None:
 
 def test_a_system_that_is_always_wrong_is_not_broken_by_its_context() -> None:
     result = shrunk(lambda context: "10:00")
-    assert (result.kept, result.added) == ((), ())
+    assert (result.context, result.added) == ((), ())
     assert lines(result)[1] == "with p0 wrong: the context does not break it"
 
 
@@ -159,7 +163,7 @@ def test_evidence_that_was_there_is_not_missing() -> None:
         return "9:00" if "p0" in ids and len(ids) < 3 else "10:00" if set(ids) - {"p0"} else UNKNOWN
 
     result = shrunk(outvoted, (P0, N0, W0))
-    assert (len(result.kept), result.added, result.had_evidence) == (1, ("p0",), True)
+    assert (len(result.context), result.added, result.had_evidence) == (1, ("p0",), True)
     assert lines(result)[1].endswith(": the system saw that, and more passages together break it")
 
 
@@ -179,7 +183,7 @@ def test_no_more_than_most_calls() -> None:
         result = smallest_context(MUSEUM, SEEN, asking(last_time, log), retrieves=False, most=most, confirm=3)
         assert len(log) <= most
         assert result.calls == len(log)
-        assert any(each.passage.id == "w0" for each in result.kept)
+        assert any(each.passage.id == "w0" for each in result.context)
     assert not shrunk(last_time, most=6).is_minimal
     assert lines(shrunk(last_time, most=6))[1].endswith("stopped: 4 calls; a smaller one may exist")
 
@@ -208,7 +212,7 @@ def test_an_error_does_not_count_as_missed() -> None:
         return asking(last_time)(context, repeat)
 
     result = smallest_context(MUSEUM, SEEN, ask, retrieves=False, most=60, confirm=1)
-    ids = [each.passage.id for each in result.kept]
+    ids = [each.passage.id for each in result.context]
     assert len(ids) == 2
     assert "w0" in ids
 
@@ -230,7 +234,7 @@ def test_a_retriever_that_reports_nothing_and_says_the_same_ignores_its_passages
     with pytest.raises(SettingError, match="ignores the passages"):
         smallest_context(MUSEUM, SEEN, asking(lambda context: "10:00"), retrieves=True, most=60, confirm=3)
     used = smallest_context(MUSEUM, SEEN, asking(last_time), retrieves=True, most=60, confirm=3)
-    assert [each.passage.id for each in used.kept] == ["w0"]
+    assert [each.passage.id for each in used.context] == ["w0"]
 
 
 def test_a_retriever_that_rejects_with_and_without_passages_may_use_them() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, counterfactual
-from pytest_rageval.generation.abilities.lies import is_decided, read_answer
+from pytest_rageval.generation.abilities.answer_reading import is_decided, read_answer
+from pytest_rageval.generation.abilities.counterfactuals import Counterfactual, make_counterfactual
 from pytest_rageval.model.case import Gold, Instance, Passage
 
 NAMES = (
@@ -19,7 +19,9 @@ NAMES = (
 
 def made(gold: str | Gold, *texts: str, question: str = "What is it?") -> Counterfactual:
     passages = [Passage(f"p{at}", text, role="positive") for at, text in enumerate(texts)]
-    return counterfactual(Instance("q1", question, ((gold,),) if isinstance(gold, str) else gold), passages, 0, NAMES)
+    return make_counterfactual(
+        Instance("q1", question, ((gold,),) if isinstance(gold, str) else gold), passages, 0, NAMES
+    )
 
 
 def reason(gold: str, text: str) -> str:
@@ -115,8 +117,8 @@ def test_every_slot_of_the_gold_and_the_title_get_a_lie() -> None:
     passage = Passage(
         "p0", "It has 70 seats since March 5, 2019.", title="Hall of 70", role="positive", page="hall", span=(0, 9)
     )
-    twin = counterfactual(Instance("q1", "What is it?", gold), [passage]).twins["p0"]
-    lie = counterfactual(Instance("q1", "What is it?", gold), [passage]).fake
+    twin = make_counterfactual(Instance("q1", "What is it?", gold), [passage]).twins["p0"]
+    lie = make_counterfactual(Instance("q1", "What is it?", gold), [passage]).fake
     assert twin.title == f"Hall of {lie[0][0]}"
     assert twin.text == f"It has {lie[0][0]} seats since {lie[1][1]}."
     assert (twin.page, twin.span) == ("", None)
@@ -145,7 +147,7 @@ def test_a_lie_that_no_rule_decides_is_none() -> None:
 
 @pytest.mark.parametrize(("gold", "passages", "why"), [((), 1, "no_gold"), ((("70",),), 0, "no_positive")])
 def test_nothing_to_lie_about(gold: Gold, passages: int, why: str) -> None:
-    lie = counterfactual(Instance("q1", "How many?", gold), [Passage("p0", "70", role="positive")] * passages)
+    lie = make_counterfactual(Instance("q1", "How many?", gold), [Passage("p0", "70", role="positive")] * passages)
     assert lie.reason is not None
     assert lie.reason.reason == why
 

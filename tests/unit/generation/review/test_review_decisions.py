@@ -107,7 +107,7 @@ def test_decisions_survive_a_kill(generated: ReviewProject) -> None:
     script = (
         "import sys, pathlib\n"
         "from pytest_rageval.generation.review.session import ReviewSession\n"
-        "from pytest_rageval.generation.review.shown import seen_sha\n"
+        "from pytest_rageval.generation.review.presentation import seen_sha\n"
         "session = ReviewSession(pathlib.Path('cases'), 'Ann')\n"
         "for draft in session.folder.sample:\n"
         "    session.decide(draft.id, seen_sha(draft), 4)\n"

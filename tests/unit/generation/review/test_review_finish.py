@@ -83,7 +83,7 @@ def test_a_case_to_mend_without_a_correction_waits(generated: ReviewProject) -> 
     stored = generated.records("drafts.jsonl")[draft.id]
     assert (stored["state"], stored["reason"]) == ("waiting", "review_waits")
     again = generated.session()
-    assert again.own(of_task(again, "extractive_qa")[0]) is not None
+    assert again.own_decision(of_task(again, "extractive_qa")[0]) is not None
 
 
 def test_conversations_are_kept_or_dropped_whole(generated: ReviewProject) -> None:
@@ -153,7 +153,7 @@ def test_a_draft_that_changed_since_is_asked_again(generated: ReviewProject) -> 
     assert session.refresh() is True
     now = session.draft(draft.id)
     assert now.gold == (("Alta",),)
-    assert session.asks(now)
+    assert session.needs_decision(now)
     assert session.changed_since(now)
     lines = finish(generated)
     assert "warning: 1 case has changed since people decided; rageval review asks again" in lines

@@ -11,7 +11,7 @@ from support.projects.review_project import ReviewProject, grade, of_task
 from support.servers.page_process import REVIEW, PageProcess, start_page
 
 from pytest_rageval.generation.draft import Draft
-from pytest_rageval.generation.review.shown import seen_sha
+from pytest_rageval.generation.review.presentation import seen_sha
 
 
 @pytest.fixture(name="page")
@@ -90,8 +90,8 @@ def test_a_malformed_request_gets_a_sentence(page: PageProcess) -> None:
     unknown = {"id": "x", "seen": "s"}
     for path, form, sentence in (
         ("/decide", {**unknown, "grade": "9"}, "grade: found &#39;9&#39;, wanted 1, 2, 3, 4 or 5"),
-        ("/decide", {**unknown, "grade": "4"}, "&#39;x&#39; is no case of the sample"),
-        ("/correct", {"action": "save"}, "&#39;&#39; is no case of the sample"),
+        ("/decide", {**unknown, "grade": "4"}, "&#39;x&#39; is not a case of the sample"),
+        ("/correct", {"action": "save"}, "&#39;&#39; is not a case of the sample"),
     ):
         answer = page.client.post(path, data=form)
         assert answer.status_code == 400

@@ -10,12 +10,12 @@ import pytest
 from support.projects.review_project import ReviewProject, grade, of_task
 
 from pytest_rageval.errors import DataError, SettingError
-from pytest_rageval.generation.review.applying import deciding
+from pytest_rageval.generation.review.apply_decisions import decision_that_counts
 from pytest_rageval.generation.review.decision import Decision
 from pytest_rageval.generation.review.edits import changed_words, edit_of
 from pytest_rageval.generation.review.folder import Cell, parse_cell
+from pytest_rageval.generation.review.presentation import marked_passages, seen_sha
 from pytest_rageval.generation.review.session import ChangedError
-from pytest_rageval.generation.review.shown import seen_sha, shown_passages
 
 
 def test_the_sample_is_that_of_human_test_turns_in_their_order(generated: ReviewProject) -> None:
@@ -44,7 +44,7 @@ def test_a_second_person_is_asked_a_share_of_the_sample(generated: ReviewProject
     for draft in ann.folder.sample:
         grade(ann, draft, 4)
     bo.refresh()
-    asked = [draft for draft in bo.folder.sample if bo.asks(draft)]
+    asked = [draft for draft in bo.folder.sample if bo.needs_decision(draft)]
     assert len(asked) == 2  # a quarter of 8
     for draft in asked:
         grade(bo, draft, 5)
@@ -101,11 +101,11 @@ def test_a_case_that_changed_while_it_was_shown_is_not_decided(generated: Review
 def test_the_evidence_is_marked_in_the_whole_passage(generated: ReviewProject) -> None:
     draft = of_task(generated.session(), "extractive_qa")[0]
     source = replace(draft.sources[0], text=f"Before. {draft.sources[0].text} After.")
-    (shown,) = shown_passages(replace(draft, sources=(source,)))
-    assert "".join(text for text, _ in shown.stretches) == source.text
-    assert [kind for _, kind in shown.stretches] == ["", "evidence", ""]
-    (bare,) = shown_passages(replace(draft, evidence=()))
-    assert [text for text, kind in bare.stretches if kind == "answer"] == [draft.gold[0][0]]
+    (shown,) = marked_passages(replace(draft, sources=(source,)))
+    assert "".join(text for text, _ in shown.pieces) == source.text
+    assert [kind for _, kind in shown.pieces] == ["", "evidence", ""]
+    (bare,) = marked_passages(replace(draft, evidence=()))
+    assert [text for text, kind in bare.pieces if kind == "answer"] == [draft.gold[0][0]]
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_words_that_changed(before: str, after: str, wanted: list[tuple[str, str
 def test_of_two_grades_of_3_the_one_with_a_correction_decides(generated: ReviewProject) -> None:
     draft = of_task(generated.session(), "extractive_qa")[0]
     bare, mended = Decision("d", "s", 3, "Ann"), Decision("d", "s", 3, "Bo", (), edit_of(draft))
-    assert deciding([mended, bare]) == deciding([bare, mended]) == mended
-    assert deciding([Decision("d", "s", 5, "Ann"), bare]) == bare
-    assert deciding([]) is None
+    assert decision_that_counts([mended, bare]) == decision_that_counts([bare, mended]) == mended
+    assert decision_that_counts([Decision("d", "s", 5, "Ann"), bare]) == bare
+    assert decision_that_counts([]) is None
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_what_cannot_be_reviewed_is_refused_in_a_sentence(generated: ReviewProje
     assert generated.refusal("cases", *sheet).startswith("rageval: cases/decisions.jsonl:1: draft: found nothing")
     drafts = generated.folder / "cases" / "drafts.jsonl"
     drafts.write_text('{"id": 1}\n', encoding="utf-8")
-    assert "cases/drafts.jsonl:1: is no draft of rageval generate" in generated.refusal("cases", *sheet)
+    assert "cases/drafts.jsonl:1: is not a draft of rageval generate" in generated.refusal("cases", *sheet)
 
 
 def test_without_the_extra_the_page_names_it_and_the_sheet_works(

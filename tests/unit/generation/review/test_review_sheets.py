@@ -91,7 +91,10 @@ def test_a_changed_case_of_a_sheet_is_reported_and_not_stored(generated: ReviewP
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"id": "staff-extractive_qa-000000000000"}, "sheet.csv:4: id: 'staff-extractive_qa-000000000000' is no case"),
+        (
+            {"id": "staff-extractive_qa-000000000000"},
+            "sheet.csv:4: id: 'staff-extractive_qa-000000000000' is not a case",
+        ),
         ({"grade": "6"}, "sheet.csv:4: grade: found '6', wanted 1, 2, 3, 4 or 5"),
         ({"grade": "9" * 5000}, "sheet.csv:4: grade: found '99999"),
         ({"grade": "good"}, "sheet.csv:4: grade: found 'good', wanted 1, 2, 3, 4 or 5"),

@@ -1,4 +1,4 @@
-"""The ``[abilities]`` and ``[[names]]`` of a plan: the sets with passages for RGB's abilities."""
+"""Add the records of RGB's abilities to a plan's sets: ``[abilities]`` and ``[[names]]``."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pytest_rageval.datasets.fields import Fields
 from pytest_rageval.datasets.jsonl import read_instance
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, RagEvalError
-from pytest_rageval.generation.abilities.making import Abilities, Wanted, make_abilities
-from pytest_rageval.generation.abilities.records import record_of_made
+from pytest_rageval.generation.abilities.making import Abilities, AbilityOptions, make_abilities
+from pytest_rageval.generation.abilities.records import record_of_generated
 from pytest_rageval.generation.abilities.search import RETRIEVERS, Search, search_over
 from pytest_rageval.generation.material import Material
-from pytest_rageval.generation.plan import Part, Plan
+from pytest_rageval.generation.plan import Plan, SectionReader
 from pytest_rageval.generation.section import Section
 from pytest_rageval.model.case import Instance, Passage
 
 __all__ = ["ABILITIES", "KINDS", "NAMES", "AbilitySettings", "abilities_settings", "names_in", "with_abilities"]
 
 KINDS = ("counterfactual", "integration")
-"""The files that a set gets beside it: ``auto_test.counterfactual.jsonl`` and ``auto_test.integration.jsonl``."""
+"""The extra files of each set: ``auto_test.counterfactual.jsonl`` and ``auto_test.integration.jsonl``."""
 
 Json = dict[str, Any]
 
@@ -33,7 +33,7 @@ class AbilitySettings:
     """The ``[abilities]`` of a plan.
 
     Attributes:
-        negatives, counterfactuals, integration: as in `Wanted`.
+        negatives, counterfactuals, integration: as in `AbilityOptions`.
         retriever: the retriever of negative passages.
         retriever_params: its parameters.
         section: the table of the plan, for messages.
@@ -48,8 +48,8 @@ class AbilitySettings:
 
 
 def abilities_settings(plan: Plan) -> AbilitySettings | None:
-    """Return the ``[abilities]`` of a plan; None if it wants none."""
-    return cast("AbilitySettings | None", plan.parts["abilities"])
+    """Return the ``[abilities]`` of a plan; None if the plan has no such table."""
+    return cast("AbilitySettings | None", plan.settings["abilities"])
 
 
 def names_in(path: Path) -> tuple[str, ...]:
@@ -58,28 +58,28 @@ def names_in(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: the file is missing or has fewer than two names.
     """
-    shown = shown_path(path)
+    file_name = shown_path(path)
     if not path.exists():
-        raise DataError(shown, "no such file; correct the path", code="RAG105")
+        raise DataError(file_name, "no such file; correct the path", code="RAG105")
     names = tuple(dict.fromkeys(text.strip() for _, text in lines_of(path)))
     if len(names) < 2:
-        raise DataError(shown, "a list needs at least two names, one a line")
+        raise DataError(file_name, "a list needs at least two names, one a line")
     return names
 
 
 def with_abilities(
     sets: Mapping[str, Sequence[Json]], known: Mapping[str, Sequence[Json]], material: Material
 ) -> dict[str, Sequence[Json]]:
-    """Return the records of each set with negative passages, and those of the other abilities.
+    """Return the records of each set with negative passages, and the records of the other abilities by file.
 
-    No passage comes from a document that a record of another set is about. What is not made is counted in
-    ``material.left_out``. Without ``[abilities]`` the sets stay as they are.
+    No passage comes from a document of a record in another set. ``material.left_out`` counts what could not be
+    generated. Without ``[abilities]`` the sets stay as they are.
 
     Args:
         sets: name of a set -> its records.
-        known: name of a set -> records that are left out because a model knows their answers. They give false passages
-            only, which test whether a passage changes the mind of a model that knows better.
-        material: its rows and documents are the corpus.
+        known: name of a set -> records that the set leaves out because a model knows their answers. They get only
+            counterfactual passages, which test whether a passage overrides what the model knows.
+        material: the plan, and the rows and documents that are the corpus.
 
     Raises:
         DataError: the retriever of the plan cannot be used.
@@ -88,35 +88,35 @@ def with_abilities(
     files: dict[str, Sequence[Json]] = dict(sets)
     if settings is None:
         return files
-    names = cast("tuple[tuple[str, ...], ...]", material.plan.parts["names"])
-    wanted = Wanted(
+    names = cast("tuple[tuple[str, ...], ...]", material.plan.settings["names"])
+    options = AbilityOptions(
         settings.negatives, settings.counterfactuals, settings.integration, names=names, seed=material.plan.seed
     )
     rows = [row.passage for table in material.tables.values() for row in table.rows]
     passages = (*rows, *material.corpus)
-    kinds = [kind for kind, made in zip(KINDS, (wanted.counterfactuals, wanted.integration), strict=True) if made]
+    kinds = [kind for kind, is_on in zip(KINDS, (options.counterfactuals, options.integration), strict=True) if is_on]
     documents = {name: _documents([*records, *known.get(name, ())]) for name, records in sets.items()}
     for name, records in sets.items():
         others = frozenset().union(*(each for other, each in documents.items() if other != name))
-        own = tuple(each for each in passages if (each.page or each.id) not in others)
-        search = _search(own, settings, material.plan.folder)
-        made = make_abilities(_instances(records, name), own, search, wanted)
-        made_of_known = make_abilities(
-            _instances(known.get(name, ()) if wanted.counterfactuals else (), name),
-            own,
+        passages_of_set = tuple(each for each in passages if (each.page or each.id) not in others)
+        search = _search(passages_of_set, settings, material.plan.folder)
+        generated = make_abilities(_instances(records, name), passages_of_set, search, options)
+        generated_from_known = make_abilities(
+            _instances(known.get(name, ()) if options.counterfactuals else (), name),
+            passages_of_set,
             search,
-            replace(wanted, integration=False),
+            replace(options, integration=False),
         )
         earlier = {str(each["id"]): each.get("generated", {}) for each in (*records, *known.get(name, ()))}
-        files[name] = [record_of_made(each, made, earlier) for each in made.pools]
+        files[name] = [record_of_generated(each, generated, earlier) for each in generated.pools]
         for kind in kinds:
             files[f"{name}.{kind}"] = [
-                record_of_made(each, source, earlier)
-                for source in (made, made_of_known)
+                record_of_generated(each, source, earlier)
+                for source in (generated, generated_from_known)
                 for each in getattr(source, kind)
             ]
-        made.without_twin += made_of_known.without_twin
-        _count(material, made)
+        generated.without_twin += generated_from_known.without_twin
+        _count(material, generated)
     return files
 
 
@@ -136,11 +136,11 @@ def _search(passages: tuple[Passage, ...], settings: AbilitySettings, folder: Pa
         raise settings.section.error("retriever", f"retriever: {problem}") from None
 
 
-def _count(material: Material, made: Abilities) -> None:
+def _count(material: Material, generated: Abilities) -> None:
     for what, counts in (
-        ("negatives", made.short),
-        ("counterfactual", made.without_twin),
-        ("integration", made.without_partner),
+        ("negatives", generated.short),
+        ("counterfactual", generated.without_twin),
+        ("integration", generated.without_partner),
     ):
         material.left_out.update({f"abilities: {what}: {reason}": count for reason, count in counts.items()})
 
@@ -181,5 +181,5 @@ def _names(section: Section, folder: Path) -> tuple[str, ...]:
     return names
 
 
-ABILITIES = Part(many=False, read=_read_abilities)
-NAMES = Part(many=True, read=_read_names)
+ABILITIES = SectionReader(many=False, read=_read_abilities)
+NAMES = SectionReader(many=True, read=_read_names)

@@ -1,4 +1,4 @@
-"""What a person sees of a draft: its digest, and its passages with the evidence marked."""
+"""The content of a draft that a person sees: its digest, and passages with marked evidence."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.quotes import located_quotes, quote_span
 from pytest_rageval.model.case import Passage
 
-__all__ = ["ShownPassage", "Stretch", "seen_sha", "shown_passages"]
+__all__ = ["MarkedPassage", "TextPiece", "marked_passages", "seen_sha"]
 
-Stretch = tuple[str, str]
+TextPiece = tuple[str, str]
 """A piece of a text with its kind: ``""``, ``evidence``, or ``answer`` if the draft has no quote."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShownPassage:
-    """A source of a draft, whole.
+class MarkedPassage:
+    """A whole source of a draft, with marked pieces.
 
     Attributes:
         passage: the passage.
-        stretches: its text in pieces, in order; joined they are the text.
+        pieces: its text in pieces, in order.
     """
 
     passage: Passage
-    stretches: tuple[Stretch, ...]
+    pieces: tuple[TextPiece, ...]
 
 
 def seen_sha(draft: Draft) -> str:
-    """Return the sha256 of what a person sees: if it differs, a decision about the draft no longer counts."""
-    seen = [
+    """Return the sha256 of the content that a person sees; a decision counts only for the same sha256."""
+    content = [
         draft.question,
         draft.gold,
         draft.task,
@@ -42,11 +42,11 @@ def seen_sha(draft: Draft) -> str:
         draft.evidence,
         [(each.id, each.title, each.text) for each in draft.sources],
     ]
-    return hashlib.sha256(json.dumps(seen, ensure_ascii=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
 
 
-def shown_passages(draft: Draft) -> list[ShownPassage]:
-    """Return the sources of a draft with its quotes marked; without quotes, the answers are marked."""
+def marked_passages(draft: Draft) -> list[MarkedPassage]:
+    """Return the sources of a draft with marked quotes; without quotes, the answers are marked."""
     spans: dict[str, list[tuple[int, int]]] = {each.id: [] for each in draft.sources}
     kind = "evidence" if draft.evidence else "answer"
     if draft.evidence:
@@ -56,14 +56,14 @@ def shown_passages(draft: Draft) -> list[ShownPassage]:
     else:
         aliases = [alias for slot in draft.gold for alias in slot]
         for source in draft.sources:
-            found = (quote_span(source.text, alias) for alias in aliases)
-            spans[source.id] += [span for span in found if span is not None]
-    return [ShownPassage(each, tuple(_stretches(each.text, spans[each.id], kind))) for each in draft.sources]
+            answer_spans = (quote_span(source.text, alias) for alias in aliases)
+            spans[source.id] += [span for span in answer_spans if span is not None]
+    return [MarkedPassage(each, tuple(_pieces(each.text, spans[each.id], kind))) for each in draft.sources]
 
 
-def _stretches(text: str, spans: list[tuple[int, int]], kind: str) -> list[Stretch]:
-    """Return a text in pieces, marked in the spans; spans may overlap."""
-    pieces: list[Stretch] = []
+def _pieces(text: str, spans: list[tuple[int, int]], kind: str) -> list[TextPiece]:
+    """Split a text into pieces, marked inside ``spans``; spans may overlap."""
+    pieces: list[TextPiece] = []
     at = 0
     for start, end in sorted(spans):
         if end <= at:

@@ -1,4 +1,4 @@
-"""Read a gold slot as a value that a rule can change, and decide that another value is wrong."""
+"""Parse a gold slot as a value that a rule can change, and decide whether a value is false."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["is_decided", "read_answer"]
 
 
 def read_answer(slot: tuple[str, ...], names: Names = ()) -> Answer[Any] | Drop:
-    """Return a slot of the gold as a value of a kind: a name of a list, a date, a time of day, a number or money.
+    """Parse a slot of the gold as a listed name, a date, a time of day, a number or an amount of money.
 
     Args:
-        slot: its aliases.
-        names: lists of names, each of one kind of things.
+        slot: the aliases of the slot.
+        names: lists of names, each of one kind.
     """
     name = name_answer(slot, names)
     if name is not None:
@@ -32,12 +32,12 @@ def read_answer(slot: tuple[str, ...], names: Names = ()) -> Answer[Any] | Drop:
 
 
 def is_decided(question: str, slot: tuple[str, ...], fakes: tuple[str, ...], kind: Kind) -> bool:
-    """Return whether a rule knows that each fake is not the gold answer, and that the gold is none of the fakes."""
+    """Return whether rules tell the fakes from the gold answer: each is wrong where the other one is right."""
     if not fakes or any(contains(one, other) or contains(other, one) for one in slot for other in fakes):
         return False
     if kind == "name":
         return True
-    ours, theirs = Instance("", question, (slot,)), Instance("", question, (fakes,))
-    return all(numerical_verdict(ours, fake) == 0.0 for fake in fakes) and all(
-        numerical_verdict(theirs, alias) == 0.0 for alias in slot
+    gold, fake_gold = Instance("", question, (slot,)), Instance("", question, (fakes,))
+    return all(numerical_verdict(gold, fake) == 0.0 for fake in fakes) and all(
+        numerical_verdict(fake_gold, alias) == 0.0 for alias in slot
     )
