@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.importing import cause_text
-from pytest_rageval.web.address import Address, claimed
+from pytest_rageval.web.address import Address, claim_server
 from pytest_rageval.web.application import application
 from pytest_rageval.web.guard import LOCAL, Guard, Key
 from pytest_rageval.web.site import Site
@@ -68,7 +68,7 @@ def serve(
             "leave it out, or add --i-know"
         )
     address = Address(site)
-    with claimed(address) as first:
+    with claim_server(address) as first:
         if not first:
             url = _opened(address.running(), site.opens)
             out(f"rageval {site.name} already runs: {url}")

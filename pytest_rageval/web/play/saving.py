@@ -22,7 +22,7 @@ from pytest_rageval.linting.added_record import findings_of_added
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.model.case import Case
 from pytest_rageval.report.text.power_line import power_line
-from pytest_rageval.web.files import FileChangedError, inside, read_seen, write_file
+from pytest_rageval.web.files import FileChangedError, inside, read_snapshot, write_file
 
 __all__ = ["SavedCase", "planned_case", "write_case"]
 
@@ -109,7 +109,7 @@ def planned_case(
         raise SettingError(f"{file or 'the file'}: a case is saved in a file that ends with {SUFFIX}; name one")
     path = inside(project, file)
     file = path.relative_to(Path(os.path.realpath(project))).as_posix()
-    seen = read_seen(path)
+    seen = read_snapshot(path)
     record = saved_record(values, origin, case)
     start = seen.content if not seen.content or seen.content.endswith(b"\n") else seen.content + b"\n"
     content = start + json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
