@@ -26,7 +26,7 @@ from pytest_rageval.trace.collector import Event
 from pytest_rageval.web.files import FileChangedError, inside, read_snapshot, write_file
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.chain_draft import ChainDraft, changed_draft, edits_of, output_of
-from pytest_rageval.web.play.stops import Stops
+from pytest_rageval.web.play.stop_signals import StopSignals
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["ChainApi"]
@@ -44,7 +44,7 @@ class ChainApi:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._project = board.project
-        self._stops = Stops()
+        self._stops = StopSignals()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
