@@ -14,7 +14,7 @@ from pytest_rageval.text.unicode import nfkc
 __all__ = ["Folded", "fold_compact", "fold_with_offsets", "shared_run"]
 
 _VOWELS_AND_FINALS = ("\u1160", "\u11ff")
-"""First and last of the Hangul jamo that combine with the previous syllable."""
+"""First and last Hangul jamo that combine with the previous syllable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def fold_with_offsets(text: str) -> Folded:
 def shared_run(needle: str, text: str) -> tuple[int, int]:
     """Return the start and end in ``needle`` of the longest common run of characters with ``text``.
 
-    Return the first of several; (0, 0) if there is none.
+    The first of several runs counts; (0, 0) if there is none.
     """
     if needle in text:
         return 0, len(needle)
@@ -75,7 +75,7 @@ def shared_run(needle: str, text: str) -> tuple[int, int]:
 
 
 def _clusters(text: str) -> Sequence[str]:
-    """Return the parts of a text that can be normalised separately: a character and those that join it."""
+    """Return the parts of a text that can be normalised separately: a character and those that combine with it."""
     joining = set() if text.isascii() else {character for character in set(text) if _joins(character)}
     if not joining:
         return text
