@@ -14,7 +14,7 @@ from pathlib import Path
 from pytest_rageval.errors import MissingDependencyError, SettingError, short_repr
 from pytest_rageval.folders import regular
 
-__all__ = ["cut_by_user", "use_dictionaries", "user_dictionary"]
+__all__ = ["use_dictionaries", "user_cut", "user_dictionary"]
 
 Cut = Callable[[str], Iterable[str]]
 
@@ -43,7 +43,7 @@ def user_dictionary() -> str:
     return _in_use[0][0] if _in_use else ""
 
 
-def cut_by_user() -> Cut | None:
+def user_cut() -> Cut | None:
     """Return a function that splits text with the user dictionary; None if there is none."""
     return _jieba_with(_in_use[0][1]) if _in_use else None
 

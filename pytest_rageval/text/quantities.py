@@ -125,7 +125,7 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def whole_quantity(text: str) -> Quantity | None:
-    """Return the quantity if ``text`` is one and nothing else; None otherwise, and for dates and times."""
+    """Return the quantity if ``text`` is nothing but one quantity; None otherwise, and for dates and times."""
     if _NUMBER.fullmatch(_plain(text).strip()) is None:
         return None
     parsed = quantities(text)
@@ -163,7 +163,7 @@ def _without_references(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """A number with its place in the text, and the factor of its scale and unit."""
+    """A number with its span in the text, and the factor of its scale and unit."""
 
     quantity: Quantity
     start: int
@@ -177,9 +177,9 @@ def _numbers(text: str) -> list[Quantity]:
     last: _Located | None = None
     for match in _NUMBER.finditer(text):
         number = _located(match, text, last)
-        joined = _range(last, number, text) if last and number else None
-        if joined:
-            result[-1], last = joined, None
+        interval = _range(last, number, text) if last and number else None
+        if interval:
+            result[-1], last = interval, None
             continue
         result.append(number.quantity if number else _digits_in_name(match["num"]))
         last = number
@@ -260,7 +260,7 @@ def _is_negative(match: re.Match[str], after_last: bool, quantity: Quantity) -> 
 
 
 def _range(first: _Located, second: _Located, text: str) -> Quantity | None:
-    """Return both numbers as a range if they are written as one (5-10%, 5%至10%, between 5 and 10), else None."""
+    """Return the range that two numbers form (5-10%, 5%至10%, between 5 and 10); None if they do not form one."""
     low, high = first.quantity, second.quantity
     between, before = text[first.end : second.start], text[max(0, first.start - 10) : first.start]
     if UNKNOWN in (low.unit, high.unit) or len(between) > 6:
