@@ -206,9 +206,9 @@ def _as_judge(label: Label, judge: Judge) -> str | float:
     if alike:
         return alike[0]
     declared = ", ".join(f"{name} ({of:g})" for name, of in worth.values.items() if of is not None)
-    wanted = f"a value of one of its labels {declared}" if declared else f"a step of its scale {worth.scale}"
+    expected = f"a value of one of its labels {declared}" if declared else f"a step of its scale {worth.scale}"
     problem = f"the label {short_repr(label.text)} has the value {value:g}, which {judge.name} does not have"
-    raise DataError(label.where, f"{problem}, wanted {wanted}")
+    raise DataError(label.where, f"{problem}, wanted {expected}")
 
 
 def refuse_other_parts(judge: Judge) -> None:

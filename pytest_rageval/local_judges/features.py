@@ -1,4 +1,4 @@
-"""The features of a local judge: numbers that describe a question, its gold answer and an answer."""
+"""The features of a local judge: numbers about a question, its gold answer and an answer."""
 
 from __future__ import annotations
 

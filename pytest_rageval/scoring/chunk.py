@@ -47,7 +47,7 @@ class Leftovers:
         n_unanswered: number of pairs of a case and a system without an answer.
         unanswered: the first of these pairs, as (id, system), sorted.
         n_long: number of answers that are longer than reports store.
-        miss: difference of the first request without a recorded verdict to the nearest recording; "" if there is none.
+        miss: how the first request without a recording differs from the nearest recording; "" if none is missing.
     """
 
     n_unused: int = 0
@@ -103,8 +103,8 @@ def _score(job: Job, chunk: bytes) -> bytes:
         axes = testbed.settings.multiplied
         tasks = _tasks(job, testbed, cases.get(testbed.file, ()), answers)
         while batch := list(islice(tasks, BATCH)):
-            asked = [reader.read(task, RecordedAnswerer(answers, task.system, name, axes)) for task, name in batch]
-            outcomes = [runner.run(task, each) for (task, _), each in zip(batch, asked, strict=True)]
+            replies = [reader.read(task, RecordedAnswerer(answers, task.system, name, axes)) for task, name in batch]
+            outcomes = [runner.run(task, each) for (task, _), each in zip(batch, replies, strict=True)]
             lines += [(outcome.testbed, outcome.nodeid, encoder.encode(outcome)) for outcome in outcomes]
             names.update(name for task, name in batch)
             names.update(task.case.id for task, name in batch)
@@ -139,7 +139,7 @@ def rows_of(result: bytes) -> bytes:
 
 
 class _AnswerReader:
-    """Reads recorded answers and verdicts in place of the systems and judges of a session.
+    """Reads recorded answers and verdicts instead of calling systems and judges.
 
     Args:
         verdicts: reads the recorded verdicts; None if no metric is judged.

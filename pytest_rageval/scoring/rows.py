@@ -29,9 +29,9 @@ __all__ = [
 
 FACET, SCORE, REASON, USAGE, CALLS, DIAGNOSIS = "facet.", "score.", "reason.", "usage.", "calls.", "diagnosis."
 
-_OWN = ("nodeid", "case_id", "data", "said", "length")
-_PLAIN = ("testbed", "system", "status")
-_KNOWN = ("evidence", "answer_seen")
+_CASE_FIELDS = ("nodeid", "case_id", "data", "said", "length")
+_SHARED_FIELDS = ("testbed", "system", "status")
+_EVIDENCE_FIELDS = ("evidence", "answer_seen")
 _DIAGNOSIS = ("type", "right", "grounded", "end", "why")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd", "latency_s", "total_tokens")
 
@@ -63,12 +63,12 @@ def row_of(outcome: Outcome) -> dict[str, Any]:
 
 def _case_part(outcome: Outcome) -> dict[str, Any]:
     """Return the first part of a row, which differs between rows; it is never empty."""
-    return {name: value for name in _OWN if (value := getattr(outcome, name)) not in (None, "")}
+    return {name: value for name in _CASE_FIELDS if (value := getattr(outcome, name)) not in (None, "")}
 
 
 def _shared_part(outcome: Outcome) -> dict[str, Any]:
     """Return the second part of a row, which many rows share."""
-    row: dict[str, Any] = {name: getattr(outcome, name) for name in _PLAIN}
+    row: dict[str, Any] = {name: getattr(outcome, name) for name in _SHARED_FIELDS}
     if outcome.error is not None:
         row |= {"error_type": outcome.error_type, "error": outcome.error}
     for name, value in outcome.facets.items():
@@ -80,7 +80,7 @@ def _shared_part(outcome: Outcome) -> dict[str, Any]:
             row[SCORE + name] = score.value
     if outcome.declined:
         row["declined"] = True
-    row |= {name: value for name in _KNOWN if (value := getattr(outcome, name)) is not None}
+    row |= {name: value for name in _EVIDENCE_FIELDS if (value := getattr(outcome, name)) is not None}
     if outcome.diagnosis is not None:
         row |= {DIAGNOSIS + name: getattr(outcome.diagnosis, name) for name in _DIAGNOSIS}
     return row | _usage(outcome)
@@ -141,8 +141,10 @@ def pack(lines: Iterable[bytes]) -> bytes:
 
 def columns_of() -> Iterator[tuple[str, type]]:
     """Yield the name and type of each possible column, without those of facets and metrics."""
-    yield from ((name, int if name == "length" else str) for name in (*_OWN, *_PLAIN, "error_type", "error"))
-    yield from (("declined", bool), ("answered", bool), *((name, float) for name in _KNOWN))
+    yield from (
+        (name, int if name == "length" else str) for name in (*_CASE_FIELDS, *_SHARED_FIELDS, "error_type", "error")
+    )
+    yield from (("declined", bool), ("answered", bool), *((name, float) for name in _EVIDENCE_FIELDS))
     yield from ((DIAGNOSIS + name, bool if name == "right" else str) for name in _DIAGNOSIS)
     yield from ((USAGE + name, int if name.endswith("_tokens") else float) for name in _USAGE)
     yield from ((CALLS + name, float if name.endswith("_usd") else int) for name in _CALLS)
@@ -205,7 +207,7 @@ class OutcomeDecoder:
                 facets.append((name, value))
             elif name.startswith((SCORE, REASON)):
                 scores.append((name, value))
-        fields = {name: self._names.setdefault(row[name], row[name]) for name in _PLAIN}
+        fields = {name: self._names.setdefault(row[name], row[name]) for name in _SHARED_FIELDS}
         fields |= {
             "facets": self._facets_of(tuple(facets)),
             "answer": _answer(row) if "answered" in row else None,
@@ -215,7 +217,7 @@ class OutcomeDecoder:
             "calls": _calls(row) if "calls.calls" in row else None,
             "cluster": self._clusters[row["testbed"]],
         }
-        return fields | self._detailed(row) if self._details else fields
+        return fields | self._details_of(row) if self._details else fields
 
     def _facets_of(self, items: tuple[tuple[str, str], ...]) -> dict[str, str]:
         if items not in self._facets:
@@ -231,8 +233,8 @@ class OutcomeDecoder:
             self._scores[items] = FixedDict(scores)
         return self._scores[items]
 
-    def _detailed(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        details: dict[str, Any] = {name: row[name] for name in ("declined", *_KNOWN) if name in row}
+    def _details_of(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        details: dict[str, Any] = {name: row[name] for name in ("declined", *_EVIDENCE_FIELDS) if name in row}
         if "diagnosis.type" in row:
             details["diagnosis"] = Diagnosis(*(row[DIAGNOSIS + name] for name in _DIAGNOSIS))
         return details

@@ -1,4 +1,4 @@
-"""Score files of recorded answers: split them into chunks, score the chunks, merge their rows."""
+"""Score files of recorded answers: split them, score the chunks, merge their rows."""
 
 from __future__ import annotations
 

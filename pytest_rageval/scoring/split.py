@@ -25,7 +25,7 @@ __all__ = ["CHUNK_BYTES", "InputFile", "SplitData", "ignored_keys", "split"]
 CHUNK_BYTES = 2_500_000
 """Bytes of cases and answers in a chunk, about 5,000 answers."""
 
-BUFFERED = 32_000_000
+BUFFER_BYTES = 32_000_000
 """Maximum bytes of lines in memory before they are written."""
 
 _decode = json.JSONDecoder().raw_decode
@@ -239,7 +239,7 @@ class _Writer:
             b"%d:%d\t%b\n" % (file, line, raw)
         )
         self._size += len(raw)
-        if self._size > BUFFERED:
+        if self._size > BUFFER_BYTES:
             self.flush()
 
     def flush(self) -> None:

@@ -23,7 +23,7 @@ WIDTH = 120
 
 
 def summary_of(figures: Figures, leftovers: Leftovers) -> dict[str, Any]:
-    """Return the figures in the format of ``summary.schema.json``, whatever the order of lines in the inputs."""
+    """Return the figures in the format of ``summary.schema.json``; the order of input lines does not matter."""
     return {
         "schema": 1,
         "counts": {

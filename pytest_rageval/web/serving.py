@@ -103,7 +103,9 @@ def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         if os.name == "posix":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port whose server has just ended
+            listener.setsockopt(
+                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+            )  # reuse the port of a server that has just ended
         try:
             listener.bind((host, port))
             listener.listen()
@@ -169,10 +171,10 @@ class _Server(uvicorn.Server):
             await asyncio.wait_for(super().shutdown(sockets), self._grace)
 
 
-def _open_browser(url: str, wanted: bool) -> threading.Thread:
+def _open_browser(url: str, enabled: bool) -> threading.Thread:
     """Open the page on a thread, in a graphical browser; a text browser would take over the terminal."""
     screen = sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
-    opens = wanted and (screen or bool(os.environ.get("BROWSER")))
-    thread = threading.Thread(target=webbrowser.open if opens else str, args=(url,), daemon=True)
+    is_graphical = enabled and (screen or bool(os.environ.get("BROWSER")))
+    thread = threading.Thread(target=webbrowser.open if is_graphical else str, args=(url,), daemon=True)
     thread.start()
     return thread

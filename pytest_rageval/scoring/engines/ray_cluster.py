@@ -198,7 +198,7 @@ def _resolved(address: str, own_ip: str) -> tuple[str, str]:
 
 
 def node_mismatch(address: str, python: str, package: str) -> str | None:
-    """Return how the versions of a node differ from ours, so that scores may differ; None if they match.
+    """Return the difference between the versions of a node and ours that may change scores; None if there is none.
 
     Args:
         address: the node's address.

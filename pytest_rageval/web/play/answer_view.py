@@ -14,13 +14,14 @@ from pytest_rageval.web.play.marked_text import MarkedText, marked_text
 from pytest_rageval.web.play.page_answer import PageAnswer, ShownPassage
 
 __all__ = [
-    "DRAWN", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line", "passage_views",
+    "FIRST_PASSAGES", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line",
+    "passage_views",
 ]  # fmt: skip
 
 LONGEST = 5_000
 """Maximum number of characters of an answer on the page; the full text has a page of its own."""
 
-DRAWN = 50
+FIRST_PASSAGES = 50
 """Number of passages that the page shows at first."""
 
 
@@ -97,8 +98,8 @@ def answer_view(answer: PageAnswer, compared: PageAnswer | None = None) -> Answe
             for name, score in answer.scores.items()
         ],
         steps=_steps(answer.steps),
-        passages=passage_views(answer.passages[:DRAWN], answer),
-        n_more=max(0, len(answer.passages) - DRAWN),
+        passages=passage_views(answer.passages[:FIRST_PASSAGES], answer),
+        n_more=max(0, len(answer.passages) - FIRST_PASSAGES),
         old=old_side(pieces),
         new=new_side(pieces),
         compared=compared,

@@ -34,9 +34,9 @@ def ask_order(body: Mapping[str, Any]) -> AskOrder:
 
 def passages_of(fields: Fields, name: str) -> tuple[Passage, ...]:
     """Return the passages of a field; passages without an id get ``own-0``, ``own-1`` and so on."""
-    wanted = "a list of passages, each an object with text and, if known, id, title, page and role"
+    expected = "a list of passages, each an object with text and, if known, id, title, page and role"
     passages = []
-    for at, each in enumerate(fields.objects(name, wanted)):
+    for at, each in enumerate(fields.objects(name, expected)):
         each.only(("id", "text", "title", "page", "role"))
         role = each.string("role", "")
         if role and role not in ROLES:

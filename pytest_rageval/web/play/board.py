@@ -146,9 +146,8 @@ class Board:
             if version is not None and version != self.draft.version:
                 raise FileChangedError("the page", "it was changed in another tab; reload it")
             draft = change(self.draft)
-            self._file.write(
-                draft, self.answers, self.chains
-            )  # before the assignment, so that an error leaves the old draft
+            # Written before the assignment, so that an error leaves the old draft on the page.
+            self._file.write(draft, self.answers, self.chains)
             self.draft = draft
             return draft
 

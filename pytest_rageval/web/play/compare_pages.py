@@ -24,7 +24,7 @@ FIXTURE = "rag_system"
 
 
 class ComparePages:
-    """Pages that ask two systems one question, or converse with one system.
+    """The pages that ask two systems one question, or hold a conversation with one system.
 
     Args:
         board: the draft and the answers.

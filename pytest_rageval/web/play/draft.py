@@ -98,19 +98,19 @@ class Draft:
         typed = bool(self.question) and self.subject != (self.question, self.case)
         return typed or self.changed or self.answers is not None or bool(self.evidence) or self.with_passages
 
-    def follows(self, asked: Draft, *, from_draft: bool) -> bool:
+    def follows(self, earlier: Draft, *, from_draft: bool) -> bool:
         """Return whether an answer may update this draft: it must not overwrite later edits of the passages.
 
         Args:
-            asked: the draft when the question was asked.
+            earlier: the draft when the question was asked.
             from_draft: whether it was the question of the draft.
         """
         if not from_draft:
-            return not self.changed and (self.question, self.case) == (asked.question, asked.case)
-        return self._asks == asked._asks
+            return not self.changed and (self.question, self.case) == (earlier.question, earlier.case)
+        return self._question_state == earlier._question_state
 
     @property
-    def _asks(self) -> tuple[object, ...]:
+    def _question_state(self) -> tuple[object, ...]:
         return self.question, self.case, self.passages, self.changed
 
     def with_case(self, case: str, question: str) -> Draft:
@@ -196,8 +196,8 @@ def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
     )
     if "passages" not in body:
         return draft
-    wanted = "a list of passages, each an object with key, or with id and text"
-    return replace(draft, passages=_passages(draft, fields.objects("passages", wanted)), changed=True)
+    expected = "a list of passages, each an object with key, or with id and text"
+    return replace(draft, passages=_passages(draft, fields.objects("passages", expected)), changed=True)
 
 
 def _quotes(fields: Fields) -> Iterator[Quote]:

@@ -14,13 +14,13 @@ __all__ = ["ANSWER", "ASKED", "MarkedText", "marked_text"]
 ANSWER, ASKED = "answer", "asked"
 """Kinds of pieces: a gold answer, and a word of the question."""
 
-SHOWN = 1_500
-"""Number of characters that the page shows at first; the next `FOLDED` ones open on demand."""
+FIRST_CHARACTERS = 1_500
+"""Number of characters that the page shows at first; the next `FOLDED_CHARACTERS` ones open on demand."""
 
-FOLDED = 20_000
+FOLDED_CHARACTERS = 20_000
 """Number of characters that open on demand; only the editor shows the rest."""
 
-SHORTEST = 4
+SHORTEST_WORD = 4
 """Minimum letters of an underlined question word; shorter words are in every passage. For Chinese it is 2."""
 
 
@@ -41,7 +41,7 @@ class MarkedText:
 
 def marked_text(text: str, answers: Iterable[str], question: str) -> MarkedText:
     """Return a text with the gold answers and the words of the question marked."""
-    head = text[:SHOWN]
+    head = text[:FIRST_CHARACTERS]
     spans = [(start, end, ANSWER) for start, end in places(head, answers)]
     gold_spans = [(start, end) for start, end, _ in spans]
     spans += [
@@ -49,13 +49,15 @@ def marked_text(text: str, answers: Iterable[str], question: str) -> MarkedText:
         for start, end in _question_words(head, question)
         if not any(start < stop and begin < end for begin, stop in gold_spans)
     ]
-    folded = text[SHOWN : SHOWN + FOLDED]
-    return MarkedText(list(_pieces(head, sorted(spans))), folded, max(0, len(text) - SHOWN - FOLDED))
+    folded = text[FIRST_CHARACTERS : FIRST_CHARACTERS + FOLDED_CHARACTERS]
+    return MarkedText(
+        list(_pieces(head, sorted(spans))), folded, max(0, len(text) - FIRST_CHARACTERS - FOLDED_CHARACTERS)
+    )
 
 
 def _question_words(text: str, question: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of the words of the question in a text."""
-    targets = {each.casefold() for each in words(question) if len(each) >= (SHORTEST if each.isascii() else 2)}
+    targets = {each.casefold() for each in words(question) if len(each) >= (SHORTEST_WORD if each.isascii() else 2)}
     if not targets:
         return
     ascii_words = [re.escape(each) for each in targets if each.isascii()]

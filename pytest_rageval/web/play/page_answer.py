@@ -73,8 +73,8 @@ class PageAnswer:
         usage: tokens, cost and time of the answer.
         calls: all model calls, also those of judges; None without models.
         replayed: whether all calls came from recordings.
-        keys: the recordings that were read or written.
-        passages: what the system read, in order.
+        keys: the keys of the recordings that were read or written.
+        passages: the passages that the system read, in prompt order.
         gold: the gold answer.
         missing: gold answers and evidence that no passage contains.
         instructions: the instructions of the testbed.
@@ -111,17 +111,17 @@ class PageAnswer:
 
 def page_answer(number: str, live: LiveAnswer, *, case: str, edited: bool, before: str) -> PageAnswer:
     """Return a new answer in the format of the page."""
-    asked, outcome = live.case, live.outcome
+    live_case, outcome = live.case, live.outcome
     answer = outcome.answer
     ranking = None if live.asked.answer is None else live.asked.answer.ranking
-    passages = shown_passages(asked.instance, asked.supplied, ranking)
+    passages = shown_passages(live_case.instance, live_case.supplied, ranking)
     return PageAnswer(
         id=number,
         system=outcome.system,
-        question=asked.instance.question,
+        question=live_case.instance.question,
         case=case,
-        history=asked.instance.history,
-        given=asked.supplied is not None,
+        history=live_case.instance.history,
+        given=live_case.supplied is not None,
         edited=edited,
         before=before,
         answer=None if answer is None or live.asked.answer is None else live.asked.answer.text,
@@ -137,10 +137,10 @@ def page_answer(number: str, live: LiveAnswer, *, case: str, edited: bool, befor
         replayed=live.replayed,
         keys=live.keys,
         passages=passages,
-        gold=asked.instance.gold,
-        missing=missing_gold(asked.instance, passages),
-        instructions=asked.instructions,
-        language=asked.instance.language,
+        gold=live_case.instance.gold,
+        missing=missing_gold(live_case.instance, passages),
+        instructions=live_case.instructions,
+        language=live_case.instance.language,
     )
 
 

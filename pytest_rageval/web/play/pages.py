@@ -15,7 +15,7 @@ from pytest_rageval.generation.saving.record import answers_text
 from pytest_rageval.generation.shrinking.reply import IGNORES
 from pytest_rageval.hooks.playing.saved_files import NEW
 from pytest_rageval.web.pages import Pages
-from pytest_rageval.web.play.answer_view import DRAWN, LONGEST, AnswerView, PassageView, answer_view, one_line
+from pytest_rageval.web.play.answer_view import FIRST_PASSAGES, LONGEST, AnswerView, PassageView, answer_view, one_line
 from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import draft_of_run
@@ -27,7 +27,7 @@ __all__ = ["PlayPages"]
 
 PAGES = Pages(__package__)
 
-LISTED = 50
+MAX_LISTED = 50
 """Maximum number of cases in a list."""
 
 
@@ -63,10 +63,10 @@ class PlayPages:
 
     def ask(self, request: Request) -> Response:
         """Show the draft, the last answer and the earlier ones."""
-        wanted = request.query_params.get("case", "")
+        case_name = request.query_params.get("case", "")
         draft = self._board.draft
-        if wanted and self._project.ready:
-            nodeid, case = self._project.case(wanted)
+        if case_name and self._project.ready:
+            nodeid, case = self._project.case(case_name)
             if not draft.is_edited:
                 self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), draft.version)
                 return RedirectResponse("/", 303)
@@ -75,7 +75,7 @@ class PlayPages:
         return self.page(
             "ask.html",
             draft=draft,
-            wanted=wanted,
+            wanted=case_name,
             last=views[0] if views else None,
             earlier=views[1:],
             saving=self._saving(),
@@ -88,9 +88,9 @@ class PlayPages:
         """List the cases that contain all words; ``name=value`` is a facet."""
         words, facets = _terms(request.query_params.get("words", ""))
         missed = self._runs.missed("") if request.query_params.get("missed") and self._runs.names() else None
-        matches, n = self._project.find_cases(words, facets, LISTED, missed)
+        matches, n = self._project.find_cases(words, facets, MAX_LISTED, missed)
         version = self._board.draft.version
-        return PAGES.page("cases.html", found=matches, n=n, of=self._project.n_cases, version=version)
+        return PAGES.page("cases.html", cases=matches, n=n, of=self._project.n_cases, version=version)
 
     async def take(self, request: Request) -> Response:
         """Put a case into the draft; ``version`` is the version of the draft that the page shows."""
@@ -107,7 +107,7 @@ class PlayPages:
             return self.page("run.html", names=[], run="", head="", cases=[], n=0, words="", missed=False, view=None)
         words, missed = request.query_params.get("words", ""), bool(request.query_params.get("missed"))
         view = answer_view(self._runs.case(run, name)) if name else None
-        cases, n = ([], 0) if name else self._runs.find_cases(run, words, only_missed=missed, most=LISTED)
+        cases, n = ([], 0) if name else self._runs.find_cases(run, words, only_missed=missed, most=MAX_LISTED)
         return self.page(
             "run.html", names=names, run=run, head=self._runs.head(run), cases=cases, n=n, words=words, missed=missed,
             view=view,
@@ -152,7 +152,7 @@ class PlayPages:
         passages = draft.passages or ()
         return [
             PassageView(each, marked_text(each.text, aliases, draft.question))
-            for each in (passages if whole else passages[:DRAWN])
+            for each in (passages if whole else passages[:FIRST_PASSAGES])
         ]
 
     def _view(self, number: str) -> AnswerView:

@@ -63,10 +63,10 @@ class SaveApi:
             (self._draft(fields) if fields.flag("draft") else self._record(fields)),
             fields.string("case", ""),
         )
-        nodeid, asked = project.case(case) if case else ("", None)
+        nodeid, source_case = project.case(case) if case else ("", None)
         default = (project.dataset_of(case) if case else "") or NEW
         origin = nodeid.rpartition("::")[2]
-        return plan_case(files.rootdir, files, fields.string("file", "") or default, record, origin, asked)
+        return plan_case(files.rootdir, files, fields.string("file", "") or default, record, origin, source_case)
 
     def _record(self, fields: Fields) -> dict[str, Any]:
         record = fields.values.get("record")
