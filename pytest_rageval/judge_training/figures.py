@@ -54,7 +54,7 @@ class SystemFigures:
 
     Attributes:
         system: its name, or "".
-        agreement: with people.
+        agreement: its agreement with people.
         judged: the judge's mean, 0..1.
         people: people's mean, 0..1.
         bias: judged - people, -1..1.
@@ -91,10 +91,10 @@ class Figures:
     """How well a judge agrees with people.
 
     Attributes:
-        agreement: over all answers.
-        classes: by label, from the lowest value.
-        systems: by system.
-        calibration: the tenths of the predicted probability to be above a class.
+        agreement: the agreement over all answers.
+        classes: the recall of each label, from the lowest value.
+        systems: the figures of each system.
+        calibration: one bin for each tenth of the predicted probability that a label is above a class.
         ece: expected calibration error, 0..1: mean distance of prediction and share, weighted by the size of the bins.
         brier: mean squared distance of the probabilities to people's labels, 0..1.
         certainty: for each minimum confidence, how often the judge is right.
@@ -180,7 +180,7 @@ def _calibration(predictions: Iterable[Prediction], values: Sequence[float]) -> 
 
 
 def _pairs(predictions: Iterable[Prediction], values: Sequence[float]) -> list[tuple[float, float]]:
-    """Return (probability that a label is above a class, whether people's label is) for each class but the highest."""
+    """Return, for each answer and class except the highest: P(label above the class), and whether people's label is."""
     return [
         (probability, float(each.example.value > value))
         for each in predictions

@@ -51,12 +51,12 @@ class Lora:
     versions: Mapping[str, str]
 
 
-def train_lora(base: str, trains: Sequence[Conversation], dev: Sequence[Conversation], *, seed: int) -> Lora:
+def train_lora(base: str, conversations: Sequence[Conversation], dev: Sequence[Conversation], *, seed: int) -> Lora:
     """Train an adapter: AdamW, in batches of 8, for 3 epochs, with the loss on the replies only.
 
     Args:
         base: the folder or name of the model.
-        trains: the conversations to train on.
+        conversations: the conversations to train on.
         dev: conversations to measure the loss on at the end.
         seed: decides the initial weights of the adapter and the order of the conversations.
 
@@ -71,7 +71,7 @@ def train_lora(base: str, trains: Sequence[Conversation], dev: Sequence[Conversa
     )
     with quiet():
         lora = LoraModel(peft.get_peft_model(model, config), tokenizer)
-    rows = [lora.tokens_of(*each) for each in trains]
+    rows = [lora.tokens_of(*each) for each in conversations]
     weights = [each for each in lora.model.parameters() if each.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=RATE)
     losses: list[float] = []

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["LEAST_ALPHA", "LEAST_LABELS", "Trained", "check_examples", "train"]
+__all__ = ["LEAST_ALPHA", "LEAST_LABELS", "TrainingResult", "check_examples", "train"]
 
 LEAST_LABELS = 40
 LEAST_OF_CLASS = 10
@@ -41,7 +41,7 @@ LEAST_ALPHA = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingResult:
     """A trained judge with the figures of its card.
 
     Attributes:
@@ -50,8 +50,9 @@ class Trained:
         examples: the labels.
         figures: the figures on questions that did not train it.
         tested: number of labels behind the figures.
-        others: for each system, the figures on its answers of a judge trained on the other systems. Empty with fewer
-            than three systems; a system is left out if the others answered fewer questions than there are folds.
+        others: one for each system: the figures on its answers from a judge trained on the other systems. Empty with
+            fewer than three systems; a system is left out if the others answered fewer questions than there are
+            folds.
         seconds: CPU seconds to judge 1,000 answers like these on this machine.
     """
 
@@ -76,7 +77,7 @@ def check_examples(examples: Examples, name: str, *, force: bool) -> None:
 
 def train(
     examples: Examples, judge: Judge, embedder: Embedder | None, *, seed: int, shares: tuple[int, int, int] | None
-) -> Trained:
+) -> TrainingResult:
     """Train a judge and measure it.
 
     Args:
@@ -92,10 +93,10 @@ def train(
         MissingDependencyError: scikit-learn is not installed.
     """
     require_scikit_learn()
-    parts = trains, _, _ = _split(examples.rows, shares, seed)
-    _check_labels(trains, judge.name)
-    values = sorted({each.value for each in trains})
-    labels = [next(each.label for each in trains if each.value == value) for value in values]
+    parts = training_rows, _, _ = _split(examples.rows, shares, seed)
+    _check_labels(training_rows, judge.name)
+    values = sorted({each.value for each in training_rows})
+    labels = [next(each.label for each in training_rows if each.value == value) for value in values]
     usable = _with_trained_class(parts, values)
     _features(usable[0][:1], embedder)  # loads the model before the clock starts
     start = time.process_time()
@@ -129,19 +130,21 @@ def train(
         versions={name: installed_version(name) for name in ("pytest-rageval", "scikit-learn")},
         calibration=tuple((each.n, each.predicted or 0.0, each.share or 0.0) for each in figures.calibration),
     )
-    return Trained(trained, vectors, examples, figures, len(tested), others, seconds)
+    return TrainingResult(trained, vectors, examples, figures, len(tested), others, seconds)
 
 
-def _training(trains: Sequence[Example], seed: int, shares: tuple[int, int, int] | None, penalty: float) -> Training:
+def _training(
+    training_rows: Sequence[Example], seed: int, shares: tuple[int, int, int] | None, penalty: float
+) -> Training:
     """Return the description of a training on these labels."""
     return Training(
-        digest=digest_of_examples(trains),
-        labels=len(trains),
-        questions=len({each.unit for each in trains}),
+        digest=digest_of_examples(training_rows),
+        labels=len(training_rows),
+        questions=len({each.unit for each in training_rows}),
         seed=seed,
         split="" if shares is None else ":".join(map(str, shares)),
         penalty=penalty,
-        examples=tuple(sorted({digest_of_example(each) for each in trains})),
+        examples=tuple(sorted({digest_of_example(each) for each in training_rows})),
     )
 
 
@@ -241,7 +244,7 @@ def _systems(rows: Sequence[Example]) -> list[str]:
 def _held_out_figures(
     system: str, part: Sequence[Example], rows: Rows, labels: Sequence[str | float], values: Sequence[float], seed: int
 ) -> Figures:
-    """Return the figures on the answers of a system of a judge trained on the other systems."""
+    """Train a judge on the other systems, and return its figures on the answers of this system."""
     held_out = [at for at, each in enumerate(part) if each.system == system]
     head, _ = best_head(rows.part([at for at, each in enumerate(part) if each.system != system]), seed)
     above = predict(head, rows.part(held_out))

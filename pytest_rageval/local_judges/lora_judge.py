@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 LLM = "llm"
-"""The kind of a judge that is a language model with an adapter."""
+"""The kind of judges that are a language model with an adapter."""
 
 CONFIG = "adapter_config.json"
 ADAPTER = ("adapter_model.safetensors", CONFIG)
@@ -109,7 +109,7 @@ class LoraJudge:
         return self._model.shares(messages, [reply_of(label) for label in self.labels])
 
     def above(self, messages: Sequence[Message]) -> tuple[float, ...]:
-        """Return the probability of a label above each label except the highest, like `Decision.above` of a head."""
+        """Return, for each label except the highest, the probability of a higher label, like `Decision.above`."""
         return tuple(max(0.0, 1 - below) for below in list(accumulate(self.shares(messages)))[:-1])
 
 

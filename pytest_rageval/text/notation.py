@@ -1,4 +1,4 @@
-"""Notation of numbers: thousands separators and minus signs."""
+"""Normalise the notation of numbers: thousands separators and minus signs."""
 
 from __future__ import annotations
 

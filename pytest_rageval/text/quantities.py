@@ -162,7 +162,7 @@ def _without_references(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Located:
+class _LocatedNumber:
     """A number with its span in the text, and the factor of its scale and unit."""
 
     quantity: Quantity
@@ -174,7 +174,7 @@ class _Located:
 def _numbers(text: str) -> list[Quantity]:
     """Return the numbers of a text; digits in a name or an ordinal have the unit "named"."""
     result: list[Quantity] = []
-    last: _Located | None = None
+    last: _LocatedNumber | None = None
     for match in _NUMBER.finditer(text):
         number = _located(match, text, last)
         interval = _range(last, number, text) if last and number else None
@@ -186,7 +186,7 @@ def _numbers(text: str) -> list[Quantity]:
     return result
 
 
-def _located(match: re.Match[str], text: str, last: _Located | None) -> _Located | None:
+def _located(match: re.Match[str], text: str, last: _LocatedNumber | None) -> _LocatedNumber | None:
     """Return the number of a match; None for digits in a name or an ordinal."""
     start, end = match.start("cur") if match["cur"] else match.start("num"), match.end()
     after_last = last is not None and last.end == match.start()
@@ -196,7 +196,7 @@ def _located(match: re.Match[str], text: str, last: _Located | None) -> _Located
     if _is_name(match, text, before):
         return None
     if len(match["num"]) > _LONGEST or len(match["more"] or "") > _LONGEST or _ODD.match(text, match.end("num")):
-        return _Located(_NO_QUANTITY, start, end, Fraction(1))
+        return _LocatedNumber(_NO_QUANTITY, start, end, Fraction(1))
     unit, factor = _unit(match)
     scale = _power(match["scale"] or match["late"]) * factor
     if unit in ("m or million", "mm or million") and match["cur"]:
@@ -214,7 +214,7 @@ def _located(match: re.Match[str], text: str, last: _Located | None) -> _Located
         quantity = replace(quantity, noun=_noun(text, end))
     if _is_negative(match, after_last, quantity):
         quantity = replace(quantity, low=-value, high=-value)
-    return _Located(quantity, start, end, scale)
+    return _LocatedNumber(quantity, start, end, scale)
 
 
 def _noun(text: str, end: int) -> str:
@@ -259,7 +259,7 @@ def _is_negative(match: re.Match[str], after_last: bool, quantity: Quantity) -> 
     return sign not in "+(" and not (after_last and sign == "-")
 
 
-def _range(first: _Located, second: _Located, text: str) -> Quantity | None:
+def _range(first: _LocatedNumber, second: _LocatedNumber, text: str) -> Quantity | None:
     """Return the range that two numbers form (5-10%, 5%至10%, between 5 and 10); None if they do not form one."""
     low, high = first.quantity, second.quantity
     between, before = text[first.end : second.start], text[max(0, first.start - 10) : first.start]

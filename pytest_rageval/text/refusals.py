@@ -31,8 +31,8 @@ _HINT = re.compile(
     r"|missing)"
 )
 _HINT_AT_END = re.compile(r"n['’‘`]t\b")
-"""A word of each alternative of `Wording.refusal` and `Wording.closing`, in lower case, before contractions are written
-out. Each pattern starts with a character of its match: `re` searches that faster."""
+"""Lower-case words, at least one of which is in each refusal before contractions are expanded: one for each alternative
+of `Wording.refusal` and `Wording.closing`. The pattern starts with a literal character, which `re` searches faster."""
 
 
 def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
@@ -70,7 +70,7 @@ def refusal_clauses(text: str, languages: Collection[str] = LANGUAGES) -> int:
 
 @lru_cache(maxsize=64)
 def may_refuse(text: str, language: str) -> bool:
-    """Return whether a text has a character or word that every refusal in the language contains.
+    """Return whether a text may contain a refusal: in Chinese a Han character, in English a word such as "not".
 
     This check is fast; the patterns that detect refusals take 0.1 s to compile.
     """

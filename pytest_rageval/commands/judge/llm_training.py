@@ -19,7 +19,7 @@ from pytest_rageval.judge_training.figures import Prediction, figures_of
 from pytest_rageval.judge_training.kind_comparison import compare_kinds
 from pytest_rageval.judge_training.llm_card import advice, llm_card
 from pytest_rageval.judge_training.lora import ALPHA, EPOCHS, RANK, TARGETS, Conversation, Lora, train_lora
-from pytest_rageval.judge_training.training import Trained, check_examples, train
+from pytest_rageval.judge_training.training import TrainingResult, check_examples, train
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.local_judges.judge_file import ANSWERS, FILE, content_of, digest_of, judge_text, metric_digest
 from pytest_rageval.local_judges.local_judge import Embedder, LocalJudge
@@ -65,7 +65,7 @@ def train_llm(arguments: argparse.Namespace) -> Iterator[str]:
 def _written(
     out: Path,
     arguments: argparse.Namespace,
-    trained: Trained,
+    trained: TrainingResult,
     lora: Lora,
     judge: PromptedJudge,
     test: Sequence[Example],

@@ -19,14 +19,14 @@ from pytest_rageval.trace.otel.traceloop import TRACELOOP
 from pytest_rageval.trace.passages import ranking_of_trace
 from pytest_rageval.trace.steps import COMPLETION, TOOL
 
-__all__ = ["DIALECTS", "Converted", "convert", "dialect_of", "events_of", "nesting", "step_spans"]
+__all__ = ["DIALECTS", "AnswerTrace", "convert", "dialect_of", "events_of", "nesting", "step_spans"]
 
 DIALECTS = (OPENAI_AGENTS, TRACELOOP, OPENINFERENCE, GENAI)
 """All dialects. The first one in a trace counts, because Traceloop's spans also have ``gen_ai.*``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class AnswerTrace:
     """The steps, ranking and usage of one answer.
 
     Attributes:
@@ -40,13 +40,13 @@ class Converted:
     usage: Usage | None
 
 
-def convert(spans: Sequence[Span]) -> Converted:
+def convert(spans: Sequence[Span]) -> AnswerTrace:
     """Return the steps, the ranking and the usage of one answer."""
     steps = Collector(events_of(spans)).steps()
     ends = [span.end for span in spans if span.end is not None]
     seconds = max(ends) - min(span.start for span in spans) if ends else None
     usage = replace(usage_of_trace(steps), latency_s=seconds)
-    return Converted(steps, ranking_of_trace(steps), None if usage == Usage() else usage)
+    return AnswerTrace(steps, ranking_of_trace(steps), None if usage == Usage() else usage)
 
 
 def dialect_of(spans: Iterable[Span]) -> Dialect | None:

@@ -18,7 +18,7 @@ from pytest_rageval.judge_training import training
 from pytest_rageval.judge_training.card import card
 from pytest_rageval.judge_training.examples import Example, Examples, read_examples, refuse_other_parts
 from pytest_rageval.judge_training.fitting import PENALTIES, Rows, best_head, cross_validated, folds_of
-from pytest_rageval.judge_training.training import Trained, check_examples, train
+from pytest_rageval.judge_training.training import TrainingResult, check_examples, train
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth
 from pytest_rageval.local_judges.features import RULES, JudgeInput
@@ -57,11 +57,11 @@ def fifty() -> list[Example]:
     return [example(at, float(at % 2)) for at in range(50)]
 
 
-def trained(rows: Sequence[Example], seed: int = 0, shares: tuple[int, int, int] | None = None) -> Trained:
+def trained(rows: Sequence[Example], seed: int = 0, shares: tuple[int, int, int] | None = None) -> TrainingResult:
     return train(examples(rows), ACCURACY_JUDGE, None, seed=seed, shares=shares)
 
 
-def text_of(result: Trained) -> str:
+def text_of(result: TrainingResult) -> str:
     return judge_text(content_of(result.judge, result.vectors))
 
 
