@@ -10,7 +10,7 @@ from pytest_rageval.errors import DataError, short_repr
 from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.evidence import Chunk, EvidencePlace, EvidenceUnit, LocatedEvidence
 from pytest_rageval.model.ranking import page_of
-from pytest_rageval.text.folding import Folded, fold_compact, fold_with_offsets
+from pytest_rageval.text.folding import FoldedText, fold_compact, fold_with_offsets
 
 __all__ = ["EvidenceLocator", "located_in", "names_of"]
 
@@ -93,7 +93,7 @@ class EvidenceLocator:
                 )
                 yield unit, f"the {what} of its evidence is not in the document {short_repr(unit.page)}"
 
-    def _find_quote(self, unit: EvidenceUnit, document: Document, folded: Folded) -> Iterator[EvidencePlace]:
+    def _find_quote(self, unit: EvidenceUnit, document: Document, folded: FoldedText) -> Iterator[EvidencePlace]:
         for begin, end in folded.find(fold_compact(unit.quote)):
             yield EvidencePlace(document.id, (begin, end), document.text[begin:end])
 

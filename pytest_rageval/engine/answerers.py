@@ -25,7 +25,7 @@ from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.calling import checked, is_async
 from pytest_rageval.threads import Bound, Threads
 from pytest_rageval.trace.collector import Collector, collecting
-from pytest_rageval.trace.completing import completed, usage_of_trace
+from pytest_rageval.trace.completing import complete_answer, usage_of_trace
 from pytest_rageval.trace.otel.live import case_span, late_spans
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class SystemAnswerer:
     def _answer(self, value: object, seconds: float, collector: Collector) -> Answer:
         answer = checked(value, self.name)
         check_parts(answer, self.name)
-        answer = completed(answer, collector)
+        answer = complete_answer(answer, collector)
         meter = current().meter
         calls, asked_model = meter.calls.exact, meter.asked_model
         usage = answer.usage or (Usage() if asked_model else usage_of_trace(answer.trace))

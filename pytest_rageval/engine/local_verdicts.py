@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.local_judges.features import JudgeInput
 from pytest_rageval.local_judges.local_judge import BATCH, Judgement, LocalJudge
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.model.verdict import Verdict
@@ -42,7 +42,7 @@ class LocalVerdicts:
             batch.task = create_task(self._judged(batch))
             batch.task.add_done_callback(lambda task: task.cancelled() or task.exception())
         instance, at = sample.case.instance, len(batch.answers)
-        batch.answers.append(Judged(instance.question, instance.gold, sample.answer.text, instance.language))
+        batch.answers.append(JudgeInput(instance.question, instance.gold, sample.answer.text, instance.language))
         return _verdict((await shield(batch.task))[at])
 
     async def _judged(self, batch: _Batch) -> list[Judgement]:
@@ -68,5 +68,5 @@ class _Batch:
     """Answers that are judged together."""
 
     def __init__(self) -> None:
-        self.answers: list[Judged] = []
+        self.answers: list[JudgeInput] = []
         self.task: Task[list[Judgement]]

@@ -12,7 +12,7 @@ from pytest_rageval.llm.client.usage_meter import charge
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Case
 from pytest_rageval.model.facets import MODEL, WORKFLOW, in_slice, matches
-from pytest_rageval.trace.completing import completed, usage_of_trace
+from pytest_rageval.trace.completing import complete_answer, usage_of_trace
 from pytest_rageval.trace.steps import model_calls
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class RecordedAnswerer:
             label = f"{short_repr(case.instance.id, 200)}{f' with {setting}' if setting else ''}"
             message = f"no answer of system {self._system!r} is recorded for case {label}; add one or deselect it"
             raise CaseError("no_recorded_answer", message)
-        answer = completed(answer)
+        answer = complete_answer(answer)
         if answer.usage is None and model_calls(answer.trace):
             answer = replace(answer, usage=usage_of_trace(answer.trace))
         charge(answer.usage, replayed=True)

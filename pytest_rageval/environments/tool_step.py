@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.environments.tool import Observation
 from pytest_rageval.importing import cause_text
 from pytest_rageval.model.plain import plain_json, plain_text
-from pytest_rageval.trace.collector import AROUND, Event, current_collector
+from pytest_rageval.trace.collector import CURRENT_STEP, Event, current_collector
 from pytest_rageval.trace.passages import passage_detail
 from pytest_rageval.trace.steps import TOOL
 
@@ -54,7 +54,7 @@ def recorded(tool: str, arguments: Mapping[str, Any] | str) -> Iterator[ToolStep
         yield step
         return
     event = collector.add(Event(TOOL, step.detail, source=SOURCE))
-    outer, start = AROUND.set(event), time.perf_counter()
+    outer, start = CURRENT_STEP.set(event), time.perf_counter()
     try:
         yield step
     except BaseException as error:
@@ -63,4 +63,4 @@ def recorded(tool: str, arguments: Mapping[str, Any] | str) -> Iterator[ToolStep
     finally:
         seconds = step.detail["seconds"] = time.perf_counter() - start
         event.end = event.start + seconds
-        AROUND.reset(outer)
+        CURRENT_STEP.reset(outer)

@@ -12,7 +12,7 @@ from pytest_rageval.analysis.statistics import Interval
 from pytest_rageval.judge_training.examples import Example, Examples
 from pytest_rageval.judge_training.figures import Figures, SystemFigures
 from pytest_rageval.judge_training.fitting import FOLDS, weights_of
-from pytest_rageval.judge_training.training import Trained
+from pytest_rageval.judge_training.training import TrainingResult
 from pytest_rageval.local_judges.features import COSINES, RULES
 from pytest_rageval.report.text.lines import counted
 
@@ -23,7 +23,7 @@ LARGEST = 5  # weights that the card lists
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
-def card(trained: Trained, digest: str) -> str:
+def card(trained: TrainingResult, digest: str) -> str:
     """Return the card.
 
     Args:
@@ -33,7 +33,7 @@ def card(trained: Trained, digest: str) -> str:
     return "\n".join(_card(trained, digest)) + "\n"
 
 
-def headline(trained: Trained) -> Iterator[str]:
+def headline(trained: TrainingResult) -> Iterator[str]:
     """Yield the most important figures as lines for a terminal."""
     figures = trained.figures
     yield from _counts(trained)
@@ -96,7 +96,7 @@ def left_out_lines(examples: Examples) -> Iterator[str]:
         yield f"{counted(n, 'label')} not used: {why}"
 
 
-def _card(trained: Trained, digest: str) -> Iterator[str]:
+def _card(trained: TrainingResult, digest: str) -> Iterator[str]:
     judge = trained.judge
     yield from (f"# A local judge of {judge.metric}", "")
     yield from _listed(_counts(trained))
@@ -139,7 +139,7 @@ def _card(trained: Trained, digest: str) -> Iterator[str]:
     yield f"- {', '.join(f'{name} {version}' for name, version in judge.versions.items())}; seed {judge.training.seed}"
 
 
-def _counts(trained: Trained) -> Iterator[str]:
+def _counts(trained: TrainingResult) -> Iterator[str]:
     rows = trained.examples.rows
     systems = {each.system for each in rows}
     labels = Counter(str(each.label) for each in rows)
@@ -154,7 +154,7 @@ def _questions(rows: Sequence[Example]) -> str:
     return f"{counted(len(counts), 'question')} with {low if low == high else f'{low} to {high}'} each"
 
 
-def _how(trained: Trained) -> str:
+def _how(trained: TrainingResult) -> str:
     training = trained.judge.training
     if training.split:
         trains = f"{training.labels} labels trained the judge, {trained.tested} tested it"
@@ -162,7 +162,7 @@ def _how(trained: Trained) -> str:
     return "all labels trained the judge; the figures are of 5-fold cross-validation over questions"
 
 
-def _weights(trained: Trained) -> Iterator[str]:
+def _weights(trained: TrainingResult) -> Iterator[str]:
     """Yield the largest weights in words."""
     words = {name: feature.words for name, feature in RULES.items()} | {
         name: says for name, (_, _, says) in COSINES.items()

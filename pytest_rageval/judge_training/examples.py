@@ -19,7 +19,7 @@ from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.judges.replies import fold_label
 from pytest_rageval.judges.values import Worth, worth_of
-from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.local_judges.features import JudgeInput
 from pytest_rageval.model.judging import Judge
 from pytest_rageval.report.files.read_results import StoredRun
 from pytest_rageval.report.run.judge_samples import sample_of
@@ -34,7 +34,7 @@ __all__ = [
     "unit_of",
 ]
 
-Pair = tuple[Judged, str]
+Pair = tuple[JudgeInput, str]
 """An answer and its system."""
 
 
@@ -43,20 +43,20 @@ class Example:
     """A labelled answer.
 
     Attributes:
-        judged: the texts.
+        judged: the texts that the judge reads.
         system: the system that answered, or "".
         value: people's value, 0..1.
         label: the judge's label with this value.
     """
 
-    judged: Judged
+    judged: JudgeInput
     system: str
     value: float
     label: str | float
 
     @property
     def unit(self) -> str:
-        """What holds its question together with all answers to it."""
+        """The folded question; all answers to it stay in one part of a split."""
         return unit_of(self.judged.question)
 
 
@@ -66,7 +66,7 @@ class Examples:
 
     Attributes:
         rows: one for each answer of a system, in an order that does not depend on the sheets.
-        left_out: why labels are not used -> their number.
+        left_out: reason -> number of labels that are not used.
         alpha: Krippendorff's alpha among people; None if no answer has two labels.
         n_several: number of answers with two labels or more.
     """
@@ -78,22 +78,22 @@ class Examples:
 
 
 def unit_of(question: str) -> str:
-    """Return a question without differences of case and white space: its answers are never split."""
+    """Return a question with case and white space folded; all answers to it stay in one part of a split."""
     return " ".join(question.casefold().split())
 
 
 def read_examples(sheets: Sequence[Path], judge: Judge, worth: Worth, run: Callable[[], StoredRun]) -> Examples:
     """Return the labelled answers of sheets for a metric's judge.
 
-    A row with a question has the texts of its sheet. A row without one labels an answer of a run. People's labels of
-    one answer become the most frequent one; an answer without such a label is left out. A blank ``rater`` is the
-    person of that sheet.
+    A row with a question has all texts in its sheet. A row without a question labels an answer of a run. If people
+    disagree about an answer, the most frequent label counts; without a majority the answer is left out. A row without
+    ``rater`` belongs to the person of its sheet.
 
     Args:
         sheets: the files of labels.
-        judge: the judge whose labels they are.
-        worth: the value of each label; if empty, the judge's own.
-        run: returns the run whose answers rows without texts label.
+        judge: the judge that the labels are for.
+        worth: the value of each label; if empty, the values of the judge.
+        run: returns the run that rows without texts belong to.
 
     Raises:
         RagEvalError: a sheet or the run cannot be read, a column is missing, or the judge does not have a label.
@@ -101,9 +101,9 @@ def read_examples(sheets: Sequence[Path], judge: Judge, worth: Worth, run: Calla
     left_out: Counter[str] = Counter()
     by_pair: dict[Pair, list[Label]] = {}
     for sheet in sheets:
-        for pair, label in _labelled(sheet, judge, worth, run, left_out):
-            own = label if label.rater else replace(label, rater=shown_path(sheet))
-            by_pair.setdefault(pair, []).append(own)
+        for pair, label in _labels_of_sheet(sheet, judge, worth, run, left_out):
+            label = label if label.rater else replace(label, rater=shown_path(sheet))
+            by_pair.setdefault(pair, []).append(label)
     rows: list[Example] = []
     groups: list[list[float]] = []
     for (judged, system), labels in by_pair.items():
@@ -118,12 +118,12 @@ def read_examples(sheets: Sequence[Path], judge: Judge, worth: Worth, run: Calla
         rows.append(Example(judged, system, value, _as_judge(one, judge)))
     rows.sort(key=_order)
     several = [group for group in groups if len(group) > 1]
-    among = alpha(several, sorted({value for group in several for value in group})) if several else None
-    return Examples(tuple(rows), dict(left_out), among, len(several))
+    agreement = alpha(several, sorted({value for group in several for value in group})) if several else None
+    return Examples(tuple(rows), dict(left_out), agreement, len(several))
 
 
 def digest_of_example(example: Example) -> str:
-    """Return a short digest of an example's texts, whatever its label and system: 12 hexadecimal digits."""
+    """Return 12 hexadecimal digits of the digest of an example's texts, without its label and system."""
     judged = example.judged
     plain = [judged.question, judged.gold, judged.answer, judged.language]
     return hashlib.sha256(json.dumps(plain).encode()).hexdigest()[:12]
@@ -143,23 +143,23 @@ def _order(example: Example) -> tuple[str, ...]:
     return example.unit, judged.question, example.system, judged.answer, str(judged.gold), judged.language
 
 
-def _labelled(
+def _labels_of_sheet(
     sheet: Path, judge: Judge, worth: Worth, run: Callable[[], StoredRun], left_out: Counter[str]
 ) -> list[tuple[Pair, Label]]:
-    """Return the labels of a sheet with the answers that they label; count those that are left out."""
-    own = {} if worth.declared else {judge.name: judge, "": judge}
+    """Return the labels of a sheet with their answers; count the labels that are left out."""
+    judges = {} if worth.declared else {judge.name: judge, "": judge}
     shown = shown_path(sheet)
     needs_gold = "gold" in getattr(judge, "shows", ("gold",))
-    found: list[tuple[Pair, Label]] = []
-    elsewhere: list[Label] = []
-    labels = read_labels(sheet, worth, own)
+    pairs: list[tuple[Pair, Label]] = []
+    labels_of_run: list[Label] = []
+    labels = read_labels(sheet, worth, judges)
     for (line, record), label in zip(read_sheet(sheet), labels, strict=True):
         if label.metric not in ("", judge.name):
             left_out["of another metric"] += 1
         elif label.value is None:
             left_out["blank, or without a value"] += 1
         elif not str(record.get("question") or "").strip():
-            elsewhere.append(label)
+            labels_of_run.append(label)
         else:
             fields = Fields(f"{shown}:{line}", record).without_nulls()
             for column in ("answer", *(["gold"] if needs_gold else [])):
@@ -170,18 +170,20 @@ def _labelled(
             if needs_gold and not instance.gold:
                 left_out["without a gold answer"] += 1
                 continue
-            judged = Judged(instance.question, instance.gold, fields.string("answer", ""), instance.language)
-            found.append(((judged, label.system), label))
-    return found + (_of_run(elsewhere, judge, run(), left_out, needs_gold=needs_gold) if elsewhere else [])
+            judged = JudgeInput(instance.question, instance.gold, fields.string("answer", ""), instance.language)
+            pairs.append(((judged, label.system), label))
+    if labels_of_run:
+        pairs += _labels_of_run(labels_of_run, judge, run(), left_out, needs_gold=needs_gold)
+    return pairs
 
 
-def _of_run(
+def _labels_of_run(
     labels: Sequence[Label], judge: Judge, stored: StoredRun, left_out: Counter[str], *, needs_gold: bool
 ) -> list[tuple[Pair, Label]]:
-    """Return the labels of a run's answers with the run's texts."""
+    """Return the labels of answers of a run, with the texts of the run."""
     matches = matched(labels, stored.run.originals())
     left_out.update({why: len(each) for why, each in matches.unmatched.items()})
-    found: list[tuple[Pair, Label]] = []
+    pairs: list[tuple[Pair, Label]] = []
     for answer in matches.answers:
         outcome = answer.outcomes[0]
         sample = sample_of(outcome, stored.results["instances"])
@@ -189,9 +191,9 @@ def _of_run(
         if needs_gold and not instance.gold:
             left_out["without a gold answer"] += len(answer.labels)
             continue
-        judged = Judged(instance.question, instance.gold, sample.answer.text, instance.language)
-        found += [((judged, outcome.system), label) for label in answer.labels]
-    return found
+        judged = JudgeInput(instance.question, instance.gold, sample.answer.text, instance.language)
+        pairs += [((judged, outcome.system), label) for label in answer.labels]
+    return pairs
 
 
 def _as_judge(label: Label, judge: Judge) -> str | float:
@@ -204,9 +206,9 @@ def _as_judge(label: Label, judge: Judge) -> str | float:
     if alike:
         return alike[0]
     declared = ", ".join(f"{name} ({of:g})" for name, of in worth.values.items() if of is not None)
-    wanted = f"a value of one of its labels {declared}" if declared else f"a step of its scale {worth.scale}"
+    expected = f"a value of one of its labels {declared}" if declared else f"a step of its scale {worth.scale}"
     problem = f"the label {short_repr(label.text)} has the value {value:g}, which {judge.name} does not have"
-    raise DataError(label.where, f"{problem}, wanted {wanted}")
+    raise DataError(label.where, f"{problem}, wanted {expected}")
 
 
 def refuse_other_parts(judge: Judge) -> None:

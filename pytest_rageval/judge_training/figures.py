@@ -1,4 +1,4 @@
-"""The figures of a local judge's predictions against people's labels, with intervals over questions."""
+"""Compare a local judge's predictions with people's labels; intervals are over questions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from statistics import fmean
 from pytest_rageval.analysis.people.agreement import Agreement, Rating, agreement
 from pytest_rageval.analysis.statistics import Interval, clustered_interval
 from pytest_rageval.judge_training.examples import Example
-from pytest_rageval.local_judges.head import chosen
+from pytest_rageval.local_judges.head import likeliest_class
 from pytest_rageval.local_judges.judge_model import CONFIDENCES, Certainty
 
-__all__ = ["BINS", "Bin", "ClassFigures", "Figures", "Predicted", "SystemFigures", "figures_of"]
+__all__ = ["BINS", "Bin", "ClassFigures", "Figures", "Prediction", "SystemFigures", "figures_of"]
 
 BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
-    """A labelled answer and what the judge says of it.
+class Prediction:
+    """A labelled answer and the judge's prediction of its label.
 
     Attributes:
         example: the labelled answer.
-        above: the probabilities that its label is above each class but the highest.
+        above: for each class except the highest, the probability that the label is above it.
     """
 
     example: Example
@@ -33,12 +33,12 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class ClassFigures:
-    """How often the judge finds one of people's labels.
+    """The judge's recall of one label.
 
     Attributes:
         label: the label.
-        n: number of answers with it.
-        recall: share of these to which the judge gives it, 0..1; None without an answer.
+        n: number of answers with this label from people.
+        recall: share of these answers that get the same label from the judge, 0..1; None without an answer.
         ci95: the interval over questions; None if there are too few.
     """
 
@@ -50,11 +50,11 @@ class ClassFigures:
 
 @dataclass(frozen=True, slots=True)
 class SystemFigures:
-    """The judge on the answers of one system.
+    """Agreement and bias of the judge on the answers of one system.
 
     Attributes:
         system: its name, or "".
-        agreement: with people.
+        agreement: its agreement with people.
         judged: the judge's mean, 0..1.
         people: people's mean, 0..1.
         bias: judged - people, -1..1.
@@ -77,7 +77,7 @@ class Bin:
         low: lower end of the tenth.
         n: number of predictions.
         predicted: their mean; None without predictions.
-        share: the share that people confirm; None without predictions.
+        share: the share that people's labels confirm; None without predictions.
     """
 
     low: float
@@ -91,13 +91,13 @@ class Figures:
     """How well a judge agrees with people.
 
     Attributes:
-        agreement: over all answers.
-        classes: by label, from the lowest value.
-        systems: by system.
-        calibration: the tenths of the predicted probability to be above a class.
-        ece: expected calibration error, 0..1: the mean distance of prediction and share over the bins, by size.
-        brier: mean squared distance of the probabilities and what people say, 0..1.
-        certainty: how often the judge is right from each confidence on.
+        agreement: the agreement over all answers.
+        classes: the recall of each label, from the lowest value.
+        systems: the figures of each system.
+        calibration: one bin for each tenth of the predicted probability that a label is above a class.
+        ece: expected calibration error, 0..1: mean distance of prediction and share, weighted by the size of the bins.
+        brier: mean squared distance of the probabilities to people's labels, 0..1.
+        certainty: for each minimum confidence, how often the judge is right.
     """
 
     agreement: Agreement
@@ -109,7 +109,7 @@ class Figures:
     certainty: tuple[Certainty, ...]
 
 
-def figures_of(predictions: Sequence[Predicted], labels: Sequence[str | float], values: Sequence[float]) -> Figures:
+def figures_of(predictions: Sequence[Prediction], labels: Sequence[str | float], values: Sequence[float]) -> Figures:
     """Return the figures of predictions.
 
     Args:
@@ -118,7 +118,7 @@ def figures_of(predictions: Sequence[Predicted], labels: Sequence[str | float], 
         values: their values, 0..1.
     """
     bins = _calibration(predictions, values)
-    known = sum(each.n for each in bins)
+    n = sum(each.n for each in bins)
     gaps = (
         each.n * abs(each.predicted - each.share)
         for each in bins
@@ -130,17 +130,17 @@ def figures_of(predictions: Sequence[Predicted], labels: Sequence[str | float], 
         classes=tuple(_class_figures(predictions, at, label, values) for at, label in enumerate(labels)),
         systems=tuple(_system_figures(system, predictions, values) for system in systems),
         calibration=bins,
-        ece=math.fsum(gaps) / known,
+        ece=math.fsum(gaps) / n,
         brier=fmean((p - is_above) ** 2 for p, is_above in _pairs(predictions, values)),
         certainty=tuple(_certainty(predictions, values, confidence) for confidence in CONFIDENCES),
     )
 
 
-def _judged(prediction: Predicted, values: Sequence[float]) -> float:
-    return values[chosen(prediction.above)[0]]
+def _judged(prediction: Prediction, values: Sequence[float]) -> float:
+    return values[likeliest_class(prediction.above)[0]]
 
 
-def _agreement(predictions: Iterable[Predicted], values: Sequence[float]) -> Agreement:
+def _agreement(predictions: Iterable[Prediction], values: Sequence[float]) -> Agreement:
     ratings = (
         Rating(each.example.unit, _judged(each, values), (each.example.value,), each.example.unit)
         for each in predictions
@@ -149,25 +149,25 @@ def _agreement(predictions: Iterable[Predicted], values: Sequence[float]) -> Agr
 
 
 def _class_figures(
-    predictions: Sequence[Predicted], at: int, label: str | float, values: Sequence[float]
+    predictions: Sequence[Prediction], at: int, label: str | float, values: Sequence[float]
 ) -> ClassFigures:
-    own = [each for each in predictions if each.example.value == values[at]]
-    if not own:
+    in_class = [each for each in predictions if each.example.value == values[at]]
+    if not in_class:
         return ClassFigures(label, 0, None, None)
-    found = _by_unit(own, lambda each: float(chosen(each.above)[0] == at))
-    recall = sum(map(sum, found)) / len(own)
-    return ClassFigures(label, len(own), recall, clustered_interval(found, binary=True))
+    hits = _by_unit(in_class, lambda each: float(likeliest_class(each.above)[0] == at))
+    recall = sum(map(sum, hits)) / len(in_class)
+    return ClassFigures(label, len(in_class), recall, clustered_interval(hits, binary=True))
 
 
-def _system_figures(system: str, predictions: Iterable[Predicted], values: Sequence[float]) -> SystemFigures:
-    own = [each for each in predictions if each.example.system == system]
-    judged, people = fmean(_judged(each, values) for each in own), fmean(each.example.value for each in own)
-    differences = _by_unit(own, lambda each: _judged(each, values) - each.example.value)
+def _system_figures(system: str, predictions: Iterable[Prediction], values: Sequence[float]) -> SystemFigures:
+    answers = [each for each in predictions if each.example.system == system]
+    judged, people = fmean(_judged(each, values) for each in answers), fmean(each.example.value for each in answers)
+    differences = _by_unit(answers, lambda each: _judged(each, values) - each.example.value)
     interval = clustered_interval(differences, binary=False, low=-1.0)
-    return SystemFigures(system, _agreement(own, values), judged, people, judged - people, interval)
+    return SystemFigures(system, _agreement(answers, values), judged, people, judged - people, interval)
 
 
-def _calibration(predictions: Iterable[Predicted], values: Sequence[float]) -> tuple[Bin, ...]:
+def _calibration(predictions: Iterable[Prediction], values: Sequence[float]) -> tuple[Bin, ...]:
     groups: list[list[tuple[float, float]]] = [[] for _ in range(BINS)]
     for probability, is_above in _pairs(predictions, values):
         groups[min(BINS - 1, int(probability * BINS))].append((probability, is_above))
@@ -179,8 +179,8 @@ def _calibration(predictions: Iterable[Predicted], values: Sequence[float]) -> t
     )
 
 
-def _pairs(predictions: Iterable[Predicted], values: Sequence[float]) -> list[tuple[float, float]]:
-    """Return (probability, whether people say so) that a label is above each class but the highest."""
+def _pairs(predictions: Iterable[Prediction], values: Sequence[float]) -> list[tuple[float, float]]:
+    """Return, for each answer and class except the highest: P(label above the class), and whether people's label is."""
     return [
         (probability, float(each.example.value > value))
         for each in predictions
@@ -188,12 +188,12 @@ def _pairs(predictions: Iterable[Predicted], values: Sequence[float]) -> list[tu
     ]
 
 
-def _certainty(predictions: Iterable[Predicted], values: Sequence[float], confidence: float) -> Certainty:
-    sure = [each for each in predictions if chosen(each.above)[1] >= confidence]
+def _certainty(predictions: Iterable[Prediction], values: Sequence[float], confidence: float) -> Certainty:
+    sure = [each for each in predictions if likeliest_class(each.above)[1] >= confidence]
     return Certainty(confidence, len(sure), sum(_judged(each, values) == each.example.value for each in sure))
 
 
-def _by_unit(predictions: Iterable[Predicted], value: Callable[[Predicted], float]) -> list[list[float]]:
+def _by_unit(predictions: Iterable[Prediction], value: Callable[[Prediction], float]) -> list[list[float]]:
     units: dict[str, list[float]] = {}
     for each in predictions:
         units.setdefault(each.example.unit, []).append(value(each))

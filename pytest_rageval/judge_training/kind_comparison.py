@@ -1,4 +1,4 @@
-"""Which of two judges is better on the same questions."""
+"""Compare two kinds of judges, head and language model, on the same answers."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_rageval.analysis.statistics import Interval, clustered_interval
-from pytest_rageval.judge_training.figures import Predicted
-from pytest_rageval.local_judges.head import chosen
+from pytest_rageval.judge_training.figures import Prediction
+from pytest_rageval.local_judges.head import likeliest_class
 
 __all__ = ["KindComparison", "compare_kinds"]
 
 
 @dataclass(frozen=True, slots=True)
 class KindComparison:
-    """The accuracy of the model minus that of the head, over the same answers.
+    """The accuracy of a head and of a language model on the same answers.
 
     Attributes:
         n: number of answers.
         head, llm: their accuracies, 0..1.
-        ci95: the interval of the difference over questions; None if there are too few.
+        ci95: the interval of the difference llm - head over questions; None if there are too few.
     """
 
     n: int
@@ -29,22 +29,22 @@ class KindComparison:
 
     @property
     def better(self) -> str:
-        """The kind that is better, "head" or "llm"; "" if they are not separable."""
+        """The better kind, "head" or "llm"; "" if the difference is not significant."""
         if self.ci95 is None or self.ci95[0] <= 0 <= self.ci95[1]:
             return ""
         return "llm" if self.ci95[0] > 0 else "head"
 
 
-def compare_kinds(head: Sequence[Predicted], llm: Sequence[Predicted], values: Sequence[float]) -> KindComparison:
+def compare_kinds(head: Sequence[Prediction], llm: Sequence[Prediction], values: Sequence[float]) -> KindComparison:
     """Compare two judges by their predictions for the same answers, at least one, in the same order."""
     by_unit: dict[str, list[float]] = {}
-    rights = [[_is_right(each, values) for each in side] for side in (head, llm)]
-    for prediction, one, other in zip(head, *rights, strict=True):
+    hits = [[_is_right(each, values) for each in side] for side in (head, llm)]
+    for prediction, one, other in zip(head, *hits, strict=True):
         by_unit.setdefault(prediction.example.unit, []).append(other - one)
     n = len(head)
     interval = clustered_interval(list(by_unit.values()), binary=False, low=-1.0)
-    return KindComparison(n, sum(rights[0]) / n, sum(rights[1]) / n, interval)
+    return KindComparison(n, sum(hits[0]) / n, sum(hits[1]) / n, interval)
 
 
-def _is_right(prediction: Predicted, values: Sequence[float]) -> float:
-    return float(values[chosen(prediction.above)[0]] == prediction.example.value)
+def _is_right(prediction: Prediction, values: Sequence[float]) -> float:
+    return float(values[likeliest_class(prediction.above)[0]] == prediction.example.value)

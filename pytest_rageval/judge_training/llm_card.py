@@ -18,16 +18,16 @@ def llm_card(name: str, training: LoraTraining, figures: Figures, compared: Kind
 
     Args:
         name: the name of the metric's judge.
-        training: what the adapter was trained with.
-        figures: on the questions of the test part.
-        compared: the model against the head, over the same questions.
-        digest: the checksum of its judge.json.
+        training: the settings and data of the training.
+        figures: the figures on the questions of the test part.
+        compared: the comparison of the model with the head on the same answers.
+        digest: the checksum of judge.json.
     """
     return "\n".join(_card(name, training, figures, compared, digest)) + "\n"
 
 
 def advice(compared: KindComparison) -> str:
-    """Return which kind to use, and by how much it is better."""
+    """Return which kind of judge to use, and how much better it is."""
     interval = "" if compared.ci95 is None else f" [{compared.ci95[0]:+.2f}, {compared.ci95[1]:+.2f}]"
     difference = f"accuracy {compared.llm:.2f} against {compared.head:.2f} of the head on {compared.n} answers"
     difference += f", {compared.llm - compared.head:+.2f}{interval}"

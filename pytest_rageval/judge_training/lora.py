@@ -1,4 +1,4 @@
-"""Train a LoRA adapter on a judge's conversations, with a loop of our own."""
+"""Train a LoRA adapter on the conversations of a judge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["ALPHA", "BATCH", "EPOCHS", "RANK", "TARGETS", "Conversation", "Lora"
 
 RANK, ALPHA = 8, 16
 TARGETS = ("q_proj", "v_proj")
-"""The attention's query and value projections, by their names in Llama, Mistral and Qwen."""
+"""The query and value projections of attention, as Llama, Mistral and Qwen name them."""
 
 BATCH, EPOCHS, RATE = 8, 3, 5e-4
 
@@ -37,10 +37,10 @@ class Lora:
     """A trained adapter.
 
     Attributes:
-        model: the model with the adapter, to judge with.
+        model: the model with the adapter, ready to judge.
         files: the files of the adapter: name -> content.
         losses: the mean loss of each epoch, on the replies only.
-        dev_loss: the mean loss on the dev part after the last epoch; None without one.
+        dev_loss: the mean loss on the dev part after the last epoch; None without a dev part.
         versions: library -> version.
     """
 
@@ -51,14 +51,14 @@ class Lora:
     versions: Mapping[str, str]
 
 
-def train_lora(base: str, trains: Sequence[Conversation], dev: Sequence[Conversation], *, seed: int) -> Lora:
+def train_lora(base: str, conversations: Sequence[Conversation], dev: Sequence[Conversation], *, seed: int) -> Lora:
     """Train an adapter: AdamW, in batches of 8, for 3 epochs, with the loss on the replies only.
 
     Args:
         base: the folder or name of the model.
-        trains: the conversations to train on.
-        dev: conversations whose loss is measured at the end.
-        seed: decides the first weights of the adapter and the order of the conversations.
+        conversations: the conversations to train on.
+        dev: conversations to measure the loss on at the end.
+        seed: decides the initial weights of the adapter and the order of the conversations.
 
     Raises:
         SettingError: the model cannot be loaded or adapted, or a conversation is too long for it.
@@ -71,7 +71,7 @@ def train_lora(base: str, trains: Sequence[Conversation], dev: Sequence[Conversa
     )
     with quiet():
         lora = LoraModel(peft.get_peft_model(model, config), tokenizer)
-    rows = [lora.tokens_of(*each) for each in trains]
+    rows = [lora.tokens_of(*each) for each in conversations]
     weights = [each for each in lora.model.parameters() if each.requires_grad]
     optimizer = torch.optim.AdamW(weights, lr=RATE)
     losses: list[float] = []
@@ -102,7 +102,7 @@ def _loss(lora: LoraModel, rows: Sequence[Tokens]) -> float | None:
 
 
 def _files_of(model: Any) -> dict[str, bytes]:
-    """Return the files of an adapter; the card that peft writes is not ours."""
+    """Return the files of an adapter, without the model card that peft writes."""
     with tempfile.TemporaryDirectory() as folder:
         with quiet():
             model.save_pretrained(folder)
@@ -111,7 +111,7 @@ def _files_of(model: Any) -> dict[str, bytes]:
 
 
 def stable_config(raw: bytes) -> bytes:
-    """Return an adapter's configuration with sorted keys and projections: peft writes a set in any order."""
+    """Return an adapter's configuration with sorted keys and projections, because peft writes sets in any order."""
     plain = json.loads(raw)
     plain["target_modules"] = sorted(plain["target_modules"])
     return (json.dumps(plain, indent=2, sort_keys=True) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Train a local judge: check the labels, fit the head, measure it on questions that it has not seen."""
+"""Train a local judge: check the labels, fit the head, measure it on unseen questions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.judge_training.examples import Example, Examples, digest_of_example, digest_of_examples
-from pytest_rageval.judge_training.figures import Figures, Predicted, figures_of
+from pytest_rageval.judge_training.figures import Figures, Prediction, figures_of
 from pytest_rageval.judge_training.fitting import (
     FOLDS,
     Rows,
     best_head,
     cross_validated,
-    predicted,
+    predict,
     require_scikit_learn,
 )
 from pytest_rageval.local_judges.judge_file import feature_versions, metric_digest, rows_to_bytes
@@ -31,28 +31,29 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["LEAST_ALPHA", "LEAST_LABELS", "Trained", "check_examples", "train"]
+__all__ = ["LEAST_ALPHA", "LEAST_LABELS", "TrainingResult", "check_examples", "train"]
 
 LEAST_LABELS = 40
 LEAST_OF_CLASS = 10
 MOST_CLASSES = 5
 LEAST_ALPHA = 0.4
-"""Agreement among people below which their labels train no judge."""
+"""Minimum agreement among people (Krippendorff's alpha) to train on their labels."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
-    """A trained judge with what its card reports.
+class TrainingResult:
+    """A trained judge with the figures of its card.
 
     Attributes:
         judge: the judge.
         vectors: the content of answers.npy; None without cosines.
         examples: the labels.
-        figures: on questions that did not train it.
+        figures: the figures on questions that did not train it.
         tested: number of labels behind the figures.
-        others: figures on the answers of each system by a judge trained on the other systems; empty below three
-            systems, and without a system if the others answered fewer questions than there are folds.
-        seconds: to judge 1,000 answers like these, on this machine.
+        others: one for each system: the figures on its answers from a judge trained on the other systems. Empty with
+            fewer than three systems; a system is left out if the others answered fewer questions than there are
+            folds.
+        seconds: CPU seconds to judge 1,000 answers like these on this machine.
     """
 
     judge: TrainedJudge
@@ -65,7 +66,7 @@ class Trained:
 
 
 def check_examples(examples: Examples, name: str, *, force: bool) -> None:
-    """Raise `SettingError` if people do not agree among themselves; ``force`` lets that pass."""
+    """Raise `SettingError` if people disagree too much; ``force`` skips the check."""
     if examples.alpha is not None and examples.alpha < LEAST_ALPHA and not force:
         raise SettingError(
             f"people's labels of {name} agree too little to train on: alpha {examples.alpha:.2f} on "
@@ -76,42 +77,45 @@ def check_examples(examples: Examples, name: str, *, force: bool) -> None:
 
 def train(
     examples: Examples, judge: Judge, embedder: Embedder | None, *, seed: int, shares: tuple[int, int, int] | None
-) -> Trained:
+) -> TrainingResult:
     """Train a judge and measure it.
 
     Args:
         examples: the labels.
         judge: the metric's judge.
-        embedder: the embedding model of the cosines; None for features by rule alone.
+        embedder: the embedding model of the cosines; None for features by rule only.
         seed: decides folds and split.
-        shares: of the questions in train, dev and test; None trains on all labels and cross-validates the figures.
+        shares: the shares of questions in train, dev and test; None trains on all labels and cross-validates the
+            figures.
 
     Raises:
-        SettingError: the labels are too few or of one kind; the message has the missing number.
+        SettingError: there are too few labels, or all are the same; the message says how many are missing.
         MissingDependencyError: scikit-learn is not installed.
     """
     require_scikit_learn()
-    parts = trains, _, _ = _split(examples.rows, shares, seed)
-    _check_labels(trains, judge.name)
-    values = sorted({each.value for each in trains})
-    labels = [next(each.label for each in trains if each.value == value) for value in values]
-    known = _of_classes(parts, values)
-    _features(known[0][:1], embedder)  # loads the model before the clock starts
+    parts = training_rows, _, _ = _split(examples.rows, shares, seed)
+    _check_labels(training_rows, judge.name)
+    values = sorted({each.value for each in training_rows})
+    labels = [next(each.label for each in training_rows if each.value == value) for value in values]
+    usable = _with_trained_class(parts, values)
+    _features(usable[0][:1], embedder)  # loads the model before the clock starts
     start = time.process_time()
-    computed = [_features(part, embedder) for part in known]
-    seconds = (time.process_time() - start) / max(1, sum(map(len, known))) * 1000
+    computed = [_features(part, embedder) for part in usable]
+    seconds = (time.process_time() - start) / max(1, sum(map(len, usable))) * 1000
     rows, dev_rows, test_rows = (
-        _rows(part, numbers, values) for part, (numbers, _) in zip(known, computed, strict=True)
+        _rows(part, numbers, values) for part, (numbers, _) in zip(usable, computed, strict=True)
     )
     head, penalty = best_head(rows, seed, dev_rows if len(dev_rows) else None)
     others: tuple[Figures, ...] = ()
     if shares is None:
-        tested, above = known[0], cross_validated(rows, seed)
-        others = tuple(_without(system, known[0], rows, labels, values, seed) for system in _systems(known[0]))
+        tested, above = usable[0], cross_validated(rows, seed)
+        others = tuple(
+            _held_out_figures(system, usable[0], rows, labels, values, seed) for system in _systems(usable[0])
+        )
     else:
-        tested, above = known[2], predicted(head, test_rows)
-    figures = figures_of([Predicted(*pair) for pair in zip(tested, above, strict=True)], labels, values)
-    vectors, furthest = _stored(computed[0][1], rows.units)
+        tested, above = usable[2], predict(head, test_rows)
+    figures = figures_of([Prediction(*pair) for pair in zip(tested, above, strict=True)], labels, values)
+    vectors, furthest = _answer_vectors(computed[0][1], rows.units)
     trained = TrainedJudge(
         metric=judge.name,
         metric_digest=metric_digest(judge),
@@ -122,23 +126,25 @@ def train(
         embedder=None if embedder is None else UsedEmbedder(embedder.name, embedder.files_digest),
         furthest=furthest,
         certainty=figures.certainty,
-        training=_training(known[0], seed, shares, penalty),
+        training=_training(usable[0], seed, shares, penalty),
         versions={name: installed_version(name) for name in ("pytest-rageval", "scikit-learn")},
         calibration=tuple((each.n, each.predicted or 0.0, each.share or 0.0) for each in figures.calibration),
     )
-    return Trained(trained, vectors, examples, figures, len(tested), others, seconds)
+    return TrainingResult(trained, vectors, examples, figures, len(tested), others, seconds)
 
 
-def _training(trains: Sequence[Example], seed: int, shares: tuple[int, int, int] | None, penalty: float) -> Training:
-    """Return what a judge is trained on, given its labels."""
+def _training(
+    training_rows: Sequence[Example], seed: int, shares: tuple[int, int, int] | None, penalty: float
+) -> Training:
+    """Return the description of a training on these labels."""
     return Training(
-        digest=digest_of_examples(trains),
-        labels=len(trains),
-        questions=len({each.unit for each in trains}),
+        digest=digest_of_examples(training_rows),
+        labels=len(training_rows),
+        questions=len({each.unit for each in training_rows}),
         seed=seed,
         split="" if shares is None else ":".join(map(str, shares)),
         penalty=penalty,
-        examples=tuple(sorted({digest_of_example(each) for each in trains})),
+        examples=tuple(sorted({digest_of_example(each) for each in training_rows})),
     )
 
 
@@ -147,22 +153,22 @@ def _split(rows: Sequence[Example], shares: tuple[int, int, int] | None, seed: i
     if shares is None:
         return [list(rows), [], []]
     units = split(sorted({each.unit for each in rows}), shares, seed)
-    parts = [[each for each in rows if each.unit in set(own)] for own in units.values()]
+    parts = [[each for each in rows if each.unit in set(questions)] for questions in units.values()]
     if not parts[2]:
         raise SettingError(f"--split {':'.join(map(str, shares))} leaves no question to test on; give test a share")
     return parts
 
 
-def _of_classes(parts: Sequence[Sequence[Example]], values: Sequence[float]) -> list[list[Example]]:
-    """Return the examples of train, dev and test whose class train has."""
-    known = [[each for each in part if each.value in values] for part in parts]
-    if parts[2] and not known[2]:
+def _with_trained_class(parts: Sequence[Sequence[Example]], values: Sequence[float]) -> list[list[Example]]:
+    """Return the examples of train, dev and test without the classes that train lacks."""
+    usable = [[each for each in part if each.value in values] for part in parts]
+    if parts[2] and not usable[2]:
         raise SettingError("no label of the test part has a class that train has; change --seed or --split")
-    return known
+    return usable
 
 
 def _check_labels(rows: Sequence[Example], name: str) -> None:
-    """Raise `SettingError` with the missing number if the labels cannot train a judge."""
+    """Raise `SettingError` if the labels cannot train a judge; the message says how many are missing."""
     counts = Counter(each.label for each in rows)
     languages = Counter(each.judged.language for each in rows)
     units = {each.unit for each in rows}
@@ -194,7 +200,7 @@ def _check_labels(rows: Sequence[Example], name: str) -> None:
 def _features(
     rows: Sequence[Example], embedder: Embedder | None
 ) -> tuple[list[list[float]], list[NDArray[np.float32]]]:
-    """Return the features of examples and the vectors of their answers, in batches."""
+    """Compute the features of examples and the vectors of their answers in batches."""
     features: list[list[float]] = []
     vectors: list[NDArray[np.float32]] = []
     for start in range(0, len(rows), BATCH):
@@ -206,7 +212,7 @@ def _features(
 
 
 def _check_finite(rows: Sequence[Example], features: Sequence[Sequence[float]], names: Sequence[str]) -> None:
-    """Raise `SettingError` that names the question if a feature of an answer is not finite."""
+    """Raise `SettingError` for a feature that is not finite; the message names the question."""
     for each, numbers in zip(rows, features, strict=True):
         for name, number in zip(names, numbers, strict=True):
             if not math.isfinite(number):
@@ -225,25 +231,28 @@ def _rows(part: Sequence[Example], features: Sequence[Sequence[float]], values: 
 
 
 def _systems(rows: Sequence[Example]) -> list[str]:
-    """Return the systems to leave out one by one: if there are three, those whose rest has a question for each fold."""
+    """Return the systems to hold out one by one; none if there are fewer than three.
+
+    The other systems must have answered at least one question for each fold.
+    """
     systems = sorted({each.system for each in rows})
     if len(systems) < 3:
         return []
     return [system for system in systems if len({each.unit for each in rows if each.system != system}) >= FOLDS]
 
 
-def _without(
+def _held_out_figures(
     system: str, part: Sequence[Example], rows: Rows, labels: Sequence[str | float], values: Sequence[float], seed: int
 ) -> Figures:
-    """Return the figures on a system's answers by a judge trained on the answers of the others."""
-    own = [at for at, each in enumerate(part) if each.system == system]
+    """Train a judge on the other systems, and return its figures on the answers of this system."""
+    held_out = [at for at, each in enumerate(part) if each.system == system]
     head, _ = best_head(rows.part([at for at, each in enumerate(part) if each.system != system]), seed)
-    above = predicted(head, rows.part(own))
-    return figures_of([Predicted(part[at], each) for at, each in zip(own, above, strict=True)], labels, values)
+    above = predict(head, rows.part(held_out))
+    return figures_of([Prediction(part[at], each) for at, each in zip(held_out, above, strict=True)], labels, values)
 
 
-def _stored(vectors: Sequence[NDArray[np.float32]], units: Sequence[str]) -> tuple[bytes | None, float]:
-    """Return the content of answers.npy, and the largest distance of an answer to those to other questions."""
+def _answer_vectors(vectors: Sequence[NDArray[np.float32]], units: Sequence[str]) -> tuple[bytes | None, float]:
+    """Return the content of answers.npy, and the `TrainedJudge.furthest` of these answers."""
     if not vectors:
         return None, 0.0
     import numpy as np
@@ -253,6 +262,6 @@ def _stored(vectors: Sequence[NDArray[np.float32]], units: Sequence[str]) -> tup
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     rows = rows / lengths
-    own = np.array(units)
-    cosines = np.where(own[:, None] == own[None, :], -1.0, rows @ rows.T)
+    questions = np.array(units)
+    cosines = np.where(questions[:, None] == questions[None, :], -1.0, rows @ rows.T)
     return stored, round(float(1 - cosines.max(axis=1).min()), 4)

@@ -1,4 +1,4 @@
-"""The features of a local judge: numbers that describe a question, its gold answer and an answer."""
+"""The features of a local judge: numbers about a question, its gold answer and an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
     "COSINES",
     "RULES",
     "Feature",
-    "Judged",
+    "JudgeInput",
     "contains",
     "cosine",
     "gold_has_number",
@@ -48,8 +48,8 @@ _DIGIT = re.compile(r"\d|[零〇二三四五六七八九十百千万亿]")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What a local judge reads about one answer; never a facet, an id or the name of a system.
+class JudgeInput:
+    """The texts of one answer that a local judge reads, without facets, ids and names of systems.
 
     Attributes:
         question: the question.
@@ -65,7 +65,7 @@ class Judged:
 
     @property
     def gold_text(self) -> str:
-        """The first alias of each slot, one a line."""
+        """The first alias of each slot, one per line."""
         return "\n".join(slot[0] for slot in self.gold if slot)
 
     @property
@@ -81,77 +81,77 @@ class Feature:
 
     Attributes:
         compute: returns its value.
-        words: what a high value says, for the card.
-        version: changes when the same texts get another value.
+        words: the meaning of a high value, for the card.
+        version: changes when the same texts get a different value.
     """
 
-    compute: Callable[[Judged], float]
+    compute: Callable[[JudgeInput], float]
     words: str
     version: int = 1
 
 
-def number_right(judged: Judged) -> float:
+def number_right(judged: JudgeInput) -> float:
     """Return 1 if the answer has the numbers of the gold answer (`quantities.numerical_verdict`), else 0."""
     return float(_number_verdict(judged) == 1.0)
 
 
-def number_wrong(judged: Judged) -> float:
+def number_wrong(judged: JudgeInput) -> float:
     """Return 1 if the answer has other numbers than the gold answer (`quantities.numerical_verdict`), else 0."""
     return float(_number_verdict(judged) == 0.0)
 
 
-def number_none(judged: Judged) -> float:
+def number_none(judged: JudgeInput) -> float:
     """Return 1 if the rule for numbers does not decide (`quantities.numerical_verdict`), else 0."""
     return float(_number_verdict(judged) is None)
 
 
-def contains(judged: Judged) -> float:
+def contains(judged: JudgeInput) -> float:
     """Return 1 if the answer contains every slot of the gold answer, as in ``accuracy``, else 0; 0 without gold."""
     return float(bool(judged.gold) and is_right(judged.sample.case.instance, judged.answer))
 
 
-def token_f1(judged: Judged) -> float:
+def token_f1(judged: JudgeInput) -> float:
     """Return the metric ``token_f1``, 0..1; 0 without gold."""
     return token_f1_score(judged.sample).value or 0.0
 
 
-def rouge_l(judged: Judged) -> float:
+def rouge_l(judged: JudgeInput) -> float:
     """Return the metric ``rouge_l``, 0..1; 0 without gold."""
     return rouge_l_score(judged.sample).value or 0.0
 
 
-def refuses(judged: Judged) -> float:
+def refuses(judged: JudgeInput) -> float:
     """Return 1 for a plain refusal (`text.refusals.refuses`), else 0."""
     return float(refuses_plainly(judged.answer))
 
 
-def refusals(judged: Judged) -> float:
+def refusals(judged: JudgeInput) -> float:
     """Return the number of clauses that refuse, 0..5."""
     return float(min(MOST_REFUSALS, refusal_clauses(judged.answer)))
 
 
-def length(judged: Judged) -> float:
+def length(judged: JudgeInput) -> float:
     """Return ln(1 + characters of the answer), 0 or more."""
     return math.log1p(len(judged.answer))
 
 
-def gold_length(judged: Judged) -> float:
+def gold_length(judged: JudgeInput) -> float:
     """Return ln(1 + characters of the gold answer), 0 or more."""
     return math.log1p(len(judged.gold_text))
 
 
-def yes_no(judged: Judged) -> float:
+def yes_no(judged: JudgeInput) -> float:
     """Return 1 if the answer opens with yes or no, in English or Chinese, else 0."""
     return float(_polarity(judged.answer) is not None)
 
 
-def same_polarity(judged: Judged) -> float:
-    """Return 1 if the answer and the gold answer open with the same of yes and no, else 0."""
-    ours = _polarity(judged.answer)
-    return float(ours is not None and ours == _polarity(judged.gold_text))
+def same_polarity(judged: JudgeInput) -> float:
+    """Return 1 if the answer and the gold answer both open with yes or both with no, else 0."""
+    polarity = _polarity(judged.answer)
+    return float(polarity is not None and polarity == _polarity(judged.gold_text))
 
 
-def gold_has_number(judged: Judged) -> float:
+def gold_has_number(judged: JudgeInput) -> float:
     """Return 1 if the gold answer has a digit or a Chinese numeral, else 0.
 
     The numeral 一 does not count: it is also part of many other words.
@@ -176,7 +176,7 @@ RULES: Mapping[str, Feature] = {
 }
 """Name -> feature by rule, in the order of a judge's weights."""
 
-COSINES: Mapping[str, tuple[Callable[[Judged], str], Callable[[Judged], str], str]] = {
+COSINES: Mapping[str, tuple[Callable[[JudgeInput], str], Callable[[JudgeInput], str], str]] = {
     "cos_question_answer": (
         lambda judged: judged.question,
         lambda judged: judged.answer,
@@ -193,10 +193,10 @@ COSINES: Mapping[str, tuple[Callable[[Judged], str], Callable[[Judged], str], st
         "the gold answer is about the subject of the question",
     ),
 }
-"""Name -> the two texts of a cosine, and what a high value says; they need an embedding model."""
+"""Name -> the two texts of a cosine, and the meaning of a high value; cosines need an embedding model."""
 
 
-def rule_values(judged: Judged) -> list[float]:
+def rule_values(judged: JudgeInput) -> list[float]:
     """Return the value of each feature of `RULES`, in order."""
     return [feature.compute(judged) for feature in RULES.values()]
 
@@ -204,8 +204,8 @@ def rule_values(judged: Judged) -> list[float]:
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     """Return the cosine of two vectors, -1..1, to four decimals; NaN if one has no direction or is not finite.
 
-    Rounding removes most noise of the vectors, which depend a little on the texts embedded in the same batch; now and
-    then that noise flips the fourth decimal.
+    The other texts of a batch change the vectors a little. Rounding removes most of that noise, but sometimes the
+    fourth decimal changes.
     """
     size = math.hypot(*one) * math.hypot(*other)
     if not 0 < size < math.inf:
@@ -214,7 +214,7 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=64)
-def _number_verdict(judged: Judged) -> float | None:
+def _number_verdict(judged: JudgeInput) -> float | None:
     return numerical_verdict(judged.sample.case.instance, judged.answer)
 
 

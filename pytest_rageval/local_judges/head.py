@@ -1,4 +1,4 @@
-"""The head of a local judge: features to a label, by logistic regression; no library is needed."""
+"""The head of a local judge: logistic regression from features to a label, in pure Python."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["Decision", "Head", "Scaling", "Threshold", "chosen", "class_shares"]
+__all__ = ["Decision", "Head", "Scaling", "Threshold", "class_shares", "likeliest_class"]
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """How the features of one language are standardised.
+    """Mean and standard deviation of the features of one language, to standardise them.
 
     Attributes:
         means: mean of each feature over the training answers.
@@ -25,7 +25,7 @@ class Scaling:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """One logistic regression: whether a label is above one of the classes.
+    """One logistic regression, which decides whether a label is above one of the classes.
 
     Attributes:
         intercept: the constant.
@@ -44,7 +44,7 @@ class Decision:
         label: the label, in the words or numbers of the metric's judge.
         probability: the probability of the highest class, 0..1.
         confidence: the probability of the label, 0..1; with two classes max(p, 1 - p).
-        above: for each class except the highest, the probability that the label is above it; never ascending.
+        above: for each class except the highest, the probability that the label is above it, in descending order.
     """
 
     label: str | float
@@ -55,21 +55,21 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Standardised features to probabilities: one logistic regression for each class except the highest.
+    """Computes probabilities from features, with one logistic regression for each class except the highest.
 
     Attributes:
-        scalings: language -> how its features are standardised.
-        thresholds: for each class except the highest, in order: is the label above it?
+        scalings: language -> the scaling of its features.
+        thresholds: one for each class except the highest, from the lowest class.
     """
 
     scalings: Mapping[str, Scaling]
     thresholds: tuple[Threshold, ...]
 
     def above(self, values: Sequence[float], language: str) -> tuple[float, ...]:
-        """Return the probabilities that the label is above each class but the highest, made monotone.
+        """Return the probability that the label is above each class except the highest, in descending order.
 
-        Formula: 1 / (1 + exp(-(b + sum(w (x - mean) / sd)))), then the running minimum: to be above a class is never
-        likelier than to be above the one below it.
+        Formula: 1 / (1 + exp(-(b + sum(w (x - mean) / sd)))), then the running minimum, because a label above a class
+        is also above all lower classes.
         """
         scaling = self.scalings[language]
         scaled = [(x - mean) / sd for x, mean, sd in zip(values, scaling.means, scaling.sds, strict=True)]
@@ -86,13 +86,13 @@ class Head:
 
 
 def class_shares(above: Sequence[float]) -> list[float]:
-    """Return the probability of each class, lowest first, from the probabilities to be above each."""
+    """Return the probability of each class, lowest first, from the probabilities that the label is above each."""
     bounds = [1.0, *above, 0.0]
     return [upper - lower for upper, lower in pairwise(bounds)]
 
 
-def chosen(above: Sequence[float]) -> tuple[int, float]:
-    """Return the likeliest class and its probability; of equal ones the higher."""
+def likeliest_class(above: Sequence[float]) -> tuple[int, float]:
+    """Return the likeliest class and its probability; ties go to the higher class."""
     shares = class_shares(above)
     at = max(range(len(shares)), key=lambda each: (shares[each], each))
     return at, shares[at]

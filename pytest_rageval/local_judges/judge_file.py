@@ -1,4 +1,4 @@
-"""Read and write the folder of a judge: judge.json with its checksum, and the vectors of its training answers."""
+"""Read and write the folder of a judge: judge.json, and the vectors of its training answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ANSWERS = "answers.npy"
 
 FORMAT = 1
 HEAD = "head"
-"""The kind of a judge that is features and logistic regression."""
+"""The kind of judges that consist of features and logistic regression."""
 
 COSINE_VERSION = 1
 _AGAIN = "train it again with rageval judge train"
@@ -69,7 +69,7 @@ def content_of(judge: TrainedJudge, rows: bytes | None) -> dict[str, Any]:
 
 
 def judge_text(content: Mapping[str, Any]) -> str:
-    """Return the text of judge.json: a content with its checksum. Equal contents give equal texts.
+    """Return the text of judge.json: the content and its checksum. Equal contents give equal texts.
 
     Raises:
         ValueError: a number is not finite.
@@ -78,7 +78,7 @@ def judge_text(content: Mapping[str, Any]) -> str:
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the checksum of a content, which is also the judge's digest.
+    """Return the checksum of the content of judge.json, which is also the digest of the judge.
 
     Raises:
         ValueError: a number is not finite.
@@ -95,49 +95,49 @@ def read_content(folder: Path, where: str) -> dict[str, Any]:
         where: the setting or argument that names it, for messages.
 
     Raises:
-        SettingError: the file is missing, is no judge, has another format, or was changed.
+        SettingError: the file is missing, is not a judge, has another format, or was changed.
     """
     shown = ascii_safe(f"{where}: {folder.name}/{FILE}")
     try:
         content = parse_json(regular(folder / FILE).read_bytes(), finite=True)
     except FileNotFoundError:
-        named = "the folder" if where == str(folder) else ascii_safe(str(folder))
-        problem = f"{ascii_safe(where)}: {named} holds no {FILE}; name a folder that rageval judge"
+        folder_name = "the folder" if where == str(folder) else ascii_safe(str(folder))
+        problem = f"{ascii_safe(where)}: {folder_name} holds no {FILE}; name a folder that rageval judge"
         raise SettingError(f"{problem} train wrote", code="RAG212") from None
     except (OSError, ValueError) as error:
         raise SettingError(f"{shown} cannot be read ({ascii_safe(str(error))}); {_AGAIN}", code="RAG212") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        found = content.get("format") if isinstance(content, dict) else None
-        raise SettingError(f"{shown} has the format {found!r}, and this version reads {FORMAT}; {_AGAIN}")
+        stored_format = content.get("format") if isinstance(content, dict) else None
+        raise SettingError(f"{shown} has the format {stored_format!r}, and this version reads {FORMAT}; {_AGAIN}")
     if content.get("checksum") != digest_of({key: value for key, value in content.items() if key != "checksum"}):
         raise SettingError(f"{shown} was changed after the training: its checksum differs; {_AGAIN}")
     return content
 
 
 def read_judge(content: Mapping[str, Any], where: str) -> TrainedJudge:
-    """Return the judge of a content that `read_content` returned.
+    """Return the judge from the content of `read_content`.
 
     Raises:
-        SettingError: it is of another kind, or a feature has another version now.
+        SettingError: the judge is of another kind, or the version of a feature changed.
     """
     if content.get("kind") != HEAD:
         advice = "serve it with rageval judge serve, or name its folder head/"
         raise SettingError(f"{where}: the judge is of kind {content.get('kind')!r}, wanted {HEAD!r}; {advice}")
     try:
-        judge = _decoded(content)
+        judge = _decode(content)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{where}: {FILE} is malformed ({type(error).__name__}: {error}); {_AGAIN}") from None
-    now = feature_versions(cosines=True)
+    current = feature_versions(cosines=True)
     for name, version in judge.features.items():
-        if now.get(name) != version:
-            is_now = f"has version {now[name]}" if name in now else "does not have"
+        if current.get(name) != version:
+            difference = f"has version {current[name]}" if name in current else "does not have"
             problem = f"the judge uses the feature {name} in version {version}, which this version of pytest-rageval"
-            raise SettingError(f"{where}: {problem} {is_now}; {_AGAIN}")
+            raise SettingError(f"{where}: {problem} {difference}; {_AGAIN}")
     return judge
 
 
 def rows_to_bytes(rows: Rows) -> bytes:
-    """Return vectors as the content of answers.npy: each scaled to length 1, in half precision."""
+    """Return the content of answers.npy: the vectors scaled to length 1, in half precision."""
     import numpy as np
 
     stream = io.BytesIO()
@@ -168,7 +168,7 @@ def rows_from(folder: Path, content: Mapping[str, Any], where: str) -> Rows | No
     return rows
 
 
-def _decoded(content: Mapping[str, Any]) -> TrainedJudge:
+def _decode(content: Mapping[str, Any]) -> TrainedJudge:
     scalings = {
         language: Scaling(tuple(each["means"]), tuple(each["sds"]))
         for language, each in content["head"]["scalings"].items()

@@ -1,4 +1,4 @@
-"""Judge answers with a trained judge: in batches, without a model and without scikit-learn."""
+"""Judge answers in batches with a trained judge, without a language model or scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_rageval.errors import CaseError, SettingError, ascii_safe
-from pytest_rageval.local_judges.features import COSINES, Judged, cosine, rule_values
-from pytest_rageval.local_judges.head import Decision, chosen
+from pytest_rageval.local_judges.features import COSINES, JudgeInput, cosine, rule_values
+from pytest_rageval.local_judges.head import Decision, likeliest_class
 from pytest_rageval.local_judges.judge_file import read_content, read_judge, rows_from
 from pytest_rageval.local_judges.judge_model import TrainedJudge
 from pytest_rageval.model.case import Gold
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["BATCH", "STRANGE_SDS", "Embedder", "Judgement", "LocalJudge", "load_judge", "values_of"]
 
 BATCH = 64
-"""Answers that are judged together."""
+"""Number of answers that are judged together."""
 
 STRANGE_SDS = 4.0
-"""Without cosines, an answer is unlike the training data if a feature lies further from its mean, in sds."""
+"""Maximum distance of a feature from its mean in standard deviations; beyond it, an answer is unlike the training
+data (only for judges without cosines)."""
 
 _ERROR = "judge_error"
 
@@ -37,8 +38,8 @@ class Embedder(Protocol):
     """An embedding model on this machine.
 
     Attributes:
-        name: its name as in ``rag_embedder_model``.
-        files_digest: sha256 of its files; known before it is loaded.
+        name: its name, like ``rag_embedder_model``.
+        files_digest: sha256 of its files; available before the model is loaded.
     """
 
     @property
@@ -54,11 +55,11 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A decision, or why there is none.
+    """A decision, or the reason why there is none.
 
     Attributes:
         decision: the decision; None with a problem.
-        problem: why there is none ("judge_error: ...").
+        problem: why there is no decision ("judge_error: ...").
         unlike: whether the answer is unlike all training answers.
     """
 
@@ -68,7 +69,7 @@ class Judgement:
 
 
 class LocalJudge:
-    """A trained judge that is ready to judge.
+    """A loaded judge.
 
     Args:
         trained: the judge.
@@ -94,21 +95,21 @@ class LocalJudge:
             question: the question.
             gold: the gold answer, slots of aliases; see `labelled.slots_of` for its text in a prompt.
             answer: the answer.
-            language: of the case; "" detects it from the question, as datasets do.
+            language: the language of the case; "" detects it from the question.
 
         Raises:
             CaseError: kind "judge_error"; a feature is not finite, or no training answer has the language.
         """
-        (judgement,) = self.judge_batch([Judged(question, gold, answer, language or detect_language(question))])
+        (judgement,) = self.judge_batch([JudgeInput(question, gold, answer, language or detect_language(question))])
         if judgement.decision is None:
             raise CaseError(_ERROR, str(judgement.problem))
         return judgement.decision
 
-    def judge_batch(self, batch: Sequence[Judged]) -> list[Judgement]:
+    def judge_batch(self, batch: Sequence[JudgeInput]) -> list[Judgement]:
         """Return a judgement for each answer, in order.
 
-        Without cosines, the order and the other answers do not matter. With cosines, they may change the fourth decimal
-        of one, see `features.cosine`.
+        With cosines, the order and the other answers may change the fourth decimal of a feature; see
+        `features.cosine`. Without cosines they change nothing.
         """
         rows, answers = values_of(batch, self._embedder)
         return [
@@ -116,20 +117,22 @@ class LocalJudge:
             for at, (judged, row) in enumerate(zip(batch, rows, strict=True))
         ]
 
-    def _judgement(self, judged: Judged, values: Sequence[float], answer: Any) -> Judgement:
+    def _judgement(self, judged: JudgeInput, values: Sequence[float], answer: Any) -> Judgement:
         trained = self.trained
         if judged.language not in trained.head.scalings:
-            spoken = ", ".join(trained.languages)
-            return Judgement(None, f"{_ERROR}: the judge was trained on {spoken}, not on {ascii_safe(judged.language)}")
+            languages = ", ".join(trained.languages)
+            return Judgement(
+                None, f"{_ERROR}: the judge was trained on {languages}, not on {ascii_safe(judged.language)}"
+            )
         for name, value in zip(trained.features, values, strict=True):
             if not math.isfinite(value):
                 return Judgement(None, f"{_ERROR}: the feature {name} is not a finite number")
         above = trained.head.above(values, judged.language)
-        at, share = chosen(above)
+        at, share = likeliest_class(above)
         decision = Decision(trained.labels[at], above[-1], share, above)
         return Judgement(decision, unlike=self._is_unlike(judged, values, answer))
 
-    def _is_unlike(self, judged: Judged, values: Sequence[float], answer: Any) -> bool:
+    def _is_unlike(self, judged: JudgeInput, values: Sequence[float], answer: Any) -> bool:
         if self._answers is None or answer is None:
             return self.trained.head.distance(values, judged.language) > STRANGE_SDS
         length = math.hypot(*answer)
@@ -137,10 +140,10 @@ class LocalJudge:
         return 1 - nearest > self.trained.furthest
 
 
-def values_of(batch: Sequence[Judged], embedder: Embedder | None) -> tuple[list[list[float]], list[Any] | None]:
-    """Return the features of each answer, and the vector of each answer; None without an embedding model.
+def values_of(batch: Sequence[JudgeInput], embedder: Embedder | None) -> tuple[list[list[float]], list[Any] | None]:
+    """Return the features of each answer, and the vectors of the answers (None without an embedding model).
 
-    A cosine with a blank text is 0.
+    The cosine with a blank text is 0.
     """
     rows = [rule_values(judged) for judged in batch]
     if embedder is None:
@@ -157,15 +160,15 @@ def values_of(batch: Sequence[Judged], embedder: Embedder | None) -> tuple[list[
 
 
 def load_judge(folder: Path, where: str, embedder: Callable[[], Embedder | None]) -> LocalJudge:
-    """Load the judge of a folder; its embedding model is loaded with the first answer.
+    """Load the judge of a folder; its embedding model is loaded when it judges the first answer.
 
     Args:
         folder: the folder that ``rageval judge train`` wrote.
         where: the setting or argument that names it, for messages.
-        embedder: returns the embedding model of the ini, None if it names none; called only for a judge with cosines.
+        embedder: returns the embedding model of the ini or None; called only for a judge with cosines.
 
     Raises:
-        SettingError: the folder holds no valid judge, or its embedding model is another one.
+        SettingError: the folder has no valid judge, or its embedding model differs.
         MissingDependencyError: the judge has cosines, and sentence-transformers is not installed.
     """
     content = read_content(folder, where)

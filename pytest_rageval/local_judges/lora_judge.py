@@ -1,4 +1,4 @@
-"""A judge of kind ``llm``: judge.json, an adapter beside it, and the model that it adapts."""
+"""Load a judge of kind ``llm``: judge.json, a LoRA adapter and its base model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 LLM = "llm"
-"""The kind of a judge that is a language model with an adapter."""
+"""The kind of judges that are a language model with an adapter."""
 
 CONFIG = "adapter_config.json"
 ADAPTER = ("adapter_model.safetensors", CONFIG)
@@ -39,22 +39,22 @@ ADAPTER = ("adapter_model.safetensors", CONFIG)
 
 @dataclass(frozen=True, slots=True)
 class LoraTraining:
-    """What an adapter was trained with.
+    """The data and settings of the training of an adapter.
 
     Attributes:
         base: the folder or name of the model.
-        base_digest: digest of the files of its folder; "" for a name of the hub.
+        base_digest: digest of the files of its folder; "" for a model of the hub.
         digest: sha256 of the labels with their texts.
         labels: number of labelled answers that trained it.
-        seed: decides the split, the order and the first weights.
+        seed: decides the split, the order and the initial weights.
         split: the shares of questions in train, dev and test, such as "5:1:4".
-        epochs: how often each label was seen.
+        epochs: number of passes over the labels.
         losses: the mean loss of each epoch, on the replies only.
-        dev_loss: the mean loss on the dev part after the last epoch; None without one.
-        rank, alpha: of the adapter.
-        targets: the projections that it adapts.
+        dev_loss: the mean loss on the dev part after the last epoch; None without a dev part.
+        rank, alpha: rank and alpha of the adapter.
+        targets: the projections that the adapter changes.
         versions: library -> version, of the training.
-        examples: sorted short digests of the labelled answers; () if an earlier version trained it.
+        examples: sorted short digests of the labelled answers; () if an earlier version of this package trained it.
     """
 
     base: str
@@ -74,7 +74,7 @@ class LoraTraining:
 
 
 class LoraJudge:
-    """A judge that chooses the likeliest of its labels' replies.
+    """A judge that chooses the label whose reply is the likeliest.
 
     Args:
         name: the name of the metric's judge.
@@ -109,12 +109,12 @@ class LoraJudge:
         return self._model.shares(messages, [reply_of(label) for label in self.labels])
 
     def above(self, messages: Sequence[Message]) -> tuple[float, ...]:
-        """Return the probability to be above each label but the highest, as `Decision.above` of a head."""
+        """Return, for each label except the highest, the probability of a higher label, like `Decision.above`."""
         return tuple(max(0.0, 1 - below) for below in list(accumulate(self.shares(messages)))[:-1])
 
 
 def reply_of(label: str | float) -> str:
-    """Return the reply with a label: that of the exported conversations."""
+    """Return the reply that gives a label, in the format of the exported conversations."""
     return json.dumps({"reason": "", "label": label}, ensure_ascii=False)
 
 
@@ -122,7 +122,7 @@ def content_of_llm(
     name: str, metric_digest: str, labels: Sequence[str | float], values: Sequence[float],
     adapter: Mapping[str, bytes], training: LoraTraining,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the content of judge.json, without its checksum; ``adapter`` is each file of the adapter."""
+    """Return the content of judge.json, without its checksum; ``adapter`` maps its files to bytes."""
     digests = {file: hashlib.sha256(raw).hexdigest() for file, raw in sorted(adapter.items())}
     return {
         "format": FORMAT, "kind": LLM, "metric": name, "metric_digest": metric_digest, "labels": list(labels),
@@ -144,7 +144,7 @@ def load_lora_judge(folder: Path, digest_of_model: Callable[[Path], str]) -> Lor
 
     Args:
         folder: the folder that ``rageval judge train`` wrote.
-        digest_of_model: returns a digest of the files of a model's folder, as in the training.
+        digest_of_model: returns the digest of the files of a model's folder, as the training computed it.
 
     Raises:
         SettingError: the folder holds no valid judge of kind ``llm``, or its model cannot be loaded.
@@ -177,7 +177,7 @@ def _check_file(path: Path, digest: str | None) -> None:
 
 
 def _check_base(base: str, digest: str, where: str, digest_of_model: Callable[[Path], str]) -> None:
-    """Raise `SettingError` if the model was a folder, and that folder is missing or its files differ."""
+    """Raise `SettingError` if the model is a folder that is missing or whose files differ from the training."""
     if not digest:
         return
     if not Path(base).is_dir():

@@ -1,4 +1,4 @@
-"""A causal language model with a LoRA adapter that chooses among replies; needs the extra ``judge-llm``."""
+"""Choose among replies with a LoRA-adapted language model (extra ``judge-llm``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIBRARIES = ("torch", "transformers", "peft")
 
 
 class LoraModel:
-    """A model that says which of some replies to a chat is likeliest.
+    """A language model that computes how likely each of several replies to a chat is.
 
     Args:
         model: the model of transformers or peft.
@@ -37,10 +37,10 @@ class LoraModel:
         self._limit = int(getattr(model.config, "max_position_embeddings", 0) or 0)
 
     def tokens_of(self, messages: Sequence[Message], reply: str) -> tuple[list[int], list[int]]:
-        """Return the tokens of a chat, and those of a reply to it with its end.
+        """Return the tokens of a chat, and those of a reply with its end token.
 
         Raises:
-            SettingError: both are longer than the model reads.
+            SettingError: chat and reply together are longer than the model reads.
         """
         prompt = self._tokenizer.apply_chat_template(
             [dict(each) for each in messages], add_generation_prompt=True, tokenize=False
@@ -53,7 +53,7 @@ class LoraModel:
         return before, after
 
     def batch_of(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> dict[str, Any]:
-        """Return chats with their replies as tensors of equal length; only the replies have labels."""
+        """Return chats with their replies as padded tensors; only the tokens of replies have labels."""
         torch = import_module("torch")
         longest = max(len(before) + len(after) for before, after in pairs)
         pad = self._tokenizer.pad_token_id
@@ -75,8 +75,8 @@ class LoraModel:
         self.model.eval()
         with torch.inference_mode():
             logits = self.model(**batch).logits[:, :-1].float().log_softmax(-1)
-        wanted, is_reply = labels[:, 1:].clamp(min=0), labels[:, 1:] != -100
-        each = logits.gather(-1, wanted.unsqueeze(-1)).squeeze(-1)
+        targets, is_reply = labels[:, 1:].clamp(min=0), labels[:, 1:] != -100
+        each = logits.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
         scores = [float(score) for score in (each * is_reply).sum(-1)]
         highest = max(scores)
         weights = [math.exp(score - highest) for score in scores]
@@ -84,23 +84,23 @@ class LoraModel:
 
 
 def require_libraries(what: str) -> None:
-    """Raise `MissingDependencyError` without peft, transformers or torch."""
+    """Raise `MissingDependencyError` if peft, transformers or torch is not installed."""
     if any(find_spec(name) is None for name in LIBRARIES):
         raise MissingDependencyError(what, "judge-llm")
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the libraries' progress bars and warnings of deprecations between them off the terminal."""
+    """Hide the progress bars of the libraries and their deprecation warnings."""
     logging = import_module("transformers.utils.logging")
-    shows = logging.is_progress_bar_enabled()
+    has_progress_bar = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             yield
     finally:
-        if shows:
+        if has_progress_bar:
             logging.enable_progress_bar()
 
 
@@ -110,7 +110,7 @@ def load_base(base: str, where: str, *, downloads: bool = False) -> tuple[Any, A
     Args:
         base: a folder, or a name on the hub such as ``Qwen/Qwen2.5-7B-Instruct``.
         where: the argument or file that names it, for messages.
-        downloads: whether a name of the hub may be downloaded; without, it must be in the hub's cache.
+        downloads: whether a model of the hub may be downloaded; if not, it must be in the cache of the hub.
 
     Raises:
         SettingError: it cannot be loaded, or its tokenizer has no chat template.

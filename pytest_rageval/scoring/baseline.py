@@ -1,4 +1,4 @@
-"""What baseline gates compare with: earlier scores, a results.json or a baseline file."""
+"""Read the baseline of gates: earlier scores, a results.json or a baseline file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def baseline_at(path: Path) -> Snapshot:
     """Return the measures of a folder of scores, of a results.json or its folder, or of a baseline file.
 
     Raises:
-        DataError, SettingError: there is no such file, or it cannot be read.
+        DataError, SettingError: the file is missing, or cannot be read.
     """
     if is_scores(path):
         return snapshot_of_scores(path)

@@ -1,4 +1,4 @@
-"""Score one chunk: the lines of some cases and of all their answers."""
+"""Score one chunk: some cases and all their answers."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from pytest_rageval.scoring.chunk_lines import read_chunk
 from pytest_rageval.scoring.engines.function import ChunkFunction
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.recorded_judge import VerdictReader
-from pytest_rageval.scoring.rows import Lines, pack
+from pytest_rageval.scoring.rows import LineEncoder, pack
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 
 __all__ = ["FIRST", "Leftovers", "chunk_scorer", "leftovers_of", "rows_of", "score_chunk"]
 
 BATCH = 32
-"""Number of cases that go through each step together: one step for many is faster than many steps for one."""
+"""Number of cases that go through each step together, because batches are faster than single cases."""
 
 FIRST = 20
-"""Number of ids that a list of leftovers names."""
+"""Maximum number of ids in each list of leftovers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Leftovers:
     """Answers without a case, cases without an answer, and verdicts without a recording.
 
     Attributes:
-        n_unused: number of ids of answers that no case has.
+        n_unused: number of ids of answers without a case.
         unused: the first of these ids, sorted.
-        n_unanswered: number of cases of a system that it does not answer.
-        unanswered: the first of these cases, as (id, system), sorted.
-        n_long: number of answers whose text is longer than reports store.
-        miss: how the first request without a recorded verdict differs from the nearest recording; "" if none missed.
+        n_unanswered: number of pairs of a case and a system without an answer.
+        unanswered: the first of these pairs, as (id, system), sorted.
+        n_long: number of answers that are longer than reports store.
+        miss: how the first request without a recording differs from the nearest recording; "" if none is missing.
     """
 
     n_unused: int = 0
@@ -69,7 +69,7 @@ class Leftovers:
 
 
 def chunk_scorer(job: Job) -> ChunkFunction:
-    """Return the function that scores a chunk, in a form that any process can be sent."""
+    """Return the function that scores a chunk; it can be sent to any process."""
     return ChunkFunction(f"{__name__}:score_chunk", job.encoded())
 
 
@@ -83,7 +83,7 @@ def score_chunk(job: bytes, chunk: bytes) -> bytes:
     Raises:
         DataError: a line is invalid, or a duplicate.
     """
-    return _scored(_job(job), chunk)
+    return _score(_job(job), chunk)
 
 
 @lru_cache(maxsize=1)
@@ -91,29 +91,29 @@ def _job(encoded: bytes) -> Job:
     return Job.decoded(encoded)
 
 
-def _scored(job: Job, chunk: bytes) -> bytes:
+def _score(job: Job, chunk: bytes) -> bytes:
     cases, rows = read_chunk(job, chunk)
     answers = RecordedAnswers(rows, job.systems)
     answers.ignore_but(job.facets)
-    runner, asker, encoded = Runner(DEFAULT_MARKERS), _Asker(job.verdicts), Lines()
-    lines: list[tuple[str, str, bytes]] = []  # the outcomes themselves would take much memory
-    left = Leftovers()
+    runner, reader, encoder = Runner(DEFAULT_MARKERS), _AnswerReader(job.verdicts), LineEncoder()
+    lines: list[tuple[str, str, bytes]] = []  # encoded, because outcomes need much more memory
+    leftovers = Leftovers()
     names: set[str] = set()
     for testbed in job.testbeds:
         axes = testbed.settings.multiplied
         tasks = _tasks(job, testbed, cases.get(testbed.file, ()), answers)
         while batch := list(islice(tasks, BATCH)):
-            asked = [asker.ask(task, RecordedAnswerer(answers, task.system, name, axes)) for task, name in batch]
-            outcomes = [runner.run(task, each) for (task, _), each in zip(batch, asked, strict=True)]
-            lines += [(outcome.testbed, outcome.nodeid, encoded.of(outcome)) for outcome in outcomes]
+            replies = [reader.read(task, RecordedAnswerer(answers, task.system, name, axes)) for task, name in batch]
+            outcomes = [runner.run(task, each) for (task, _), each in zip(batch, replies, strict=True)]
+            lines += [(outcome.testbed, outcome.nodeid, encoder.encode(outcome)) for outcome in outcomes]
             names.update(name for task, name in batch)
             names.update(task.case.id for task, name in batch)
             for each in filter(None, map(_leftovers, outcomes)):
-                left += each
+                leftovers += each
     lines.sort()
     unused = answers.unused(names)
     miss = "" if job.verdicts is None else job.verdicts.take_miss()
-    head = json.dumps(asdict(left + Leftovers(len(unused), tuple(unused[:FIRST]), miss=miss)))
+    head = json.dumps(asdict(leftovers + Leftovers(len(unused), tuple(unused[:FIRST]), miss=miss)))
     return head.encode() + b"\n" + pack(line for _, _, line in lines)
 
 
@@ -138,8 +138,8 @@ def rows_of(result: bytes) -> bytes:
     return result[result.index(b"\n") + 1 :]
 
 
-class _Asker:
-    """Reads recorded answers and verdicts as `Desk.ask` asks for them, without the models and traces of a session.
+class _AnswerReader:
+    """Reads recorded answers and verdicts instead of calling systems and judges.
 
     Args:
         verdicts: reads the recorded verdicts; None if no metric is judged.
@@ -149,7 +149,7 @@ class _Asker:
         self._verdicts = verdicts
         self._scope = Scope(Meter())
 
-    def ask(self, task: Task, answerer: RecordedAnswerer) -> Asked:
+    def read(self, task: Task, answerer: RecordedAnswerer) -> Asked:
         """Return the recorded answer to a task, with the calls that its usage counts."""
         outer = SCOPE.set(self._scope)
         answer, fault, inputs = None, None, NO_INPUTS
@@ -162,7 +162,7 @@ class _Asker:
         finally:
             SCOPE.reset(outer)
         calls = self._scope.meter.calls
-        if calls.calls:  # else the next case can use the meter, which takes time to make
+        if calls.calls:  # otherwise the next case reuses the meter, which is slow to create
             self._scope = Scope(Meter())
         return Asked(answer, fault, inputs, calls if calls.calls or self._verdicts is not None else None)
 
@@ -180,15 +180,18 @@ def _tasks(
             continue
         if case.instance.evidence and case.supplied is None:
             case = replace(case, located=job.evidence)
-        shown = prefix + _shown(name, case.id)
+        base_name = prefix + _report_name(name, case.id)
         for system, suffix in systems:
             labels = answers.labels(system, case, name)
             answered = case.with_shared({**case.facets, "system": system, **labels, **own_labels(case.facets)})
-            yield Task(shown + suffix, testbed.nodeid, system, answered, testbed.computed, testbed.correctness), name
+            yield (
+                Task(base_name + suffix, testbed.nodeid, system, answered, testbed.computed, testbed.correctness),
+                name,
+            )
 
 
-def _shown(name: str, case_id: str) -> str:
-    """Return the name of a case in reports, unique in all chunks: its id, with its setting."""
+def _report_name(name: str, case_id: str) -> str:
+    """Return the name of a case in reports: its id with its setting, which is unique in all chunks."""
     if name == case_id:
         return name
     plain = safe(case_id)
@@ -196,4 +199,4 @@ def _shown(name: str, case_id: str) -> str:
 
 
 LONG = 2**20
-"""Characters of an answer that reports store."""
+"""Maximum number of characters of an answer that reports store."""

@@ -9,7 +9,7 @@ from pytest_rageval.datasets.source import read_line
 from pytest_rageval.errors import short_repr
 from pytest_rageval.model.case import Instance
 from pytest_rageval.scoring.job import Job
-from pytest_rageval.scoring.loaded import JSONL, decoded
+from pytest_rageval.scoring.record_lines import JSONL, decode_record
 
 __all__ = ["read_chunk"]
 
@@ -31,7 +31,7 @@ def read_chunk(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[
         file, number = int(first), int(second)
         name = job.files[file]
         if forms.get(file, JSONL) != JSONL:
-            instance = decoded(text)
+            instance = decode_record(text)
             _claim(seen, instance.id, instance.id, job, (file, number))
             cases.setdefault(file, []).append(instance)
             continue
@@ -51,7 +51,7 @@ def read_chunk(job: Job, chunk: bytes) -> tuple[dict[int, list[Instance]], list[
 
 
 def _claim(seen: dict[object, tuple[int, int]], key: object, name: str, job: Job, at: tuple[int, int]) -> None:
-    """Store that a line uses ``key``, a case's or an answer's id; refuse a duplicate, also of another file."""
+    """Record that a line uses the key of a case or an answer; raise for a duplicate, also in another file."""
     if key in seen:
         file, line = seen[key]
         of_case = f"the id {short_repr(name)}"

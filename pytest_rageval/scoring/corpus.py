@@ -1,4 +1,4 @@
-"""The corpus of ``--corpus``: where it holds the evidence of cases, in a form that any process can be sent."""
+"""Locate the evidence of cases in the corpus of ``--corpus``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["CorpusLines", "decoded_evidence", "located_evidence"]
 
 @dataclass(frozen=True, slots=True)
 class CorpusLines:
-    """A corpus.
+    """The documents of a corpus and their chunking.
 
     Attributes:
         lines: lines like those of ``rag_corpus``, relative to the current folder.
@@ -34,7 +34,9 @@ class CorpusLines:
 
 
 def located_evidence(corpus: CorpusLines, instances: Sequence[Instance]) -> tuple[str, tuple[str, ...]]:
-    """Return the places of the records' evidence as a text, and warnings of evidence that the corpus lacks.
+    """Return the places of the records' evidence, and warnings about evidence that the corpus lacks.
+
+    The places are text, which can be sent to any process; `decoded_evidence` reads it.
 
     Raises:
         DataError, SettingError: the corpus cannot be read, or a span is outside of its document.
@@ -64,19 +66,19 @@ def _missing(locator: EvidenceLocator, instances: Sequence[Instance]) -> list[st
 
 
 def decoded_evidence(text: str) -> LocatedEvidence:
-    """Return the places that `located_evidence` wrote."""
+    """Return the places from the text of `located_evidence`."""
     plain = json.loads(text)
-    units = ((_spanned(unit), places) for unit, places in plain["places"])
+    units = ((_with_span(unit), places) for unit, places in plain["places"])
     return LocatedEvidence(
         places={
-            EvidenceUnit(**unit): tuple(EvidencePlace(**_spanned(each)) for each in known) for unit, known in units
+            EvidenceUnit(**unit): tuple(EvidencePlace(**_with_span(each)) for each in places) for unit, places in units
         },
-        chunks={name: Chunk(**_spanned(chunk)) for name, chunk in plain["chunks"].items()},
+        chunks={name: Chunk(**_with_span(chunk)) for name, chunk in plain["chunks"].items()},
         holds=frozenset(plain["names"]).__contains__,
     )
 
 
-def _spanned(plain: dict[str, Any]) -> dict[str, Any]:
+def _with_span(plain: dict[str, Any]) -> dict[str, Any]:
     """Return decoded fields with their span as a tuple."""
     span = plain["span"]
     return plain | {"span": tuple(span) if isinstance(span, list) else None}

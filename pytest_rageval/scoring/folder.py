@@ -1,4 +1,4 @@
-"""The folder of scores: work in progress, rows, summary and manifest, each file written whole."""
+"""The folder of scores: chunks in progress, rows, summary and manifest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from pytest_rageval.errors import SettingError, ascii_safe
 from pytest_rageval.folders import whole_files
 
-__all__ = ["MANIFEST", "ScoreFolder", "is_scores", "written"]
+__all__ = ["MANIFEST", "ScoreFolder", "is_scores", "write_errors"]
 
 MANIFEST, SUMMARY, TEXT = "manifest.json", "summary.json", "summary.txt"
 SCHEMA = 1
@@ -26,7 +26,7 @@ class ScoreFolder:
     Attributes:
         path: the folder.
         chunks: the folder of the chunks, while they are scored.
-        results: the folder of the results of chunks; an interrupted call left those of finished chunks.
+        results: the folder of the results of chunks; after an interruption it has those of finished chunks.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,23 +42,23 @@ class ScoreFolder:
         """
         if self.path.exists() and not self.path.is_dir():
             raise SettingError(f"{self._shown} is a file; name a folder with --out")
-        known = is_scores(self.path) or self.chunks.is_dir() or self.results.is_dir()
-        if not known and self.path.exists() and any(self.path.iterdir()):
-            raise SettingError(f"{self._shown} holds files that are no scores; name a new folder with --out")
-        with written(self.path):
+        is_ours = is_scores(self.path) or self.chunks.is_dir() or self.results.is_dir()
+        if not is_ours and self.path.exists() and any(self.path.iterdir()):
+            raise SettingError(f"{self._shown} holds files that are not scores; name a new folder with --out")
+        with write_errors(self.path):
             shutil.rmtree(self.chunks, ignore_errors=True)
             for folder in (self.chunks, self.results):
                 folder.mkdir(parents=True, exist_ok=True)
 
     def discard_chunks(self) -> None:
-        """Remove the chunks, and the folders that hold nothing else; results of earlier calls stay."""
+        """Remove the chunks and the empty folders; results of earlier calls stay."""
         shutil.rmtree(self.chunks, ignore_errors=True)
         with suppress(OSError):  # the folder holds something
             for folder in (self.results, self.results.parent, self.path):
                 folder.rmdir()
 
     def check(self, data: str) -> None:
-        """Refuse finished scores of other data; results of unfinished ones are only used for equal chunks.
+        """Raise for finished scores of other data; results of unfinished scores are only reused for equal chunks.
 
         Raises:
             SettingError: the folder holds scores of other data.
@@ -68,14 +68,14 @@ class ScoreFolder:
             raise SettingError(f"{self._shown} holds scores of other data; name another folder with --out")
 
     def result(self, chunk: Path, job: str) -> Path:
-        """Return the path of a chunk's result, named by all that decides it."""
+        """Return the path of a chunk's result; its name has a digest of the job and the chunk."""
         digest = hashlib.sha256(job.encode())
         digest.update(chunk.read_bytes())
         return self.results / f"{chunk.name}-{digest.hexdigest()[:32]}"
 
     def store(self, path: Path, result: bytes) -> None:
         """Write a chunk's result."""
-        with written(self.path), whole_files(path) as (part,):
+        with write_errors(self.path), whole_files(path) as (part,):
             part.write_bytes(result)
 
     def finish(
@@ -85,13 +85,13 @@ class ScoreFolder:
 
         Args:
             parts: the content of each part.
-            suffix: the end of their names.
+            suffix: the suffix of their file names.
             summary: the content of ``summary.json``.
             text: the content of ``summary.txt``.
             manifest: the content of ``manifest.json``.
         """
         cases = self.path / "cases"
-        with written(self.path):
+        with write_errors(self.path):
             (self.path / MANIFEST).unlink(missing_ok=True)
             shutil.rmtree(cases, ignore_errors=True)
             cases.mkdir()
@@ -133,8 +133,8 @@ def is_scores(path: Path) -> bool:
 
 
 @contextmanager
-def written(folder: Path) -> Iterator[None]:
-    """Turn an `OSError` of a write into a `SettingError` about the folder, such as a full disk."""
+def write_errors(folder: Path) -> Iterator[None]:
+    """Turn an `OSError` of a write, for example a full disk, into a `SettingError` about the folder."""
     try:
         yield
     except OSError as error:

@@ -59,7 +59,7 @@ class ScoredTestbed:
 
     @cached_property
     def correctness(self) -> Correctness | None:
-        """The rule by which an answer is right."""
+        """The rule that decides whether an answer is right."""
         return first_correctness(self.computed)
 
 
@@ -72,7 +72,7 @@ class Job:
         files: the names of all files for messages; the index is the file's number in chunks.
         systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
         facets: the facets of all cases, and those that any case may have.
-        located: where the corpus holds the evidence of cases, encoded; "" without a corpus.
+        located: the places of the evidence of cases in the corpus, encoded; "" without a corpus.
         judge: judged metrics read its recorded verdicts; None if no metric is judged.
     """
 
@@ -85,21 +85,21 @@ class Job:
 
     @cached_property
     def evidence(self) -> LocatedEvidence | None:
-        """Where the corpus holds the evidence of cases; None without a corpus."""
+        """The places of the evidence of cases in the corpus; None without a corpus."""
         return decoded_evidence(self.located) if self.located else None
 
     @cached_property
     def verdicts(self) -> VerdictReader | None:
-        """Reads the judge's recorded verdicts, from a file that is read once; None without a judge."""
+        """Reader of the judge's recorded verdicts, which reads their file once; None without a judge."""
         return None if self.judge is None else VerdictReader(self.judge)
 
     def encoded(self) -> bytes:
-        """Return the job as bytes, which any process can read."""
+        """Return the job as bytes that any process can decode."""
         return json.dumps(asdict(self), default=sorted).encode()
 
     @classmethod
     def decoded(cls, plain: bytes) -> Job:
-        """Return the job that `encoded` encoded."""
+        """Return the job from the bytes of `encoded`."""
         values = _with_tuples(json.loads(plain))
         testbeds = tuple(
             ScoredTestbed(**each | {"settings": _settings(each["settings"])}) for each in values["testbeds"]
@@ -109,7 +109,7 @@ class Job:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of all that decides the scores of a chunk with given bytes."""
+        """Digest of everything that decides the scores of a chunk, except the bytes of the chunk."""
         testbeds = [
             (each.nodeid, each.metrics, each.dataset, each.file, sorted(_plain(each.settings).items()))
             for each in self.testbeds
@@ -133,7 +133,7 @@ def _with_tuples(plain: Any) -> Any:
 
 
 def _plain(settings: Settings) -> dict[str, object]:
-    """Return settings in a form with one `repr`: the order of a set differs between processes."""
+    """Return settings with a stable `repr`, because the order of a set differs between processes."""
     values = {each.name: getattr(settings, each.name) for each in fields(settings)}
     return values | {"explicit": sorted(settings.explicit), "gates": (), "origin": ""}
 

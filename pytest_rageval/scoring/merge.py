@@ -17,7 +17,7 @@ from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.snapshots import against, snapshot_of_outcomes
 from pytest_rageval.report.run.summary_data import MatrixChoice, groups, matrices
 from pytest_rageval.scoring.job import Job, ScoredTestbed
-from pytest_rageval.scoring.rows import Outcomes, unpack
+from pytest_rageval.scoring.rows import OutcomeDecoder, unpack
 
 __all__ = ["Figures", "MeanOf", "clusters_of", "figures_of", "means_of", "outcomes_of", "plan_of", "unrecorded"]
 
@@ -88,7 +88,7 @@ def plan_of(testbeds: Iterable[ScoredTestbed], outcomes: Sequence[Outcome]) -> P
 
 def outcomes_of(parts: Iterable[bytes], clusters: Mapping[str, str], *, details: bool) -> list[Outcome]:
     """Return the outcomes of packed rows, in the order of the parts."""
-    outcomes = Outcomes(clusters, details=details)
+    outcomes = OutcomeDecoder(clusters, details=details)
     return [outcomes.decode_line(line) for part in parts for line in unpack(part)]
 
 

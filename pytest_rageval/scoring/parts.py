@@ -1,4 +1,4 @@
-"""The parts of the folder ``cases/``: rows as Parquet or, without pyarrow, as compressed JSON Lines."""
+"""Files of rows in ``cases/``: Parquet or, without pyarrow, compressed JSON Lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_rageval.errors import MissingDependencyError
 from pytest_rageval.model.outcome import Outcome
-from pytest_rageval.scoring.rows import FACET, REASON, SCORE, columns_of, parsed, unpack
+from pytest_rageval.scoring.rows import FACET, REASON, SCORE, columns_of, unpack, unpack_rows
 
 __all__ = ["JsonParts", "ParquetParts", "format_of", "read_part"]
 
@@ -21,7 +21,7 @@ PARQUET, JSON_LINES = ".parquet", ".jsonl.gz"
 
 @dataclass(frozen=True, slots=True)
 class JsonParts:
-    """Writes packed rows as they are."""
+    """Writes packed rows without a change."""
 
     suffix: str = JSON_LINES
 
@@ -72,7 +72,7 @@ class ParquetParts:
 
 
 def format_of(outcomes: Sequence[Outcome], metrics: Sequence[str]) -> JsonParts | ParquetParts:
-    """Return how the rows of outcomes are written: as Parquet if pyarrow is installed."""
+    """Return the format of the rows of outcomes: Parquet if pyarrow is installed, else JSON Lines."""
     if find_spec("pyarrow") is None:
         return JsonParts()
     distinct = {id(outcome.facets): outcome.facets for outcome in outcomes}  # few, because equal ones are one object
@@ -80,14 +80,14 @@ def format_of(outcomes: Sequence[Outcome], metrics: Sequence[str]) -> JsonParts 
 
 
 def read_part(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of a part; a key without a value is left out.
+    """Yield the rows of a part, without keys that have no value.
 
     Raises:
         MissingDependencyError: it is Parquet, and pyarrow is not installed.
         OSError, ValueError: it cannot be read.
     """
     if path.suffix != PARQUET:
-        yield from parsed(path.read_bytes())
+        yield from unpack_rows(path.read_bytes())
         return
     try:
         from pyarrow import parquet

@@ -1,4 +1,4 @@
-"""Judged metrics: read the verdicts of a judge from recordings, without any model."""
+"""Read the verdicts of judged metrics from recordings, without any model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_rageval.model.chat import CHAT_DEFAULTS, Completion, Message
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["RecordedJudge", "VerdictReader", "judged", "recorded_judge"]
+__all__ = ["RecordedJudge", "VerdictReader", "judged_metrics", "recorded_judge"]
 
 JUDGE, VERDICTS, NOT_RECORDED = "judge", "verdicts", "not_recorded"
 
@@ -28,7 +28,7 @@ class RecordedJudge:
 
     Attributes:
         model: its name.
-        params: its parameters that are a part of each recording's key.
+        params: its parameters that are part of the key of each recording.
         folder: the folder of the recordings.
         digest: sha256 of its recordings.
     """
@@ -43,31 +43,31 @@ def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> Recor
     """Return a judge whose verdicts are recorded in a folder.
 
     Args:
-        model: its name, as of ``rag_judge_model``.
-        params: its parameters, as of ``rag_judge_params``.
-        folder: the folder of the recordings, as ``rag_cassettes``.
+        model: its name, like ``rag_judge_model``.
+        params: its parameters, like ``rag_judge_params``.
+        folder: the folder of the recordings, like ``rag_cassettes``.
 
     Raises:
-        SettingError: the folder holds no recordings of it, or a parameter is no JSON value.
+        SettingError: the folder has no recordings of the judge, or a parameter is not a JSON value.
         DataError: a recording is malformed, or the file cannot be read.
     """
     from pytest_rageval.llm.recordings.cassette import read
     from pytest_rageval.llm.recordings.cassettes import existing, file_name
     from pytest_rageval.llm.recordings.request import Request
 
-    asked = Request(JUDGE, model, {**CHAT_DEFAULTS, **params}, [], 1)
+    request = Request(JUDGE, model, {**CHAT_DEFAULTS, **params}, [], 1)
     name = file_name(JUDGE, model)
     if name not in existing(folder):
         problem = f"the folder {ascii_safe(str(folder))} has no recordings of the judge {short_repr(model)}"
         raise SettingError(
             f"{problem}; record them with pytest --rag-record-mode once, or name their folder with --cassettes"
         )
-    read(folder / name)  # else each answer would be an error
+    read(folder / name)  # raise here for malformed recordings, not once for each answer
     digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    return RecordedJudge(model, asked.params, str(folder.absolute()), digest)
+    return RecordedJudge(model, request.params, str(folder.absolute()), digest)
 
 
-def judged(metrics: Iterable[Metric]) -> list[Metric]:
+def judged_metrics(metrics: Iterable[Metric]) -> list[Metric]:
     """Return the metrics that read verdicts."""
     return [metric for metric in metrics if metric.judge is not None]
 
@@ -83,11 +83,11 @@ class VerdictReader:
         from pytest_rageval.engine.inputs.verdicts import ask_verdicts
 
         self._loop, self._context, self._ask = NoLoop(), Context, ask_verdicts
-        self._replies = _Replies(judge)
+        self._replies = _RecordedModel(judge)
         self._sources = Sources(loop=self._loop, judge=self._replies)
 
     def read(self, task: Task, sample: Sample) -> Inputs:
-        """Return the verdicts on an answer; a judge whose reply is not recorded has none.
+        """Return the verdicts on an answer; a judge without a recorded reply has no verdict.
 
         Raises:
             CaseError: a recorded reply cannot be read.
@@ -106,17 +106,17 @@ class VerdictReader:
         return {VERDICTS: verdicts}
 
     def take_miss(self) -> str:
-        """Return how the first missing request differs from the nearest recording, and forget it; "" if none missed."""
+        """Return and reset how the first missing request differs from the nearest recording; "" if none is missing."""
         miss, self._replies.miss = self._replies.miss, ""
         return miss
 
 
-class _Replies:
+class _RecordedModel:
     """A chat model that only has recorded replies.
 
     Attributes:
-        miss: the message about the first request without one; "" if there is none. Only one is made, because it
-            compares all recordings.
+        miss: the message about the first request without a recorded reply; "" if there is none. There is only one,
+            because each message compares all recordings.
     """
 
     def __init__(self, judge: RecordedJudge) -> None:
@@ -135,7 +135,7 @@ class _Replies:
         """Return the recorded reply.
 
         Raises:
-            ModelError: of kind "not_recorded", if there is none.
+            ModelError: kind "not_recorded"; the reply is not recorded.
         """
         if self.miss and not self._client.replays(messages, current().repeat, params):
             raise ModelError(NOT_RECORDED, self.miss, attempts=0)

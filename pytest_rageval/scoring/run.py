@@ -1,4 +1,4 @@
-"""Score files of recorded answers: split them into chunks, score the chunks, merge their rows."""
+"""Score files of recorded answers: split them, score the chunks, merge their rows."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from pytest_rageval.report.text.lines import counted
 from pytest_rageval.scoring.chunk import Leftovers, chunk_scorer, leftovers_of, rows_of
 from pytest_rageval.scoring.corpus import CorpusLines, located_evidence
 from pytest_rageval.scoring.engines import Engine
-from pytest_rageval.scoring.folder import ScoreFolder, written
+from pytest_rageval.scoring.folder import ScoreFolder, write_errors
 from pytest_rageval.scoring.job import Job, ScoredTestbed
 from pytest_rageval.scoring.merge import clusters_of, figures_of, outcomes_of, plan_of, unrecorded
 from pytest_rageval.scoring.parts import format_of
 from pytest_rageval.scoring.recorded_judge import RecordedJudge
 from pytest_rageval.scoring.scores import Scores
-from pytest_rageval.scoring.split import File, Split, ignored_keys, split
+from pytest_rageval.scoring.split import InputFile, SplitData, ignored_keys, split
 from pytest_rageval.scoring.summary import summary_of, text_of
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.versions import versions
 
-__all__ = ["Order", "score_files"]
+__all__ = ["ScoreOrder", "score_files"]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What to score.
+class ScoreOrder:
+    """The inputs and settings of one call of `score_files`.
 
     Attributes:
-        testbeds: the testbeds; `ScoredTestbed.file` counts in ``cases``.
+        testbeds: the testbeds; `ScoredTestbed.file` is an index of ``cases``.
         cases: the files of cases, with their names in messages.
-        answers: the files of answers, with theirs.
+        answers: the files of answers, with their names in messages.
         out: the folder to write.
-        engine: what scores the chunks.
-        facets: the facets over whose values means are taken.
-        matrix: the matrix; None for none.
+        engine: scores the chunks.
+        facets: facets; the summary has a mean for each of their values.
+        matrix: the matrix; None for no matrix.
         baseline: what baseline gates compare with.
         corpus: the corpus with the evidence of cases; None for none.
-        keep: whether the scores hold the outcomes; if not, their memory is free while files are written.
+        keep: whether the scores keep the outcomes; False frees their memory before files are written.
         judge: judged metrics read its recorded verdicts; None if no metric is judged.
     """
 
@@ -68,7 +68,7 @@ class Order:
     judge: RecordedJudge | None = None
 
 
-def score_files(order: Order) -> Scores:
+def score_files(order: ScoreOrder) -> Scores:
     """Score recorded answers and write the folder of the order.
 
     Raises:
@@ -79,26 +79,26 @@ def score_files(order: Order) -> Scores:
     _check_gates(order)
     folder = ScoreFolder(order.out)
     folder.prepare()
-    found = _split(order, folder)
-    folder.check(found.digest)
-    job = _job(order, found)
-    located, warnings = located_evidence(order.corpus, found.evidence) if order.corpus else ("", ())
+    data = _split(order, folder)
+    folder.check(data.digest)
+    job = _job(order, data)
+    located, warnings = located_evidence(order.corpus, data.evidence) if order.corpus else ("", ())
     job = replace(job, located=located)
     clock.lap("split")
-    results, leftovers = _score(order, folder, job, found)
+    results, leftovers = _score(order, folder, job, data)
     clock.lap("score")
     outcomes = outcomes_of(_parts(results), clusters_of(job), details=order.keep or order.baseline is not None)
     clock.lap("merge")
     plan = plan_of(job.testbeds, outcomes)
     _check_slices(plan, outcomes)
     figures = figures_of(plan, outcomes, order.baseline, order.facets, order.matrix)
-    notes = (*warnings, *_notes(found, job, leftovers), *unrecorded(order.testbeds, outcomes, leftovers.miss))
+    notes = (*warnings, *_notes(data, job, leftovers), *unrecorded(order.testbeds, outcomes, leftovers.miss))
     clock.lap("figures")
     form = format_of(outcomes, tuple(plan.metrics))
     if not order.keep:
         outcomes = []
     scores = Scores(outcomes, figures, leftovers, order.out, notes)
-    manifest = _manifest(found, job, plan, clock, len(results), order.engine.addresses)
+    manifest = _manifest(data, job, plan, clock, len(results), order.engine.addresses)
     parts = map(form.part, _parts(results))
     folder.finish(parts, form.suffix, summary_of(figures, leftovers), text_of(scores), manifest)
     return scores
@@ -123,32 +123,32 @@ class _Clock:
         self._last = now
 
 
-def _split(order: Order, folder: ScoreFolder) -> Split:
-    cases = [File(path, name, *_dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
-    answers = [File(path, name) for path, name in order.answers]
+def _split(order: ScoreOrder, folder: ScoreFolder) -> SplitData:
+    cases = [InputFile(path, name, *_dataset(order, at)) for at, (path, name) in enumerate(order.cases)]
+    answers = [InputFile(path, name) for path, name in order.answers]
     try:
-        with written(order.out):
+        with write_errors(order.out):
             return split(cases, answers, folder.chunks, evidence=order.corpus is not None)
     except BaseException:
         folder.discard_chunks()
         raise
 
 
-def _dataset(order: Order, file: int) -> tuple[str, str]:
+def _dataset(order: ScoreOrder, file: int) -> tuple[str, str]:
     """Return the facet ``dataset`` and the format of a file of cases."""
     return next((testbed.dataset, testbed.form) for testbed in order.testbeds if testbed.file == file)
 
 
-def _job(order: Order, found: Split) -> Job:
-    """Return the job; check the gates against the facets of sample cases, before anything is scored."""
+def _job(order: ScoreOrder, data: SplitData) -> Job:
+    """Return the job; before scoring, check the gates against the facets of sample cases."""
     facets = set(FACETS)
     for testbed in order.testbeds:
-        mine = set(FACETS)
-        for instance in found.samples.get(testbed.file, ()):
+        case_facets = set(FACETS)
+        for instance in data.samples.get(testbed.file, ()):
             for _, case in expand(testbed.settings, [instance], testbed.settings.seed or 0):
-                mine.update(case.facets)
-        _check_testbed(testbed, mine)
-        facets |= mine
+                case_facets.update(case.facets)
+        _check_testbed(testbed, case_facets)
+        facets |= case_facets
     matrix = order.matrix or MatrixChoice()
     for option, name in (*(("--by", name) for name in order.facets), ("--rows", matrix.rows), ("--cols", matrix.cols)):
         if name is not None and name not in facets:
@@ -156,7 +156,7 @@ def _job(order: Order, found: Split) -> Job:
                 f"{option} names {short_repr(name)}, a facet that no case has; {did_you_mean(name, facets)}"
             )
     files = tuple(name for _, name in (*order.cases, *order.answers))
-    systems = {name: tuple(labels) for name, labels in found.systems.items()}
+    systems = {name: tuple(labels) for name, labels in data.systems.items()}
     return Job(order.testbeds, files, systems, frozenset(facets), judge=order.judge)
 
 
@@ -168,11 +168,11 @@ def _check_testbed(testbed: ScoredTestbed, facets: set[str]) -> None:
         raise SettingError(f"{where}: cluster is {short_repr(testbed.cluster)}, a facet that no case has")
 
 
-def _check_gates(order: Order) -> None:
-    """Refuse a matrix or a gate that cannot be computed, before anything is read."""
-    known = {name for testbed in order.testbeds for name in testbed.metrics}
-    if order.matrix is not None and order.matrix.metric not in (None, *known, *PSEUDO_METRICS):
-        raise UnknownNameError("metric", order.matrix.metric, known, "--matrix")
+def _check_gates(order: ScoreOrder) -> None:
+    """Raise for a matrix or a gate that cannot be computed, before any file is read."""
+    metrics = {name for testbed in order.testbeds for name in testbed.metrics}
+    if order.matrix is not None and order.matrix.metric not in (None, *metrics, *PSEUDO_METRICS):
+        raise UnknownNameError("metric", order.matrix.metric, metrics, "--matrix")
     for testbed in order.testbeds:
         for gate in (parse_gate(text, testbed.settings.origin) for text in testbed.settings.gates):
             if gate.baseline and order.baseline is None:
@@ -181,9 +181,9 @@ def _check_gates(order: Order) -> None:
                 raise SettingError(f"gate {short_repr(str(gate))} counts steps of traces; run pytest --rag-answers")
 
 
-def _score(order: Order, folder: ScoreFolder, job: Job, found: Split) -> tuple[list[Path], Leftovers]:
-    """Score the chunks that have no result yet; return all results in order."""
-    results = {chunk: folder.result(chunk, job.digest) for chunk in found.chunks}
+def _score(order: ScoreOrder, folder: ScoreFolder, job: Job, data: SplitData) -> tuple[list[Path], Leftovers]:
+    """Score the chunks without a result; return all results in order."""
+    results = {chunk: folder.result(chunk, job.digest) for chunk in data.chunks}
     missing = [chunk for chunk, result in results.items() if not result.is_file()]
     for chunk, result in order.engine.map(missing, chunk_scorer(job)):
         folder.store(results[chunk], result)
@@ -194,17 +194,17 @@ def _score(order: Order, folder: ScoreFolder, job: Job, found: Split) -> tuple[l
 
 
 def _check_slices(plan: Plan, outcomes: Sequence[Outcome]) -> None:
-    """Refuse a gate that no case matches: nothing that looks green was not checked."""
+    """Raise for a gate that no case matches, because it would look green without a check."""
     for testbed in plan.testbeds.values():
         for gate in map(parse_gate, testbed.gates):
-            mine = (o for o in outcomes if o.testbed == testbed.nodeid)
-            if not any(in_slice(outcome.facets, gate.beforehand) for outcome in mine):
+            cases = (outcome for outcome in outcomes if outcome.testbed == testbed.nodeid)
+            if not any(in_slice(outcome.facets, gate.beforehand) for outcome in cases):
                 raise SettingError(f"gate {short_repr(str(gate))} matches no case; correct its facets", code="RAG112")
 
 
-def _notes(found: Split, job: Job, leftovers: Leftovers) -> tuple[str, ...]:
+def _notes(data: SplitData, job: Job, leftovers: Leftovers) -> tuple[str, ...]:
     notes = []
-    if ignored := ignored_keys(found, job.facets):
+    if ignored := ignored_keys(data, job.facets):
         notes.append(f"recorded answers have the keys {', '.join(ignored)}, which are facets of no case")
     if n := leftovers.n_unused:
         are = "is" if n == 1 else "are"
@@ -221,17 +221,19 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(map(short_repr, names))
 
 
-def _manifest(found: Split, job: Job, plan: Plan, clock: _Clock, n_parts: int, nodes: Sequence[str]) -> dict[str, Any]:
+def _manifest(
+    data: SplitData, job: Job, plan: Plan, clock: _Clock, n_parts: int, nodes: Sequence[str]
+) -> dict[str, Any]:
     return {
         "started": clock.started.isoformat(timespec="seconds"),
-        "data": found.digest,
+        "data": data.digest,
         "job": job.digest,
         "files": list(job.files),
         "systems": list(job.systems),
         "versions": versions(),
         "chunks": n_parts,
-        "cases": sum(found.n_cases.values()),
-        "answers": found.n_answers,
+        "cases": sum(data.n_cases.values()),
+        "answers": data.n_answers,
         "nodes": list(nodes),
         **({} if job.judge is None else {"judge": {"model": job.judge.model, "recordings": job.judge.digest}}),
         "seconds": clock.seconds,

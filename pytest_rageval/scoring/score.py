@@ -20,16 +20,16 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
 from pytest_rageval.scoring.corpus import CorpusLines
 from pytest_rageval.scoring.job import ScoredTestbed
-from pytest_rageval.scoring.recorded_judge import RecordedJudge, judged, recorded_judge
-from pytest_rageval.scoring.run import Order, score_files
+from pytest_rageval.scoring.recorded_judge import RecordedJudge, judged_metrics, recorded_judge
+from pytest_rageval.scoring.run import ScoreOrder, score_files
 from pytest_rageval.scoring.scores import Scores
-from pytest_rageval.scoring.testbeds import SUITE, of_cases, of_suite
+from pytest_rageval.scoring.testbeds import SUITE, cases_testbed, suite_testbeds
 
 __all__ = ["Options", "score", "score_answers"]
 
 Records = Iterable[Mapping[str, Any]]
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_PARAMS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def score(
     corpus: Sequence[str] = (),
     chunking: str = "none",
     judge_model: str | None = None,
-    judge_params: Mapping[str, Any] = NOTHING,
+    judge_params: Mapping[str, Any] = NO_PARAMS,
     cassettes: str | Path = "cassettes",
 ) -> Scores:
     """Score recorded answers.
@@ -118,25 +118,25 @@ def score_answers(
     *,
     keep: bool = True,
 ) -> Scores:
-    """Score recorded answers as `score` does; unless ``keep``, the scores hold figures only and no outcomes."""
+    """Score recorded answers like `score`; without ``keep``, the scores have figures but no outcomes."""
     if options.jobs is not None and options.jobs < 1:
         raise SettingError(f"jobs is {options.jobs}; write a number of processes from 1 on")
     engine = Catalog().engines.get(options.engine, "--engine")(options.jobs, options.address)
-    drawn = options.matrix or options.rows or options.cols
-    before = None if options.baseline is None else baseline_at(Path(options.baseline))
+    has_matrix = options.matrix or options.rows or options.cols
+    baseline = None if options.baseline is None else baseline_at(Path(options.baseline))
     with tempfile.TemporaryDirectory(prefix="rageval-") as temporary:
         folder = Path(temporary)
         testbeds, paths = _testbeds(cases, folder / "cases.jsonl", options)
         files = _paths(answers, folder / "answers.jsonl")
-        order = Order(
+        order = ScoreOrder(
             testbeds=testbeds,
             cases=tuple((path, _shown(path, folder)) for path in paths),
             answers=tuple((path, _shown(path, folder)) for path in files),
             out=folder / "scores" if options.out is None else Path(options.out),
             engine=engine,
             facets=tuple(options.by),
-            matrix=MatrixChoice(options.matrix, options.rows, options.cols) if drawn else None,
-            baseline=before,
+            matrix=MatrixChoice(options.matrix, options.rows, options.cols) if has_matrix else None,
+            baseline=baseline,
             corpus=CorpusLines(tuple(options.corpus), options.chunking) if options.corpus else None,
             keep=keep,
             judge=_judge(testbeds, options),
@@ -146,12 +146,12 @@ def score_answers(
 
 
 def _judge(testbeds: Sequence[ScoredTestbed], options: Options) -> RecordedJudge | None:
-    """Return the judge, of which the metrics read recorded verdicts; None if no metric is judged.
+    """Return the judge whose recorded verdicts the metrics read; None if no metric is judged.
 
     Raises:
-        SettingError: a judged metric has no judge, or a judge no judged metric, or there are no recordings.
+        SettingError: a judged metric has no judge, no metric asks the judge, or there are no recordings.
     """
-    names = [metric.name for testbed in testbeds for metric in judged(testbed.computed)]
+    names = [metric.name for testbed in testbeds for metric in judged_metrics(testbed.computed)]
     if options.judge_model is None:
         if not names:
             return None
@@ -168,7 +168,7 @@ def _judge(testbeds: Sequence[ScoredTestbed], options: Options) -> RecordedJudge
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Turn the garbage collector off: it would visit all rows again and again, and none is in a circle."""
+    """Disable the garbage collector: it would visit all rows repeatedly, and none is in a reference cycle."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -179,7 +179,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def _shown(path: Path, spool: Path) -> str:
-    """Return the name of a file in messages; records have the name of their argument."""
+    """Return the name of a file in messages; the name of records is that of their argument."""
     return path.stem if path.parent == spool else shown_path(path)
 
 
@@ -190,9 +190,9 @@ def _testbeds(
     if isinstance(cases, (str, Path)) and str(cases).endswith(SUITE):
         if options.metrics or options.gates or options.cluster:
             raise SettingError(f"{cases} has its own metrics, gates and cluster; leave the arguments out")
-        return of_suite(Path(cases))
+        return suite_testbeds(Path(cases))
     dataset = str(cases) if isinstance(cases, (str, Path)) else f"jsonl:{_write(cases, spool)}"
-    return of_cases(dataset, options.metrics, options.gates, options.cluster)
+    return cases_testbed(dataset, options.metrics, options.gates, options.cluster)
 
 
 def _paths(answers: str | Path | Sequence[str | Path] | Records, spool: Path) -> tuple[Path, ...]:

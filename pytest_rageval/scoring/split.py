@@ -1,4 +1,4 @@
-"""Read cases and answers as streams, and write each line into the chunk of its case."""
+"""Read cases and answers as streams, and write each line to the chunk of its case."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pytest_rageval.datasets.source import JsonObject, read_line, read_records, 
 from pytest_rageval.engine.recorded_answers import labels_of, system_of
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.case import Instance
-from pytest_rageval.scoring.loaded import JSONL, encoded, instances_at
+from pytest_rageval.scoring.record_lines import JSONL, encode_record, instances_at
 from pytest_rageval.testbeds.ids import safe
 
-__all__ = ["CHUNK_BYTES", "File", "Split", "ignored_keys", "split"]
+__all__ = ["CHUNK_BYTES", "InputFile", "SplitData", "ignored_keys", "split"]
 
 CHUNK_BYTES = 2_500_000
 """Bytes of cases and answers in a chunk, about 5,000 answers."""
 
-BUFFERED = 32_000_000
-"""Bytes of lines in memory before they are written."""
+BUFFER_BYTES = 32_000_000
+"""Maximum bytes of lines in memory before they are written."""
 
 _decode = json.JSONDecoder().raw_decode
 
@@ -35,8 +35,8 @@ _SETTINGS = re.compile(r"(-(passages|noise_rate|correct_rate)=[^-]*)+$")
 
 
 @dataclass
-class Split:
-    """What pass 1 learned of the lines.
+class SplitData:
+    """The chunks, and a summary of the lines in them.
 
     Attributes:
         chunks: the paths of the chunks; a chunk without lines has no file.
@@ -46,7 +46,7 @@ class Split:
         samples: one record of each set of keys, by the number of its file of cases.
         systems: the systems of all answers -> the distinct facets ``workflow`` and ``model`` of their rows.
         keys: the keys of answers that may be facets.
-        evidence: the records with evidence; empty unless they are wanted.
+        evidence: the records with evidence; empty if `split` does not collect them.
     """
 
     chunks: list[Path] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class InputFile:
     """A file of cases or answers.
 
     Attributes:
@@ -76,115 +76,117 @@ class File:
     form: str = JSONL
 
 
-def split(cases: Sequence[File], answers: Sequence[File], folder: Path, *, evidence: bool = False) -> Split:
+def split(
+    cases: Sequence[InputFile], answers: Sequence[InputFile], folder: Path, *, evidence: bool = False
+) -> SplitData:
     """Write the lines of all files into chunks by the id of their case.
 
-    The number of chunks depends on the size of the data alone.
+    The number of chunks depends only on the size of the data.
 
     Args:
         cases: the files of cases, numbered from 0.
         answers: the files of answers; their numbers follow.
         folder: an empty folder for the chunks.
-        evidence: whether to return the records with evidence.
+        evidence: whether to collect the records with evidence.
 
     Raises:
         DataError: a file cannot be read, or a line has no valid id.
         OSError: a chunk cannot be written.
     """
-    found = Split()
-    loaded = {at: _loaded(file) for at, file in enumerate(cases) if file.form != JSONL}
-    streamed = [file for at, file in enumerate((*cases, *answers)) if at not in loaded]
+    data = SplitData()
+    other_formats = {at: _encoded_records(file) for at, file in enumerate(cases) if file.form != JSONL}
+    streamed = [file for at, file in enumerate((*cases, *answers)) if at not in other_formats]
     for file in streamed:
         if not file.path.is_file():
             read_text(file.path)  # raises for a missing file, a folder or a device
     size = sum(file.path.stat().st_size for file in streamed)
-    size += sum(len(line) for lines in loaded.values() for _, line in lines)
+    size += sum(len(line) for lines in other_formats.values() for _, line in lines)
     writer = _Writer(folder, size // CHUNK_BYTES + 1)
     digest = hashlib.sha256()
     for number, file in enumerate(cases):
-        if number in loaded:
-            _split_loaded(loaded[number], number, found, writer, digest)
-            found.evidence += [each for each, _ in loaded[number] if evidence and each.evidence]
+        if number in other_formats:
+            _split_records(other_formats[number], number, data, writer, digest)
+            data.evidence += [each for each, _ in other_formats[number] if evidence and each.evidence]
         else:
-            _split_cases(file, number, found, writer, digest, evidence=evidence)
-    known: set[object] = set()
+            _split_cases(file, number, data, writer, digest, evidence=evidence)
+    shapes: set[object] = set()
     for number, file in enumerate(answers, start=len(cases)):
-        _split_answers(file, number, found, known, writer, digest)
+        _split_answers(file, number, data, shapes, writer, digest)
     writer.flush()
-    found.chunks, found.digest = writer.written, digest.hexdigest()
-    found.systems = {name: sorted(found.systems[name], key=repr) for name in sorted(found.systems)}
-    return found
+    data.chunks, data.digest = writer.paths, digest.hexdigest()
+    data.systems = {name: sorted(data.systems[name], key=repr) for name in sorted(data.systems)}
+    return data
 
 
-def _split_loaded(
-    lines: Sequence[tuple[Instance, bytes]], number: int, found: Split, writer: _Writer, digest: hashlib._Hash
+def _split_records(
+    lines: Sequence[tuple[Instance, bytes]], number: int, data: SplitData, writer: _Writer, digest: hashlib._Hash
 ) -> None:
-    found.n_cases[number] = len(lines)
-    found.samples[number] = list({tuple(each.facets): each for each, _ in lines}.values())
+    data.n_cases[number] = len(lines)
+    data.samples[number] = list({tuple(each.facets): each for each, _ in lines}.values())
     for at, (instance, line) in enumerate(lines, start=1):
         digest.update(line)
         writer.write(safe(instance.id), number, at, line)
 
 
 def _split_cases(
-    file: File, number: int, found: Split, writer: _Writer, digest: hashlib._Hash, *, evidence: bool
+    file: InputFile, number: int, data: SplitData, writer: _Writer, digest: hashlib._Hash, *, evidence: bool
 ) -> None:
     shapes: set[tuple[str, ...]] = set()
-    found.n_cases[number] = 0
+    data.n_cases[number] = 0
     for line, raw, values in _records(file, digest):
-        found.n_cases[number] += 1
+        data.n_cases[number] += 1
         name = _id(values)
         if tuple(values) not in shapes or name is None:
             shapes.add(tuple(values))
             instance = read_instance(Fields(f"{file.name}:{line}", values), file.dataset)
-            found.samples.setdefault(number, []).append(instance)
+            data.samples.setdefault(number, []).append(instance)
             name = instance.id
         if evidence and values.get("evidence"):
-            found.evidence.append(read_instance(Fields(f"{file.name}:{line}", values), file.dataset))
+            data.evidence.append(read_instance(Fields(f"{file.name}:{line}", values), file.dataset))
         writer.write(safe(name), number, line, raw)
 
 
 def _split_answers(
-    file: File, number: int, found: Split, known: set[object], writer: _Writer, digest: hashlib._Hash
+    file: InputFile, number: int, data: SplitData, shapes: set[object], writer: _Writer, digest: hashlib._Hash
 ) -> None:
     for line, raw, values in _records(file, digest):
-        found.n_answers += 1
+        data.n_answers += 1
         name = _id(values)
         shape = tuple(values), values.get("system"), values.get("workflow"), values.get("model")
-        if name is None or not _is_known(shape, known):
+        if name is None or not _is_in(shapes, shape):
             row = read_recorded(Fields(f"{file.name}:{line}", values))
             name = row.id
-            known.add(shape)
-            found.keys.update(row.where)
-            labels = found.systems.setdefault(system_of(row), [])
+            shapes.add(shape)
+            data.keys.update(row.where)
+            labels = data.systems.setdefault(system_of(row), [])
             labels += [each for each in (labels_of(row),) if each not in labels]
         writer.write(safe(_SETTINGS.sub("", name)) if "=" in name else safe(name), number, line, raw)
 
 
-def _loaded(file: File) -> list[tuple[Instance, bytes]]:
-    """Return the records of a dataset that cannot be read as a stream, each with its line of a chunk."""
-    return [(instance, encoded(instance)) for instance in instances_at(file.form, file.path, file.name)]
+def _encoded_records(file: InputFile) -> list[tuple[Instance, bytes]]:
+    """Return the records of a dataset that cannot be read as a stream, each with its line in a chunk."""
+    return [(instance, encode_record(instance)) for instance in instances_at(file.form, file.path, file.name)]
 
 
-def _is_known(shape: object, known: set[object]) -> bool:
+def _is_in(shapes: set[object], shape: object) -> bool:
     try:
-        return shape in known
-    except TypeError:  # a value that no facet has; `read_recorded` refuses it
+        return shape in shapes
+    except TypeError:  # an unhashable value; `read_recorded` raises for it
         return False
 
 
 def _id(values: JsonObject) -> str | None:
-    """Return the id of a record; None if it is missing or no plain id."""
+    """Return the id of a record; None if it is missing or is not a plain id."""
     value = values.get("id")
     if type(value) is str and value and not value.isspace():
         return value
     return str(value) if type(value) is int else None
 
 
-def _records(file: File, digest: hashlib._Hash) -> Iterator[tuple[int, bytes, JsonObject]]:
+def _records(file: InputFile, digest: hashlib._Hash) -> Iterator[tuple[int, bytes, JsonObject]]:
     """Yield the line number, the text and the values of each record, and add the lines to the digest.
 
-    The values are read fast and may be wrong in details that `read_line` refuses; the chunk reads its lines with that.
+    The fast decoder accepts some lines that `read_line` refuses; `read_chunk` reads all lines again with `read_line`.
     """
     with file.path.open("rb") as stream:
         start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -217,19 +219,19 @@ def _values(text: bytes, name: str, line: int) -> JsonObject:
 
 
 class _Writer:
-    """Appends lines to the files of chunks; holds few lines in memory and no file open."""
+    """Appends lines to the files of chunks; keeps few lines in memory and no file open."""
 
     def __init__(self, folder: Path, n_chunks: int) -> None:
         self._folder = folder
         self._n = n_chunks
         self._lines: dict[int, list[bytes]] = {}
         self._size = 0
-        self._written: set[int] = set()
+        self._with_lines: set[int] = set()
 
     @property
-    def written(self) -> list[Path]:
+    def paths(self) -> list[Path]:
         """The paths of the chunks with lines."""
-        return [self._path(at) for at in sorted(self._written)]
+        return [self._path(at) for at in sorted(self._with_lines)]
 
     def write(self, key: str, file: int, line: int, raw: bytes) -> None:
         """Add a line to the chunk of a case."""
@@ -237,7 +239,7 @@ class _Writer:
             b"%d:%d\t%b\n" % (file, line, raw)
         )
         self._size += len(raw)
-        if self._size > BUFFERED:
+        if self._size > BUFFER_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -245,7 +247,7 @@ class _Writer:
         for at, lines in self._lines.items():
             with self._path(at).open("ab") as stream:
                 stream.writelines(lines)
-        self._written.update(self._lines)
+        self._with_lines.update(self._lines)
         self._lines.clear()
         self._size = 0
 
@@ -253,6 +255,6 @@ class _Writer:
         return self._folder / f"chunk-{at:05d}"
 
 
-def ignored_keys(found: Split, facets: Iterable[str]) -> Sequence[str]:
-    """Return the keys of answers that are facets of no case, sorted."""
-    return sorted(found.keys - set(facets) - set(KEYS))
+def ignored_keys(data: SplitData, facets: Iterable[str]) -> Sequence[str]:
+    """Return the sorted keys of answers that are not facets of any case."""
+    return sorted(data.keys - set(facets) - set(KEYS))

@@ -19,7 +19,7 @@ from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.snapshots import snapshot_of_outcomes
 from pytest_rageval.scoring.folder import TEXT, ScoreFolder
 from pytest_rageval.scoring.parts import read_part
-from pytest_rageval.scoring.rows import Outcomes
+from pytest_rageval.scoring.rows import OutcomeDecoder
 
 __all__ = ["run_of_scores", "snapshot_of_scores", "summary_text"]
 
@@ -71,5 +71,5 @@ def _read(path: Path) -> tuple[str, Plan, list[Outcome]]:
 
 
 def _outcomes(parts: Sequence[Path], clusters: Mapping[str, str]) -> list[Outcome]:
-    outcomes = Outcomes(clusters, details=True)
+    outcomes = OutcomeDecoder(clusters, details=True)
     return [outcomes.decode(row) for part in parts for row in read_part(part)]

@@ -1,4 +1,4 @@
-"""The summary of scores: as JSON, and as text."""
+"""Write the summary of scores as JSON and as text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pytest_rageval.scoring.scores import Scores
 __all__ = ["lines_of", "summary_of", "text_of"]
 
 WIDTH = 120
-"""Columns of ``summary.txt``."""
+"""Characters of a line of ``summary.txt``."""
 
 
 def summary_of(figures: Figures, leftovers: Leftovers) -> dict[str, Any]:
-    """Return the figures in the shape of ``summary.schema.json``; they do not depend on the order of lines."""
+    """Return the figures in the format of ``summary.schema.json``; the order of input lines does not matter."""
     return {
         "schema": 1,
         "counts": {

@@ -1,4 +1,4 @@
-"""The testbeds to score: of a file of cases with options, or of a suite."""
+"""Read the testbeds to score from a suite, or from a file of cases and options."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pytest_rageval.testbeds.ability import ability_named
 from pytest_rageval.testbeds.settings import Settings, parse_settings
 from pytest_rageval.testbeds.suite_file import read_suite
 
-__all__ = ["SUITE", "of_cases", "of_suite"]
+__all__ = ["SUITE", "cases_testbed", "suite_testbeds"]
 
 SUITE = ".rag.toml"
-"""How the name of a suite ends."""
+"""Suffix of suite files."""
 
 WHERE = "rageval score"
 
-OF_SESSIONS = ("limit", "sample", "qrels", "relations")
+UNSUPPORTED = ("limit", "sample", "qrels", "relations")
 """Settings that `rageval score` does not support."""
 
 
-def of_cases(
+def cases_testbed(
     dataset: str, metrics: Sequence[str], gates: Sequence[str], cluster: str | None = None
 ) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
     """Return the testbed of one file of cases, ``format:path``, and the path.
@@ -41,7 +41,7 @@ def of_cases(
     return (_testbed(path.name, _stem(path), settings, path, 0),), (path,)
 
 
-def of_suite(suite: Path) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
+def suite_testbeds(suite: Path) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
     """Return the testbeds of a suite, and the files of their cases.
 
     Raises:
@@ -60,17 +60,17 @@ def of_suite(suite: Path) -> tuple[tuple[ScoredTestbed, ...], tuple[Path, ...]]:
 
 
 def _refuse(settings: Settings) -> None:
-    """Refuse settings that need a model, an order of the data, or all cases at once."""
-    set_here = [name for name in OF_SESSIONS if name in settings.explicit and getattr(settings, name)]
+    """Raise for settings that need a model, the order of the data, or all cases at once."""
+    unsupported = [name for name in UNSUPPORTED if name in settings.explicit and getattr(settings, name)]
     if settings.history == "own":
-        set_here.append("history")
-    if set_here:
-        problem = f"rageval score does not support {', '.join(set_here)}"
+        unsupported.append("history")
+    if unsupported:
+        problem = f"rageval score does not support {', '.join(unsupported)}"
         raise SettingError(f"{settings.origin}: {problem}; leave it out, or run pytest --rag-answers")
 
 
 def _path(settings: Settings, folders: Sequence[Path]) -> Path:
-    """Return the path of a dataset: below one of the folders, else below the current one."""
+    """Return the path of a dataset: in one of the folders if it exists there, else in the current folder."""
     form, _, text = settings.dataset.partition(":")
     if form not in BUILTIN:
         raise UnknownNameError("dataset format", form, BUILTIN, settings.origin)
@@ -80,10 +80,10 @@ def _path(settings: Settings, folders: Sequence[Path]) -> Path:
 def _testbed(nodeid: str, name: str, settings: Settings, path: Path, file: int) -> ScoredTestbed:
     """Return a testbed, which also computes the metrics of its gates."""
     loader = Catalog().datasets.get(settings.dataset.partition(":")[0], settings.origin)
-    usual = getattr(loader, "metrics", ()) if settings.ability is None else ()
-    own = settings.metrics or usual or ability_named(settings.ability).metrics
-    bounded = (parse_gate(text, settings.origin).metric for text in settings.gates)
-    names = tuple(dict.fromkeys([*own, *(metric for metric in bounded if metric not in PSEUDO_METRICS)]))
+    defaults = getattr(loader, "metrics", ()) if settings.ability is None else ()
+    metrics = settings.metrics or defaults or ability_named(settings.ability).metrics
+    gate_metrics = (parse_gate(text, settings.origin).metric for text in settings.gates)
+    names = tuple(dict.fromkeys([*metrics, *(name for name in gate_metrics if name not in PSEUDO_METRICS)]))
     testbed = ScoredTestbed(nodeid, name, settings, names, _stem(path), file, settings.cluster or DIALOGUE)
     _ = testbed.computed  # raises for a metric that cannot be used
     return testbed

@@ -64,7 +64,7 @@ def times(text: str, report: Callable[[int], None]) -> str:
 
 
 def located_dates(text: str) -> Iterator[tuple[int, int, tuple[int, int, int] | None]]:
-    """Yield the start, the end and the date, as in `dates`, of each date of a text; "in" is no part of "in 2019"."""
+    """Yield the start, the end and the date, as in `dates`, of each date of a text; the span of "in 2019" is "2019"."""
     for match in _DATE.finditer(text):
         date = _date(match)
         if date is not None or match["either"]:

@@ -1,4 +1,4 @@
-"""The dictionary for cutting Chinese: jieba's own, or jieba's with the user's words."""
+"""Load the dictionary that splits Chinese into words: jieba's, with the user's words if any."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pathlib import Path
 from pytest_rageval.errors import MissingDependencyError, SettingError, short_repr
 from pytest_rageval.folders import regular
 
-__all__ = ["cut_by_user", "use_dictionaries", "user_dictionary"]
+__all__ = ["use_dictionaries", "user_cut", "user_dictionary"]
 
 Cut = Callable[[str], Iterable[str]]
 
 _in_use: list[tuple[str, str]] = []
-"""At most one item: the digest and the text of this process's user dictionary."""
+"""The digest and the text of the user dictionary of this process; empty without one."""
 
 
 def use_dictionaries(paths: Sequence[Path]) -> None:
-    """Add the words of these files, in jieba's format, to jieba's dictionary; without files, use jieba's alone.
+    """Add the words of these files, in jieba's format, to jieba's dictionary; without files, use only jieba's.
 
     Raises:
         SettingError: a file cannot be read.
@@ -43,8 +43,8 @@ def user_dictionary() -> str:
     return _in_use[0][0] if _in_use else ""
 
 
-def cut_by_user() -> Cut | None:
-    """Return a function that cuts with the user dictionary; None if there is none."""
+def user_cut() -> Cut | None:
+    """Return a function that splits text with the user dictionary; None if there is none."""
     return _jieba_with(_in_use[0][1]) if _in_use else None
 
 
@@ -52,12 +52,12 @@ def _read(path: Path) -> str:
     try:
         return regular(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        why = error.strerror or type(error).__name__
+        reason = error.strerror or type(error).__name__
     except UnicodeDecodeError:
-        why = "it is no UTF-8"
+        reason = "it is not UTF-8"
     raise SettingError(
-        f"rag_user_dict: {short_repr(str(path), limit=400)} cannot be read ({why}); "
-        "give a file with a word a line, as jieba's load_userdict takes it"
+        f"rag_user_dict: {short_repr(str(path), limit=400)} cannot be read ({reason}); "
+        "give a file with one word per line, in the format of jieba's load_userdict"
     )
 
 

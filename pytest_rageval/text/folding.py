@@ -11,14 +11,14 @@ from itertools import accumulate, zip_longest
 
 from pytest_rageval.text.unicode import nfkc
 
-__all__ = ["Folded", "fold_compact", "fold_with_offsets", "shared_run"]
+__all__ = ["FoldedText", "fold_compact", "fold_with_offsets", "shared_run"]
 
 _VOWELS_AND_FINALS = ("\u1160", "\u11ff")
-"""First and last of the Hangul jamo that combine with the previous syllable."""
+"""First and last Hangul jamo that combine with the previous syllable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class FoldedText:
     """A text in NFKC, case folded, without white space.
 
     Attributes:
@@ -49,21 +49,21 @@ def fold_compact(text: str) -> str:
     return "".join(nfkc(nfkc(text).casefold()).split())
 
 
-def fold_with_offsets(text: str) -> Folded:
+def fold_with_offsets(text: str) -> FoldedText:
     """Return the result of `fold_compact` with offsets into the original."""
     clusters = _clusters(text)
     pieces = list(map(_fold_cluster, clusters))
     edges = list(accumulate(map(len, clusters), initial=0))
     starts = array("L", [edges[at] for at, piece in enumerate(pieces) for _ in piece])
     ends = array("L", [edges[at] for at, piece in enumerate(pieces, 1) for _ in piece])
-    return Folded("".join(pieces), starts, ends)
+    return FoldedText("".join(pieces), starts, ends)
 
 
 @lru_cache(maxsize=256)
 def shared_run(needle: str, text: str) -> tuple[int, int]:
     """Return the start and end in ``needle`` of the longest common run of characters with ``text``.
 
-    Return the first of several; (0, 0) if there is none.
+    The first of several runs counts; (0, 0) if there is none.
     """
     if needle in text:
         return 0, len(needle)
@@ -75,7 +75,7 @@ def shared_run(needle: str, text: str) -> tuple[int, int]:
 
 
 def _clusters(text: str) -> Sequence[str]:
-    """Return the parts of a text that can be normalised separately: a character and those that join it."""
+    """Return the parts of a text that can be normalised separately: a character and those that combine with it."""
     joining = set() if text.isascii() else {character for character in set(text) if _joins(character)}
     if not joining:
         return text

@@ -13,7 +13,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*))?$")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
-"""Lines that are no heading even if underlined: blank, code, a quotation, a list item, a table row."""
+"""Lines that cannot be a heading even if underlined: blank, code, a quotation, a list item, a table row."""
 
 
 class Heading(NamedTuple):

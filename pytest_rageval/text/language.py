@@ -13,7 +13,7 @@ _HAN = f"[{CJK}]"  # `re` compiles it only when a text is not ASCII
 
 
 def has_chinese(text: str) -> bool:
-    """Return whether ``text`` holds a Han character."""
+    """Return whether ``text`` contains a Han character."""
     return not text.isascii() and re.search(_HAN, text) is not None
 
 

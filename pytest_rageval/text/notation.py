@@ -1,4 +1,4 @@
-"""Notation of numbers: thousands separators and minus signs."""
+"""Normalise the notation of numbers: thousands separators and minus signs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MINUS = re.compile(
     rf"|(?P<word>负|零下|\b(?:minus|negative) )(?:(?:{CURRENCY}) ?)?)\Z"
 )
 _JOINED = frozenset("-–)]}%‰°℃/+±_$€£¥")
-"""Characters before a hyphen that make it a joiner instead of a minus."""
+"""Characters that turn the hyphen after them into a joiner instead of a minus."""
 
 _HAN, _MEASURE_BEFORE = f"[{CJK}]", rf"\d[{CJK}]{{1,4}}\Z"  # `re` compiles them only for a minus after a character
 _MEASURE = re.compile(r" ?(?:[%‰°℃万亿元度倍]|个?百分点|美元|港元|bp|pp)")
@@ -107,7 +107,7 @@ def negative_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _negates(match: re.Match[str], before: str, text: str, end: int) -> bool:
-    """Return whether a possible minus before a number is one."""
+    """Return whether a possible minus before a number really is a minus."""
     if match["late"]:
         return True
     ahead = before[: match.start()]

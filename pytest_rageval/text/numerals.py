@@ -39,7 +39,7 @@ _LONGEST = 40
 
 _PLAIN = dict(zip("壹贰叁肆伍陆柒捌玖拾佰仟", "一二三四五六七八九十百千", strict=True))
 _BANK = re.compile(f"[{''.join(_PLAIN)}][{''.join(_PLAIN)}零万亿]+")
-"""Numerals of bank cheques; a single one may be part of a word, as in 大陆."""
+"""Numerals of bank cheques, at least two, because a single one may be part of a word such as 大陆."""
 
 
 def in_digits(text: str) -> str:
@@ -49,11 +49,11 @@ def in_digits(text: str) -> str:
     Numerals that are not numbers stay: 一 as an article, ordinals, names such as 三星. Time is linear.
     """
     if not text.isascii():
-        text = _CHINESE.sub(_chinese, _BANK.sub(_unbanked, text))
+        text = _CHINESE.sub(_chinese, _BANK.sub(_plain_numerals, text))
     return _ENGLISH.sub(_english, text)
 
 
-def _unbanked(match: re.Match[str]) -> str:
+def _plain_numerals(match: re.Match[str]) -> str:
     return "".join(_PLAIN.get(character, character) for character in match[0])
 
 
@@ -69,6 +69,7 @@ def _chinese(match: re.Match[str]) -> str:
 
 
 def _counts(digit: str, text: str, end: int) -> bool:
+    """Return whether a unit follows a single digit, so that the digit is a number."""
     return bool((_AFTER_ONE if digit == "一" else _AFTER_DIGIT).match(text, end))
 
 

@@ -125,7 +125,7 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def whole_quantity(text: str) -> Quantity | None:
-    """Return the quantity if ``text`` is one and nothing else; None otherwise, and for dates and times."""
+    """Return the quantity if ``text`` is nothing but one quantity; None otherwise, and for dates and times."""
     if _NUMBER.fullmatch(_plain(text).strip()) is None:
         return None
     parsed = quantities(text)
@@ -162,8 +162,8 @@ def _without_references(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Located:
-    """A number with its place in the text, and the factor of its scale and unit."""
+class _LocatedNumber:
+    """A number with its span in the text, and the factor of its scale and unit."""
 
     quantity: Quantity
     start: int
@@ -174,19 +174,19 @@ class _Located:
 def _numbers(text: str) -> list[Quantity]:
     """Return the numbers of a text; digits in a name or an ordinal have the unit "named"."""
     result: list[Quantity] = []
-    last: _Located | None = None
+    last: _LocatedNumber | None = None
     for match in _NUMBER.finditer(text):
         number = _located(match, text, last)
-        joined = _range(last, number, text) if last and number else None
-        if joined:
-            result[-1], last = joined, None
+        interval = _range(last, number, text) if last and number else None
+        if interval:
+            result[-1], last = interval, None
             continue
         result.append(number.quantity if number else _digits_in_name(match["num"]))
         last = number
     return result
 
 
-def _located(match: re.Match[str], text: str, last: _Located | None) -> _Located | None:
+def _located(match: re.Match[str], text: str, last: _LocatedNumber | None) -> _LocatedNumber | None:
     """Return the number of a match; None for digits in a name or an ordinal."""
     start, end = match.start("cur") if match["cur"] else match.start("num"), match.end()
     after_last = last is not None and last.end == match.start()
@@ -196,7 +196,7 @@ def _located(match: re.Match[str], text: str, last: _Located | None) -> _Located
     if _is_name(match, text, before):
         return None
     if len(match["num"]) > _LONGEST or len(match["more"] or "") > _LONGEST or _ODD.match(text, match.end("num")):
-        return _Located(_NO_QUANTITY, start, end, Fraction(1))
+        return _LocatedNumber(_NO_QUANTITY, start, end, Fraction(1))
     unit, factor = _unit(match)
     scale = _power(match["scale"] or match["late"]) * factor
     if unit in ("m or million", "mm or million") and match["cur"]:
@@ -214,7 +214,7 @@ def _located(match: re.Match[str], text: str, last: _Located | None) -> _Located
         quantity = replace(quantity, noun=_noun(text, end))
     if _is_negative(match, after_last, quantity):
         quantity = replace(quantity, low=-value, high=-value)
-    return _Located(quantity, start, end, scale)
+    return _LocatedNumber(quantity, start, end, scale)
 
 
 def _noun(text: str, end: int) -> str:
@@ -259,8 +259,8 @@ def _is_negative(match: re.Match[str], after_last: bool, quantity: Quantity) -> 
     return sign not in "+(" and not (after_last and sign == "-")
 
 
-def _range(first: _Located, second: _Located, text: str) -> Quantity | None:
-    """Return both numbers as a range if they are written as one (5-10%, 5%至10%, between 5 and 10), else None."""
+def _range(first: _LocatedNumber, second: _LocatedNumber, text: str) -> Quantity | None:
+    """Return the range that two numbers form (5-10%, 5%至10%, between 5 and 10); None if they do not form one."""
     low, high = first.quantity, second.quantity
     between, before = text[first.end : second.start], text[max(0, first.start - 10) : first.start]
     if UNKNOWN in (low.unit, high.unit) or len(between) > 6:

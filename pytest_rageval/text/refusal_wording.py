@@ -1,4 +1,4 @@
-"""The set of patterns that detect refusals and answers in one language."""
+"""Patterns that detect refusals and answers in one language."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Wording:
         aside: neither an answer nor a refusal: an apology, advice, an offer, a need, a method, the topic of the
             sources, or that they are wrong.
         turn: turns from a refusal to an answer, or concludes or estimates one.
-        value: holds a figure that may be an answer.
-        elsewhere: quotes another source than the first, and so answers.
+        value: contains a figure that may be an answer.
+        elsewhere: quotes a source other than the first, which counts as an answer.
         closing: concludes that the question cannot be answered.
     """
 

@@ -15,7 +15,7 @@ LANGUAGES = ("en", "zh")
 """The supported languages."""
 
 LONGEST = 20_000
-"""Number of characters of an answer that are searched."""
+"""Maximum number of characters of an answer that are searched."""
 
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
 _MARKUP = re.compile(r"[*#`>|]+")
@@ -31,8 +31,8 @@ _HINT = re.compile(
     r"|missing)"
 )
 _HINT_AT_END = re.compile(r"n['’‘`]t\b")
-"""A word of each alternative of `Wording.refusal` and `Wording.closing`, in lower case, before contractions are written
-out. Each pattern starts with a character of its match: `re` searches that faster."""
+"""Lower-case words, at least one of which is in each refusal before contractions are expanded: one for each alternative
+of `Wording.refusal` and `Wording.closing`. The pattern starts with a literal character, which `re` searches faster."""
 
 
 def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
@@ -60,19 +60,19 @@ def refuses(text: str, languages: Collection[str] = LANGUAGES) -> bool:
 
 
 def refusal_clauses(text: str, languages: Collection[str] = LANGUAGES) -> int:
-    """Return the number of clauses of ``text`` that refuse, see `refuses`; the most in one of ``languages``.
+    """Return the largest number of refusing clauses of ``text`` in one of ``languages``; see `refuses`.
 
-    A text that answers can have some, too.
+    A text with an answer can have refusing clauses, too.
     """
-    known = (language for language in languages if language in LANGUAGES)
-    return max((_refusal_clauses(text[:LONGEST], language) for language in known), default=0)
+    supported = (language for language in languages if language in LANGUAGES)
+    return max((_refusal_clauses(text[:LONGEST], language) for language in supported), default=0)
 
 
 @lru_cache(maxsize=64)
 def may_refuse(text: str, language: str) -> bool:
-    """Return whether a text has a character or word without which no clause of it refuses in the language.
+    """Return whether a text may contain a refusal: in Chinese a Han character, in English a word such as "not".
 
-    A text without any needs no other pattern; they take 0.1 s to compile.
+    This check is fast; the patterns that detect refusals take 0.1 s to compile.
     """
     if language == "zh":
         return has_chinese(text)
@@ -96,18 +96,18 @@ def _refuses(text: str, language: str) -> bool:
         return False
     if _gives_up(clauses, wording):
         return True
-    refused = False
+    after_refusal = False
     for clause in clauses:
         if wording.refusal.search(clause):
-            refused = True
-        elif _answers(clause, wording, refused=refused):
+            after_refusal = True
+        elif _answers(clause, wording, after_refusal=after_refusal):
             return False
-    return refused
+    return after_refusal
 
 
 @lru_cache(maxsize=64)
 def _clauses(text: str, language: str) -> list[str]:
-    """Return the clauses of a text without quotations; none if no clause of it can refuse in the language."""
+    """Return the clauses of a text without quotations; none if the text cannot refuse in the language."""
     if not may_refuse(text, language):
         return []
     return _wording(language).clauses(_LABEL.sub("", _MARKUP.sub(" ", _QUOTED.sub(" ", text))))
@@ -126,13 +126,13 @@ def _gives_up(clauses: list[str], wording: Wording) -> bool:
     return any(wording.refusal.search(clause) or wording.aside.search(clause) for clause in clauses[:last])
 
 
-def _answers(clause: str, wording: Wording, *, refused: bool) -> bool:
+def _answers(clause: str, wording: Wording, *, after_refusal: bool) -> bool:
     """Return whether a clause that is not a refusal is an answer."""
-    if refused and wording.elsewhere.search(clause):
+    if after_refusal and wording.elsewhere.search(clause):
         return True
     if wording.aside.search(clause):
-        return refused and bool(wording.turn.search(clause) and wording.value.search(clause))
-    return not refused or bool(wording.turn.search(clause) or wording.value.search(clause))
+        return after_refusal and bool(wording.turn.search(clause) and wording.value.search(clause))
+    return not after_refusal or bool(wording.turn.search(clause) or wording.value.search(clause))
 
 
 def _wording(language: str) -> Wording:

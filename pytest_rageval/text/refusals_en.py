@@ -256,13 +256,13 @@ _VALUE = re.compile(
 def clauses(text: str) -> list[str]:
     """Split an English text into clauses in lower case, without contractions.
 
-    "Although the text does not say so, it is red" gives two: the concession, and the main clause after "but".
+    "Although the text does not say so, it is red" gives two clauses: the concession, and the main clause after "but".
     """
     result: list[str] = []
     for sentence in sentences(text):
         plain = sentence.lower()
-        for pattern, instead in _CONTRACTIONS:
-            plain = pattern.sub(instead, plain)
+        for pattern, replacement in _CONTRACTIONS:
+            plain = pattern.sub(replacement, plain)
         plain = _IMPRESSION.sub("", plain)
         concession = _CONCESSION.match(plain)
         if concession:

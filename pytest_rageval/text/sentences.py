@@ -37,7 +37,7 @@ _STARTERS = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """Split ``text`` into sentences, in order, without empty ones; do not change their characters.
+    """Split ``text`` into its sentences, in order and without a change; leave out empty sentences.
 
     These end a sentence:
 

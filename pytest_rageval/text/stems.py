@@ -1,4 +1,4 @@
-"""Stems of English words, by the Snowball stemmer."""
+"""Compute the stems of English words with the Snowball stemmer."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _STOPS = (
     " under was were when which while who will with would you"
 )
 STOP_WORDS = frozenset(_STOPS.split())
-"""English words without a topic of their own."""
+"""Common English words that name no topic."""
 
 LONGEST = 40
-"""Longest word that is stemmed, in letters; a longer one is not English."""
+"""Maximum number of letters of a word to stem; longer words are not English."""
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the stem of a word in lower case: "open" for "opens", "opened" and "opening".
 
-    A word with other characters than letters, such as "2022", is its own stem, and so is a Chinese word. The rules run
-    in pure Python even if PyStemmer is installed: PyStemmer follows another version of the rules, and results must be
-    the same on every machine.
+    The stem of a Chinese word, or of a word with other characters than letters such as "2022", is the word itself. The
+    rules run in pure Python even if PyStemmer is installed, because PyStemmer follows another version of the rules and
+    results must be the same on every machine.
     """
     from snowballstemmer.english_stemmer import EnglishStemmer
 
     if len(word) > LONGEST or not word.isalpha():
         return word
-    stemmed: str = EnglishStemmer().stemWord(word)  # a new one for each call: a stemmer is not thread-safe
-    return stemmed
+    result: str = EnglishStemmer().stemWord(word)  # a new stemmer for each call, because stemmers are not thread-safe
+    return result

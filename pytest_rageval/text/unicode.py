@@ -11,7 +11,7 @@ MARKS_IN_A_ROW = 30
 JOINER = "\u034f"
 
 _MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS_IN_A_ROW + 1},}}")
-"""Matches every long run of combining marks, because a mark is in none of the three classes; also other runs."""
+"""Matches all long runs of combining marks, which are in none of the three classes, and some other runs."""
 
 
 def nfkc(text: str) -> str:
@@ -24,7 +24,7 @@ def nfkc(text: str) -> str:
 
 
 def _break_up(run: re.Match[str]) -> str:
-    """Return the run with a joiner before each mark that would be the 31st in a row, counted decomposed."""
+    """Return the run with a joiner before each mark that would be the 31st in a row after decomposition."""
     pieces: list[str] = []
     marks = 0
     for character in run[0]:

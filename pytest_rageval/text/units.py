@@ -77,7 +77,7 @@ UNITS: dict[str, tuple[str, str]] = {
     "辆": ("辆", "1"),
     "项": ("项", "1"),
 }
-"""Spellings of a unit, as a regular expression -> its base unit, and the factor."""
+"""Regular expression of the spellings of a unit -> its base unit and factor."""
 
 EITHER = (frozenset({"°", "°C"}), frozenset({"°", "°F"}), frozenset({"pounds", "GBP"}), frozenset({"pounds", "lb"}))
 """Pairs of units that may be the same: 5 pounds are £5 or 5 lb."""

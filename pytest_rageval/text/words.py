@@ -1,4 +1,4 @@
-"""Split text into tokens or words: jieba's for Chinese, else by punctuation and space."""
+"""Split text into tokens or words: Chinese like jieba, other text by punctuation and space."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import lru_cache, wraps
 from itertools import chain
 from typing import Concatenate, ParamSpec, TypeVar
 
-from pytest_rageval.text.dictionary import cut_by_user, user_dictionary
+from pytest_rageval.text.dictionary import user_cut, user_dictionary
 from pytest_rageval.text.language import has_chinese
 
-__all__ = ["WORDS", "once_a_text", "tokens", "words", "words_version"]
+__all__ = ["WORDS", "cached_per_text", "tokens", "words", "words_version"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -20,7 +20,7 @@ WORDS = "1"
 """Version of `words`; change it to invalidate stored indexes when its result changes."""
 
 SHORT = 10_000
-"""Longest text, in characters, of the larger cache; a result for 10,000 characters takes up to a megabyte."""
+"""Maximum characters of a text in the larger cache; a result for 10,000 characters takes up to a megabyte."""
 
 _WORD = re.compile(r"\w+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -33,20 +33,20 @@ _WHOLE = frozenset({"AT&T", "C#", "C++", "c#", "c++"})
 """The ASCII words of jieba's dictionary with other characters than letters and digits."""
 
 
-def once_a_text(make: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
-    """Return ``make`` with a cache for the last 128 short texts and the last 8 long ones.
+def cached_per_text(function: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """Return ``function`` with a cache for the last 128 short texts and the last 8 long texts.
 
-    Each metric compares an answer with all aliases of its case's gold, so the same texts come again. The cache depends
-    on the user dictionary. Callers must not change a result.
+    Each metric compares an answer with all aliases of its gold answer, so the same texts repeat. Another user
+    dictionary uses other entries of the cache. Callers must not change a result.
     """
 
     def compute(dictionary: str, text: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        return make(text, *args, **kwargs)
+        return function(text, *args, **kwargs)
 
     short: Callable[..., T] = lru_cache(maxsize=128)(compute)
     long: Callable[..., T] = lru_cache(maxsize=8)(compute)
 
-    @wraps(make)
+    @wraps(function)
     def cached(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return (short if len(text) <= SHORT else long)(user_dictionary(), text, *args, **kwargs)
 
@@ -65,7 +65,7 @@ def tokens(text: str) -> list[str]:
     like jieba. A lone surrogate, which UTF-8 cannot encode, is a token. With a user dictionary (``rag_user_dict``),
     which rjieba does not support, jieba itself cuts.
     """
-    cut = cut_by_user()
+    cut = user_cut()
     if cut is not None:
         return list(cut(text))
     import rjieba
@@ -84,7 +84,7 @@ def words(text: str, *, chinese: bool = False) -> list[str]:
     """
     if not chinese and not has_chinese(text):
         return _WORD.findall(text)
-    cut = cut_by_user()
+    cut = user_cut()
     if cut is not None:
         return [token for token in cut(text) if _LETTER_OR_DIGIT.search(token)]
     import rjieba

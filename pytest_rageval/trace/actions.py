@@ -1,4 +1,4 @@
-"""Read the action that a model writes: ``Name[...]``, ``Name(...)`` or a JSON object. Nothing in it is evaluated."""
+"""Parse the action in a model's reply: ``Name[...]``, ``Name(...)`` or a JSON object."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Action:
     """An action of a model.
 
     Attributes:
-        name: the tool's name; spelled as the tool's if the tools are known.
+        name: the name of the tool, in the spelling of the tool if the tools are known.
         arguments: values by parameter, or a text for the tool's only (or first) parameter.
-        trailing: what the line says after the action. It is ignored.
+        trailing: the rest of the line after the action, which is ignored.
         fault: why the action is invalid, as a sentence for the model; "" if it is valid.
     """
 
@@ -47,14 +47,15 @@ class Action:
 def read_action(reply: str, tools: Sequence[str] = ()) -> Action | None:
     """Return the action of a model's reply; None if it has none.
 
-    The action stands behind the first ``Action:`` or ``Action 3:`` that begins a line, on that line. A reply without
-    such a line is an action if it begins with one. An argument ends at the matching bracket, which a later line may
-    hold; brackets in quotes do not count. In ``Name[...]`` the whole text is one argument. ``Name(...)`` holds
-    ``key=value`` pairs with JSON or Python literals, one JSON object, or one text.
+    The action follows the first ``Action:`` or ``Action 3:`` at the start of a line. A reply without such a line must
+    begin with the action. An argument ends at the matching bracket, possibly on a later line; brackets in quotes do not
+    count. In ``Name[...]`` the whole text is one argument. ``Name(...)`` has ``key=value`` pairs with JSON or Python
+    literals, one JSON object, or one text. Literals are parsed and never evaluated.
 
     Args:
         reply: any text.
-        tools: the names of the tools, compared without case; an action of another name is invalid. None: any name.
+        tools: the names of the tools, compared without case; an action with another name is invalid. Without tools, any
+            name is valid.
     """
     label = _LABEL.search(reply)
     text = reply[label.end() :] if label else reply.lstrip()
@@ -90,9 +91,9 @@ def _rest_of_line(text: str, at: int) -> str:
 
 
 def _closing(text: str, opening: int) -> int | None:
-    """Return the index of the bracket that closes the one at ``opening``; None if none does.
+    """Return the index of the bracket that closes the bracket at ``opening``; None if it is never closed.
 
-    A quote that is never closed is an ordinary character.
+    A quote without an end is an ordinary character.
     """
     for respect_quotes in (True, False):
         end = _find_closing(text, opening, respect_quotes=respect_quotes)
@@ -112,7 +113,7 @@ def _find_closing(text: str, opening: int, *, respect_quotes: bool) -> int | Non
             escaped = at + 1 if quote else -1
         elif quote:
             quote = "" if mark == quote else quote
-        elif mark in "\"'":  # an apostrophe within a word opens nothing
+        elif mark in "\"'":  # an apostrophe within a word does not open a quote
             quote = mark if respect_quotes and not text[at - 1].isalnum() else ""
         else:
             depth += 1 if mark == bracket else -1
@@ -122,7 +123,7 @@ def _find_closing(text: str, opening: int, *, respect_quotes: bool) -> int | Non
 
 
 def _parse_arguments(inner: str) -> str | dict[str, Any] | None:
-    """Return what stands in ``(...)``; None if it is neither a text nor literals by name."""
+    """Return the arguments in ``(...)``; None if they are neither a text nor named literals."""
     if inner.startswith("{"):
         value = parse_json(inner) or parse_literal(inner)
         return value if isinstance(value, dict) else None
@@ -151,8 +152,8 @@ def _check_name(action: Action, tools: Sequence[str]) -> Action:
     if not tools:
         return action
     names = list(dict.fromkeys((*tools, FINISH)))
-    known = next((name for name in names if name.casefold() == action.name.casefold()), None)
-    if known is not None:
-        return replace(action, name=known)
+    tool = next((name for name in names if name.casefold() == action.name.casefold()), None)
+    if tool is not None:
+        return replace(action, name=tool)
     listed = f"there are {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f"there is only {FINISH}"
     return replace(action, fault=f"There is no tool {action.name}; {listed}.")

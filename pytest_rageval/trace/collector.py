@@ -12,16 +12,16 @@ from typing import Any
 from pytest_rageval.model.answer import Step
 
 __all__ = [
-    "AROUND", "WATCHER", "Collector", "Event", "collecting", "current_collector", "drop_step", "dropped_steps",
+    "CURRENT_STEP", "WATCHER", "Collector", "Event", "collecting", "current_collector", "drop_step", "dropped_steps",
 ]  # fmt: skip
 
 _CURRENT: ContextVar[Collector | None] = ContextVar("rageval_collector", default=None)
 
-AROUND: ContextVar[Event | None] = ContextVar("rageval_step", default=None)
-"""The step that the running code is inside of."""
+CURRENT_STEP: ContextVar[Event | None] = ContextVar("rageval_step", default=None)
+"""The step that contains the running code."""
 
 WATCHER: ContextVar[Callable[[Event], object] | None] = ContextVar("rageval_watcher", default=None)
-"""Called with each step of an answer when the step ends; None in a session of tests."""
+"""Function that is called with each step when it ends; None in a test session."""
 
 _LOCK = threading.Lock()
 _open_collectors = 0
@@ -33,10 +33,10 @@ class Event:
     """A step with its time and the step around it.
 
     Attributes:
-        kind, detail: those of the `Step`.
+        kind, detail: as in `Step`.
         start, end: seconds since the epoch; ``end`` is None while it runs.
-        parent: the step that it happened in.
-        source: who recorded it, such as "tracing"; two sources may record the same call.
+        parent: the step that contains it.
+        source: the recorder, such as "tracing"; two sources may record the same call.
     """
 
     kind: str
@@ -49,11 +49,11 @@ class Event:
 
 @dataclass(eq=False, slots=True)
 class Collector:
-    """The events of one answer. Threads and tasks with the case's context add to it.
+    """The events of one answer. Threads and tasks with the context of the case add events.
 
     Attributes:
-        events: the steps so far, also those that still run.
-        watcher: called with each step when it ends; None if nobody watches.
+        events: the steps so far, including running ones.
+        watcher: function that is called with each step when it ends, or None.
     """
 
     events: list[Event] = field(default_factory=list)
@@ -62,12 +62,12 @@ class Collector:
     def add(self, event: Event) -> Event:
         """Add an event and return it; without a parent, it belongs to the step that runs in this context."""
         if event.parent is None:
-            event.parent = AROUND.get()
+            event.parent = CURRENT_STEP.get()
         self.events.append(event)
         return event
 
     def steps(self) -> tuple[Step, ...]:
-        """Return the steps in the order in which they began; ``parent`` becomes an index."""
+        """Return the steps sorted by their start; ``parent`` becomes an index."""
         events = sorted(self.events, key=lambda event: event.start)
         index = {id(event): place for place, event in enumerate(events)}
         return tuple(
@@ -84,7 +84,7 @@ def current_collector() -> Collector | None:
     return _CURRENT.get()
 
 
-class collecting:  # noqa: N801 - a block, as a function with `contextmanager` would be; every case enters one
+class collecting:  # noqa: N801 - used like a `contextmanager` function, but faster, because every case enters it
     """Collect the steps of one answer inside the block."""
 
     __slots__ = ("_token",)
@@ -105,7 +105,7 @@ class collecting:  # noqa: N801 - a block, as a function with `contextmanager` w
 
 
 def drop_step() -> None:
-    """Count a step that no collector takes, if it comes from a thread without the context of a running case."""
+    """Count a step without a collector, if it comes from a thread without the context of a running case."""
     global _dropped_steps
     if _open_collectors and threading.current_thread() is not threading.main_thread():
         with _LOCK:
@@ -113,7 +113,7 @@ def drop_step() -> None:
 
 
 def dropped_steps() -> int:
-    """Return how many steps came from threads without a case's context, and count anew."""
+    """Return and reset the number of steps from threads without the context of a case."""
     global _dropped_steps
     with _LOCK:
         dropped, _dropped_steps = _dropped_steps, 0

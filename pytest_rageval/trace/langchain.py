@@ -1,4 +1,4 @@
-"""A callback handler for LangChain and LangGraph that records the steps of a case, without OpenTelemetry."""
+"""Record the steps of LangChain and LangGraph with a callback, without OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["CallbackSteps", "langchain_handler"]
 
 
 class CallbackSteps:
-    """Turns callbacks into steps of the case in whose context they come.
+    """Turns callbacks into steps of the case that runs in their context.
 
-    Its methods are those of LangChain's ``BaseCallbackHandler``; ``run`` holds ``run_id`` and ``parent_run_id``.
+    The methods are those of LangChain's ``BaseCallbackHandler``; ``run`` has ``run_id`` and ``parent_run_id``.
     """
 
     run_inline = True
-    """LangChain then calls it in the caller's context, which names the case."""
+    """Makes LangChain call the handler in the context of the caller, which knows the case."""
 
     def __init__(self) -> None:
         self._events: dict[Any, Event] = {}
 
     def on_chain_start(self, serialized: Any, inputs: Any, **run: Any) -> None:
-        """Remember the step around a chain, which is no step itself."""
+        """Store the step around a chain; the chain itself is not a step."""
         around = self._events.get(run.get("parent_run_id"))
         if around is not None:
             self._events[run["run_id"]] = around
@@ -51,7 +51,7 @@ class CallbackSteps:
         self._begin(COMPLETION, {"prompt": prompt}, run)
 
     def on_llm_start(self, serialized: Any, prompts: Any, **run: Any) -> None:
-        """Begin a call of a model that is no chat model."""
+        """Begin a call of a model that is not a chat model."""
         self._begin(COMPLETION, {"prompt": [{"role": "user", "content": each} for each in prompts[:1]]}, run)
 
     def on_llm_end(self, response: Any, **run: Any) -> None:
@@ -60,7 +60,7 @@ class CallbackSteps:
 
     def on_llm_error(self, error: BaseException, **run: Any) -> None:
         """End a model call that failed."""
-        self._end(run, _failed(error))
+        self._end(run, _error_detail(error))
 
     def on_tool_start(self, serialized: Any, input_str: str, **run: Any) -> None:
         """Begin a tool call."""
@@ -76,7 +76,7 @@ class CallbackSteps:
 
     def on_tool_error(self, error: BaseException, **run: Any) -> None:
         """End a tool call that failed."""
-        self._end(run, _failed(error))
+        self._end(run, _error_detail(error))
 
     def on_retriever_start(self, serialized: Any, query: str, **run: Any) -> None:
         """Begin a search."""
@@ -88,7 +88,7 @@ class CallbackSteps:
 
     def on_retriever_error(self, error: BaseException, **run: Any) -> None:
         """End a search that failed."""
-        self._end(run, _failed(error))
+        self._end(run, _error_detail(error))
 
     def _begin(self, kind: str, detail: dict[str, Any], run: Mapping[str, Any]) -> None:
         collector = current_collector()
@@ -97,12 +97,12 @@ class CallbackSteps:
             self._events[run["run_id"]] = collector.add(event)
 
     def _end(self, run: Mapping[str, Any], detail: Mapping[str, Any]) -> Event | None:
-        """End the step of a run, and return it; None if it has no step."""
+        """End the step of a run, and return it; None if the run has no step."""
         event = self._events.pop(run["run_id"], None)
         if event is not None:
             event.end = time.time()
-            known = {key: value for key, value in detail.items() if value is not None}
-            event.detail.update(known, seconds=round(event.end - event.start, 6))
+            values = {key: value for key, value in detail.items() if value is not None}
+            event.detail.update(values, seconds=round(event.end - event.start, 6))
         return event
 
 
@@ -127,16 +127,16 @@ def _handler_class() -> Any:
     return type("RagevalHandler", (CallbackSteps, BaseCallbackHandler), {})
 
 
-def _failed(error: BaseException) -> dict[str, Any]:
+def _error_detail(error: BaseException) -> dict[str, Any]:
     return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _completion(response: Any) -> dict[str, Any]:
-    """Return what a model replied, its tool calls and its tokens."""
+    """Return the reply of a model, its tool calls and its tokens."""
     generation = next((each for batch in response.generations for each in batch), None)
     message = getattr(generation, "message", None)
     usage = getattr(message, "usage_metadata", None) or {}
-    old = (response.llm_output or {}).get("token_usage") or {}
+    legacy_usage = (response.llm_output or {}).get("token_usage") or {}
     calls = [
         {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("args")}
         for call in getattr(message, "tool_calls", None) or ()
@@ -145,13 +145,13 @@ def _completion(response: Any) -> dict[str, Any]:
         "text": getattr(generation, "text", None) or None,
         "tool_calls": calls or None,
         "model": (getattr(message, "response_metadata", None) or {}).get("model_name"),
-        "prompt_tokens": usage.get("input_tokens", old.get("prompt_tokens")),
-        "completion_tokens": usage.get("output_tokens", old.get("completion_tokens")),
+        "prompt_tokens": usage.get("input_tokens", legacy_usage.get("prompt_tokens")),
+        "completion_tokens": usage.get("output_tokens", legacy_usage.get("completion_tokens")),
     }
 
 
 def _tool_output(output: Any) -> Any:
-    """Return a tool's output as JSON: a message with its fields, documents as passages."""
+    """Return a tool's output as JSON: messages with their fields, documents as passages."""
     if hasattr(output, "content") and hasattr(output, "tool_call_id"):
         fields = ("content", "tool_call_id", "status", "artifact")
         message = {name: getattr(output, name, None) for name in fields}
@@ -160,8 +160,9 @@ def _tool_output(output: Any) -> Any:
 
 
 def _passages(documents: Any) -> list[dict[str, Any]]:
-    """Return documents of LangChain as passages; none if the value is no list of documents."""
+    """Return documents of LangChain as passages; empty if the value is not a list of documents."""
     if not isinstance(documents, Sequence) or not all(hasattr(each, "page_content") for each in documents):
         return []
     fields = ("id", "page_content", "metadata")
-    return [found for each in documents if (found := passage_of({name: getattr(each, name, None) for name in fields}))]
+    passages = (passage_of({name: getattr(each, name, None) for name in fields}) for each in documents)
+    return [passage for passage in passages if passage]

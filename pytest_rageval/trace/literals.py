@@ -1,4 +1,4 @@
-"""Parse JSON and Python literals that a model wrote. Nothing is evaluated."""
+"""Parse JSON and Python literals in the text of a model, without evaluating code."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _JSON_NAMES = {"true": True, "false": False, "null": None}
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as JSON has it (a tuple is a list); None if JSON cannot hold it."""
+    """Return a value in JSON types (a tuple becomes a list); None if JSON cannot represent it."""
     with suppress(*_FAULTS):
         return _plain(value)
     return None
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text; None if it is none, or holds NaN, an infinity or half a character."""
+    """Return the value of a JSON text; None if it is invalid, or has NaN, an infinity or half a surrogate pair."""
     with suppress(*_FAULTS):
         return _plain(json.loads(text))
     return None
 
 
 def parse_literal(text: str) -> Any:
-    """Return the value of a Python literal, in which ``true``, ``false`` and ``null`` may stand; None if it is none."""
+    """Return the value of a Python literal, also with ``true``, ``false`` and ``null``; None if it is invalid."""
     with suppress(*_FAULTS):
         return _value(ast.parse(_with_valid_escapes(text.strip()), mode="eval").body)
     return None
 
 
 def keyword_arguments(text: str) -> dict[str, Any] | None:
-    """Return the values of ``key=value, key=value``; None if a value is no literal, or it is anything else."""
+    """Return the values of ``key=value, key=value``; None if a value is not a literal, or for any other text."""
     with suppress(*_FAULTS):
         call = ast.parse(f"f({_with_valid_escapes(text)}\n)", mode="eval").body
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
@@ -49,7 +49,7 @@ def keyword_arguments(text: str) -> dict[str, Any] | None:
 
 def _key(word: ast.keyword) -> str:
     if word.arg is None:
-        raise ValueError("** is no key")
+        raise ValueError("** is not a key")
     return word.arg
 
 
@@ -65,14 +65,14 @@ class _JsonNames(ast.NodeTransformer):
 
 
 def _with_valid_escapes(text: str) -> str:
-    r"""Return Python source in which a backslash before any other letter is doubled: ``\d`` is a warning in Python."""
+    r"""Return Python source with the backslash of invalid escapes doubled, because Python warns about ``\d``."""
     return _ESCAPE.sub(lambda match: match[0] if match[1] in _ESCAPES else "\\" + match[0], text)
 
 
 def _plain(value: Any) -> Any:
-    """Return a literal as JSON has it; raise ValueError or TypeError for what JSON cannot hold."""
+    """Return a literal in JSON types; raise ValueError or TypeError if JSON cannot represent it."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16")  # joins pairs, refuses halves
+        return value.encode("utf-16", "surrogatepass").decode("utf-16")  # joins surrogate pairs, raises for half a pair
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     if isinstance(value, dict):

@@ -7,7 +7,7 @@ from contextvars import Token
 from types import TracebackType
 from typing import Any
 
-from pytest_rageval.trace.collector import AROUND, Event, current_collector, drop_step
+from pytest_rageval.trace.collector import CURRENT_STEP, Event, current_collector, drop_step
 
 __all__ = ["SOURCE", "RecordedStep", "error_text"]
 
@@ -39,7 +39,7 @@ class RecordedStep:
         self.is_recorded = True
         self._watcher = collector.watcher
         self._event = collector.add(Event(self._kind, self.detail, source=SOURCE))
-        self._outer: Token[Event | None] = AROUND.set(self._event)
+        self._outer: Token[Event | None] = CURRENT_STEP.set(self._event)
         self._start = time.perf_counter()
         return self
 
@@ -56,7 +56,7 @@ class RecordedStep:
         if self._watcher is not None:
             self._watcher(self._event)
         try:  # `suppress` takes a tenth of a step
-            AROUND.reset(self._outer)
+            CURRENT_STEP.reset(self._outer)
         except ValueError:  # an abandoned generator is closed in another context
             return
 

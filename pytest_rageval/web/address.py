@@ -1,4 +1,4 @@
-"""One server a project and page: a lock held while it runs, and the address at which it answers."""
+"""Lock and address file that allow one running server per page of a project."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pytest_rageval.folders import make_ignored, whole_files
 from pytest_rageval.web.guard import Key
 from pytest_rageval.web.site import Site
 
-__all__ = ["Address", "claimed", "token_of"]
+__all__ = ["Address", "claim_server", "token_of"]
 
 PATIENCE_S = 2.0
-"""How long a second server waits until the first one answers."""
+"""Seconds that a second server waits for the first one to answer."""
 
 
 class Address:
@@ -53,7 +53,7 @@ class Address:
                 json.dump({"url": url, "pid": os.getpid()}, stream)
 
     def read(self) -> tuple[str, object]:
-        """Return the stored address and the id of its process; empty and None if the file is missing or malformed."""
+        """Return the stored address and the id of its process; "" and None if it is missing or malformed."""
         try:
             value = json.loads(self.file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -63,10 +63,10 @@ class Address:
         return value["url"], value.get("pid")
 
     def running(self) -> str:
-        """Return the address of the server that holds the lock, once it answers.
+        """Wait until the server that holds the lock answers, and return its address.
 
         Raises:
-            SettingError: it does not answer.
+            SettingError: the server does not answer.
         """
         end = time.monotonic() + PATIENCE_S
         while True:
@@ -82,8 +82,8 @@ class Address:
 
 
 @contextmanager
-def claimed(address: Address) -> Iterator[bool]:
-    """Yield whether this process may serve the site; the lock ends with the block, or with the process."""
+def claim_server(address: Address) -> Iterator[bool]:
+    """Yield whether this process may serve the site; the end of the block or of the process releases the lock."""
     try:
         address.lock.acquire(timeout=0)
     except Timeout:
@@ -102,7 +102,7 @@ def token_of(url: str) -> str:
 
 
 def _answers(url: str) -> bool:
-    """Return whether our server answers at an address: it alone turns the token into its cookie."""
+    """Return whether our server answers at an address; only our server sets a cookie named after the token."""
     parts = urlsplit(url)
     if not parts.hostname:
         return False

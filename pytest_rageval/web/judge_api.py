@@ -1,4 +1,4 @@
-"""A judge behind OpenAI's chat protocol, as an ASGI application."""
+"""ASGI application that serves a judge over OpenAI's chat protocol."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from pytest_rageval.web.guard import LOCAL
 __all__ = ["LARGEST_BODY", "ServedJudge", "judge_api"]
 
 LARGEST_BODY = 8 * 2**20
-"""The most bytes of a request."""
+"""Maximum size of a request in bytes."""
 
 LARGEST_TEXT = 2**20
-"""The most characters of one message."""
+"""Maximum number of characters of one message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class ServedJudge:
     """A judge that answers chats.
 
     Attributes:
-        name: the name of its model in requests: that of its metric.
-        digest: which judge it is.
+        name: the model name in requests, which is the name of the metric.
+        digest: identifies the judge file.
         reply: returns the reply to messages; raises `RagEvalError` for messages that it cannot judge.
         token: the token that requests carry; "" if none is needed.
     """
@@ -52,11 +52,11 @@ class ServedJudge:
 def judge_api(judge: ServedJudge) -> Starlette:
     """Return the application of a judge: ``/v1/chat/completions``, ``/v1/models`` and ``/healthz``.
 
-    It answers programs of this machine only: a request that names another host, or that a browser's page sends, is
-    refused. Every refusal is one sentence in OpenAI's form.
+    It serves programs on this machine only: it refuses requests for another host and requests from browser pages.
+    Errors have the format of OpenAI, with one sentence as message.
     """
     threads, started = Threads(), int(time.time())
-    shown = {"id": judge.name, "object": "model", "created": started, "owned_by": "rageval"}
+    model = {"id": judge.name, "object": "model", "created": started, "owned_by": "rageval"}
 
     async def complete(request: Request) -> Response:
         _check(request, judge)
@@ -66,7 +66,7 @@ def judge_api(judge: ServedJudge) -> Starlette:
 
     async def models(request: Request) -> Response:
         _check(request, judge)
-        return JSONResponse({"object": "list", "data": [shown]})
+        return JSONResponse({"object": "list", "data": [model]})
 
     async def health(request: Request) -> Response:
         _check_origin(request)
@@ -77,20 +77,20 @@ def judge_api(judge: ServedJudge) -> Starlette:
         Route("/v1/models", models),
         Route("/healthz", health),
     ]
-    handlers: dict[Any, Any] = dict.fromkeys((RagEvalError, HTTPException, Exception), _failed)
+    handlers: dict[Any, Any] = dict.fromkeys((RagEvalError, HTTPException, Exception), _error_response)
     return Starlette(routes=routes, exception_handlers=handlers)
 
 
 def _check(request: Request, judge: ServedJudge) -> None:
     """Raise `HTTPException` for a request that is not allowed."""
     _check_origin(request)
-    given = request.headers.get("authorization", "")
-    if judge.token and not hmac.compare_digest(given.encode(), f"Bearer {judge.token}".encode()):
+    authorization = request.headers.get("authorization", "")
+    if judge.token and not hmac.compare_digest(authorization.encode(), f"Bearer {judge.token}".encode()):
         raise HTTPException(401, "the request lacks the token; send it as Authorization: Bearer TOKEN")
 
 
 def _check_origin(request: Request) -> None:
-    """Raise `HTTPException` for a request that no program of this machine sends."""
+    """Raise `HTTPException` for a request for another host or from a browser page."""
     headers = request.headers
     try:
         host = urlsplit(f"//{headers.get('host', '')}").hostname
@@ -99,7 +99,7 @@ def _check_origin(request: Request) -> None:
     if host not in LOCAL:
         raise HTTPException(403, "the request names another host than this machine")
     if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
-        raise HTTPException(403, "a page in a browser asks; only programs may")
+        raise HTTPException(403, "the request comes from a browser page; only programs may send requests")
 
 
 async def _body_of(request: Request) -> Mapping[str, Any]:
@@ -146,7 +146,7 @@ def _completion(judge: ServedJudge, text: str) -> dict[str, Any]:
     }
 
 
-def _failed(request: Request, error: Exception) -> Response:
+def _error_response(request: Request, error: Exception) -> Response:
     status, sentence = 500, cause_text(error)
     if isinstance(error, HTTPException):
         status, sentence = error.status_code, error.detail

@@ -1,4 +1,4 @@
-"""Templates to pages; data are shown as text only."""
+"""Render the templates of a page; all data are escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from pytest_rageval.report.html.visible_text import INVISIBLE, UNSEEN, shown
-from pytest_rageval.web.edited_text import field_text
+from pytest_rageval.web.text_fields import field_text
 
 __all__ = ["Pages"]
 
@@ -20,12 +20,12 @@ class Pages:
     A template begins with ``{% extends "layout.html" %}`` and fills its blocks: ``title``, ``head``, ``navigation``,
     ``main``, ``foot``. ``{{ value }}`` is escaped everywhere, and invisible characters appear by name. In addition,
 
-    - ``{{ value|shown }}`` isolates data from the direction of the text around it and marks the names: for all texts
-      of the data outside of attributes;
-    - ``{{ value|in_field }}`` fills a ``textarea`` or an ``input``; `edited_text.edited` turns what comes back into the
-      text again. Write a line end after ``<textarea ...>``: HTML drops the first one.
+    - ``{{ value|shown }}`` isolates the writing direction of data from the text around them and marks invisible
+      characters: use it for all texts of the data outside of attributes;
+    - ``{{ value|in_field }}`` fills a ``textarea`` or an ``input``; `text_of_field` converts the submitted value back
+      into the text. Write a line end after ``<textarea ...>``, because HTML drops the first one.
 
-    The policy of the page allows no script and no style inside it. Both are files in the folder ``assets``; a script is
+    The content security policy forbids inline scripts and styles. Put both into the folder ``assets``; a script is
     a module that imports from ``/assets/site.js``: ``<script type="module" src="/assets/review.js"></script>``.
     """
 
@@ -41,7 +41,7 @@ class Pages:
         return HTMLResponse(self.markup(template, **values), status)
 
     def markup(self, template: str, **values: object) -> str:
-        """Return the HTML of a template, for example a part of a page that its script puts in place."""
+        """Return the HTML of a template, for example a part of a page that a script inserts."""
         return self._environment.get_template(template).render(unseen=UNSEEN, **values)
 
     @cached_property
@@ -53,14 +53,14 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
             undefined=StrictUndefined,
-            finalize=_named,
+            finalize=_name_invisible,
         )
         environment.filters.update(shown=shown, in_field=lambda text: escape(field_text(str(text))))
         return environment
 
 
-def _named(value: object) -> object:
-    """Return a value with its invisible characters by name; markup, which a filter has made, stays."""
+def _name_invisible(value: object) -> object:
+    """Replace invisible characters of a text by their names; markup from a filter does not change."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return INVISIBLE.sub(lambda match: f"U+{ord(match[0]):04X}", value)

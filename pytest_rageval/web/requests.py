@@ -1,4 +1,4 @@
-"""The body of a request to values; a malformed body is a `DataError`."""
+"""Parse the body of a request; raise `DataError` for a malformed body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def json_of(request: Request) -> dict[str, Any]:
     """Return the JSON object of a request.
 
     Raises:
-        DataError: the body is not declared as ``application/json``, or is no JSON object.
+        DataError: the body is not declared as ``application/json``, or is not a JSON object.
     """
     body = await _body(request, "application/json")
     try:
@@ -47,7 +47,7 @@ async def form_of(request: Request) -> dict[str, list[str]]:
 
 
 async def _body(request: Request, media: str) -> bytes:
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given != media:
-        raise DataError("the request", f"its Content-Type is {given or 'missing'}; send {media}")
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != media:
+        raise DataError("the request", f"its Content-Type is {content_type or 'missing'}; send {media}")
     return await request.body()

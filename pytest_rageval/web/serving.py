@@ -19,20 +19,20 @@ from starlette.types import ASGIApp
 
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.importing import cause_text
-from pytest_rageval.web.address import Address, claimed
+from pytest_rageval.web.address import Address, claim_server
 from pytest_rageval.web.application import application
 from pytest_rageval.web.guard import LOCAL, Guard, Key
 from pytest_rageval.web.site import Site
 
-__all__ = ["listening", "run_until_signal", "serve"]
+__all__ = ["listening_socket", "run_until_signal", "serve"]
 
 GRACE_S = 0.3
-"""How long requests in flight may take once the server ends; then their connections are closed."""
+"""Seconds that open requests may take after the server ends; then their connections are closed."""
 
 PRINT = partial(print, flush=True)
 
 OPENING_S = 5.0
-"""How long a second server waits until the browser has taken the address."""
+"""Seconds that a second server waits for the browser to open the address."""
 
 ANY = ("", "0.0.0.0", "::")  # noqa: S104
 
@@ -52,11 +52,11 @@ def serve(
     Args:
         site: the page.
         port: the port; 0 takes a free one.
-        host: the address to listen on; another than 127.0.0.1 needs ``know``.
+        host: the address to listen on; an address other than 127.0.0.1 needs ``know``.
         know: whether the person accepts that others reach the page (``--i-know``).
         open_browser: whether to open the page; its address is printed anyway.
         out: prints one line.
-        begin: called once this process listens; a second server does not call it.
+        begin: called when this process listens; a second server does not call it.
 
     Raises:
         SettingError: the port is taken or invalid, the host is refused, another server does not answer, or the
@@ -68,27 +68,27 @@ def serve(
             "leave it out, or add --i-know"
         )
     address = Address(site)
-    with claimed(address) as first:
+    with claim_server(address) as first:
         if not first:
-            url = _opened(address.running(), site.opens)
+            url = _page_url(address.running(), site.opens)
             out(f"rageval {site.name} already runs: {url}")
-            _show(url, open_browser).join(OPENING_S)  # this process ends at once, and the thread with it
+            _open_browser(url, open_browser).join(OPENING_S)  # this process ends at once, and the thread with it
             return 0
-        with listening(host, port) as listener:
+        with listening_socket(host, port) as listener:
             key = Key(secrets.token_urlsafe(24))
             url = f"http://{_name(host)}:{listener.getsockname()[1]}/?token={key.token}"
             address.write(url)
             if begin is not None:
                 begin()
-            url = _opened(url, site.opens)
+            url = _page_url(url, site.opens)
             out(f"rageval {site.name}: {url} (Ctrl-C ends it)")
-            _show(url, open_browser)
+            _open_browser(url, open_browser)
             hosts = () if host in LOCAL else (host,)
             run_until_signal(Guard(application(site), key, site.max_body, hosts), listener, GRACE_S)
     return 0
 
 
-def _opened(url: str, opens: str) -> str:
+def _page_url(url: str, opens: str) -> str:
     """Return the address of a server with the path and query of the page to open."""
     start, _, token = url.partition("?")
     path, _, query = opens.partition("?")
@@ -96,24 +96,26 @@ def _opened(url: str, opens: str) -> str:
 
 
 @contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Yield a socket that listens."""
+def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
+    """Yield a listening socket."""
     if not 0 <= port <= 65_535:
         raise SettingError(f"--port {port} is outside 0..65535; leave it out for a free one")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         if os.name == "posix":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port whose server has just ended
+            listener.setsockopt(
+                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+            )  # reuse the port of a server that has just ended
         try:
             listener.bind((host, port))
             listener.listen()
-        except (OSError, TypeError, ValueError) as error:  # the latter two for what is no name of a host
+        except (OSError, TypeError, ValueError) as error:  # TypeError and ValueError mean an invalid host name
             raise SettingError(_problem(host, port, error)) from error
         yield listener
 
 
 def _problem(host: str, port: int, error: Exception) -> str:
-    """Return why a socket cannot listen: because of the port if the host is this machine."""
+    """Return why a socket cannot listen; on this machine the port is the problem."""
     cause = getattr(error, "strerror", None) or cause_text(error)
     if host in LOCAL:
         return f"--port {port}: {cause}; choose another, or leave it out for a free one"
@@ -131,8 +133,8 @@ def run_until_signal(app: ASGIApp, listener: socket.socket, grace: float | None)
 
     Args:
         app: the application.
-        listener: a socket that listens.
-        grace: seconds that requests in work may take after the signal; None lets them end.
+        listener: a listening socket.
+        grace: seconds that open requests may take after the signal; None waits for all of them.
     """
     config = uvicorn.Config(
         app, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
@@ -142,7 +144,7 @@ def run_until_signal(app: ASGIApp, listener: socket.socket, grace: float | None)
 
 
 class _Server(uvicorn.Server):
-    """Ends within a grace, and raises no signal again: to end is what the person wants."""
+    """Ends within the grace period; it does not raise the signal again, because Ctrl-C is the normal end."""
 
     def __init__(self, config: uvicorn.Config, grace: float | None) -> None:
         super().__init__(config)
@@ -165,14 +167,14 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        with suppress(asyncio.TimeoutError):  # an open stream of events
+        with suppress(asyncio.TimeoutError):  # a stream of events may stay open
             await asyncio.wait_for(super().shutdown(sockets), self._grace)
 
 
-def _show(url: str, wanted: bool) -> threading.Thread:
-    """Open the page in a browser with windows, on a thread; never in one that takes the terminal."""
+def _open_browser(url: str, enabled: bool) -> threading.Thread:
+    """Open the page on a thread, in a graphical browser; a text browser would take over the terminal."""
     screen = sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
-    opens = wanted and (screen or bool(os.environ.get("BROWSER")))
-    thread = threading.Thread(target=webbrowser.open if opens else str, args=(url,), daemon=True)
+    is_graphical = enabled and (screen or bool(os.environ.get("BROWSER")))
+    thread = threading.Thread(target=webbrowser.open if is_graphical else str, args=(url,), daemon=True)
     thread.start()
     return thread

@@ -1,4 +1,4 @@
-"""What a local page consists of."""
+"""Describe a local page: its name, routes, assets and limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Site"]
 
 @dataclass(frozen=True)
 class Site:
-    """A local page: what it is called, where it may write, and what it answers.
+    """A local page: its name, the project that it may write to, and its routes.
 
     Attributes:
         name: the command, such as ``review``.
@@ -24,7 +24,7 @@ class Site:
         subject: what the page works on, such as the folder of the cases. A second server of the same project, name
             and subject opens the page of the first.
         max_body: the largest body of a request, in bytes.
-        opens: the path and query of the page to open first, without the slash before it.
+        opens: the path and query of the page to open first, without a leading slash.
     """
 
     name: str

@@ -18,7 +18,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.local_judges.features import JudgeInput
 
 WORDS = 300
 SYLLABLES = ("ka", "lo", "mir", "ten", "so", "ra", "vel", "ni", "dor", "pe", "gus", "ta", "hel", "om", "bri")
@@ -76,7 +76,7 @@ def _judge(n: int, model: str | None) -> None:
     print(f"{cpu:.1f} {time.perf_counter() - start:.1f} {after.ru_maxrss / 1024:.0f}")
 
 
-def _answers(n: int, seed: int) -> list[Judged]:
+def _answers(n: int, seed: int) -> list[JudgeInput]:
     draw = random.Random(seed)
 
     def text(words: int) -> str:
@@ -88,7 +88,9 @@ def _answers(n: int, seed: int) -> list[Judged]:
         )
         return " ".join(word + "." * (at % 12 == 11) for at, word in enumerate(each))
 
-    return [Judged(f"How many {text(8)}?", ((f"{draw.randint(2, 999)} {text(6)}",),), text(WORDS)) for _ in range(n)]
+    return [
+        JudgeInput(f"How many {text(8)}?", ((f"{draw.randint(2, 999)} {text(6)}",),), text(WORDS)) for _ in range(n)
+    ]
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from pytest_rageval.report.run.json_text import json_lines
 from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
-from pytest_rageval.trace.completing import completed
+from pytest_rageval.trace.completing import complete_answer
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 
 TOWN = "test_town.py::test_it"
@@ -60,7 +60,7 @@ def _cost(cases: int, steps: int) -> list[str]:
         )
         instance = Instance(f"q{number}", _text(dice, 80), ((_text(dice, 20),),))
         start = time.process_time()
-        answer = completed(answer)
+        answer = complete_answer(answer)
         answer = Answer(answer.text, trace=shortened(answer.trace, TRACE_CHARS, redact), usage=answer.usage)
         name = f"{TOWN}[q{number}]"
         facets = {"topic": f"topic {number % 16}", "task": f"task {number % 5}"}

@@ -21,8 +21,8 @@ from pytest_rageval.model.chat import Completion, Message, ToolCall
 from pytest_rageval.systems.agents.dfsdt import workflow
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
-from pytest_rageval.trace.collector import AROUND, collecting
-from pytest_rageval.trace.completing import completed
+from pytest_rageval.trace.collector import CURRENT_STEP, collecting
+from pytest_rageval.trace.completing import complete_answer
 from pytest_rageval.trace.steps import BRANCH, THOUGHT, model_calls, tool_calls
 
 Node = dict[str, Any]
@@ -43,7 +43,7 @@ class Log:
 
     async def complete(self, messages: Sequence[Message], **params: object) -> Completion:
         """Return the recorded reply; fail if the log has none."""
-        step = AROUND.get()
+        step = CURRENT_STEP.get()
         assert step is not None
         assert step.parent is not None
         self.asked += 1
@@ -101,7 +101,7 @@ def replayed(record: Node) -> tuple[Log, Answer]:
     system: Any = workflow(SystemParts(llm=log, environments=Environments({"log": lambda: environment}), setup=setup))
     with collecting() as collector:
         answer = asyncio.run(system(Query(record["answer_generation"]["query"])))
-    return log, completed(answer, collector)
+    return log, complete_answer(answer, collector)
 
 
 def branches(steps: Sequence[Step]) -> list[tuple[object, object, object]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.judge_training.examples import Example, Examples
-from pytest_rageval.judge_training.training import Trained, train
-from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.judge_training.training import TrainingResult, train
+from pytest_rageval.local_judges.features import JudgeInput
 from pytest_rageval.local_judges.local_judge import Embedder
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE
 
@@ -29,7 +29,7 @@ def examples(rageval_data: Path) -> Examples:
     gold = {row["financebench_id"]: row["answer"] for row in rows("financebench_open_source.jsonl")}
     found = [
         Example(
-            Judged(row["question"], ((" ".join(gold[row["financebench_id"]].split()),),), row["model_answer"]),
+            JudgeInput(row["question"], ((" ".join(gold[row["financebench_id"]].split()),),), row["model_answer"]),
             system,
             *((1.0, "right") if row["label"] == "Correct Answer" else (0.0, "wrong")),
         )
@@ -40,7 +40,7 @@ def examples(rageval_data: Path) -> Examples:
     return Examples(tuple(found), {}, None, 0)
 
 
-def kappa(examples: Examples, embedder: Embedder | None) -> tuple[float, Trained]:
+def kappa(examples: Examples, embedder: Embedder | None) -> tuple[float, TrainingResult]:
     trained = train(examples, ACCURACY_JUDGE, embedder, seed=0, shares=None)
     value = trained.figures.agreement.kappa.value
     assert value is not None

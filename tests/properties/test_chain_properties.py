@@ -21,7 +21,7 @@ from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.testing import ScriptedLLM
 from pytest_rageval.trace.collector import collecting
-from pytest_rageval.trace.completing import completed
+from pytest_rageval.trace.completing import complete_answer
 
 TEXTS = st.text(st.sampled_from("{}|()[]\"'.ab1 \n\\问\x00\ud800") | st.characters(), max_size=30)
 ARGUMENTS: dict[type, st.SearchStrategy[int | str]] = {
@@ -109,7 +109,7 @@ def test_no_question_and_no_reply_breaks_a_chain(question: str, first: str, seco
         options = read(setup)
     system: Any = build(SystemParts(retriever=_Pages(), llm=ScriptedLLM([first, second]), setup=setup), options)
     with collecting() as collector:
-        answer = completed(asyncio.run(system(Query(question))), collector)
+        answer = complete_answer(asyncio.run(system(Query(question))), collector)
     assert answer.text == second.encode("utf-8", "backslashreplace").decode()
     assert [step.kind for step in answer.trace] == ["completion", "retrieve", "completion", "end"]
     json.dumps([step.detail for step in answer.trace], allow_nan=False).encode()

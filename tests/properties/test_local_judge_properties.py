@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.samples.local_judges import made_judge
 
-from pytest_rageval.local_judges.features import RULES, Judged
+from pytest_rageval.local_judges.features import RULES, JudgeInput
 from pytest_rageval.local_judges.head import class_shares
 from pytest_rageval.local_judges.local_judge import LocalJudge
 
@@ -32,11 +32,11 @@ UNBOUNDED = ("refusals", "length", "gold_length")
 
 texts = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join))
 golds = st.lists(st.lists(texts, min_size=1, max_size=2).map(tuple), max_size=2).map(tuple)
-judged = st.builds(Judged, texts, golds, texts, st.just("en"))
+judged = st.builds(JudgeInput, texts, golds, texts, st.just("en"))
 
 
 @given(judged)
-def test_features_are_finite_and_in_their_ranges(one: Judged) -> None:
+def test_features_are_finite_and_in_their_ranges(one: JudgeInput) -> None:
     for name, feature in RULES.items():
         value = feature.compute(one)
         assert math.isfinite(value)
@@ -47,7 +47,7 @@ def test_features_are_finite_and_in_their_ranges(one: Judged) -> None:
 
 
 @given(st.lists(judged, min_size=1, max_size=5))
-def test_the_order_of_a_batch_changes_no_decision(batch: list[Judged]) -> None:
+def test_the_order_of_a_batch_changes_no_decision(batch: list[JudgeInput]) -> None:
     judge = LocalJudge(made_judge(), "d", None, None)
     alone = [judge.judge_batch([each])[0] for each in batch]
     assert judge.judge_batch(batch) == alone

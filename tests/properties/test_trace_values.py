@@ -14,7 +14,7 @@ from pytest_rageval.model.answer import Answer, Step
 from pytest_rageval.model.codec import decode_answer, encode_answer
 from pytest_rageval.report.text.steps import depths, step_lines
 from pytest_rageval.trace.collector import collecting
-from pytest_rageval.trace.completing import completed
+from pytest_rageval.trace.completing import complete_answer
 from pytest_rageval.trace.shortening import shortened
 
 texts = st.text(st.characters(exclude_categories=())) | st.sampled_from(["\0", "\ud83d", "\udc00\ud83d", "x" * 10**5])
@@ -46,7 +46,7 @@ def traced(value: Any) -> Answer:
     """Return an answer whose tool got and returned a value."""
     with collecting() as collector:
         assert echo(value, again=value) is value
-    return completed(Answer("x"), collector)
+    return complete_answer(Answer("x"), collector)
 
 
 def is_plain(value: Any) -> bool:
@@ -93,7 +93,7 @@ def texts_in(value: Any) -> list[str]:
 
 @given(st.lists(any_steps, max_size=6))
 def test_any_steps_that_an_answer_returns_are_completed(steps: list[Step]) -> None:
-    answer = completed(Answer("x", trace=tuple(steps)))
+    answer = complete_answer(Answer("x", trace=tuple(steps)))
     kinds = [step.kind for step in answer.trace]
     assert kinds.count("end") == bool(steps)
     assert kinds[-1:] == ["end"] * bool(steps)

@@ -14,7 +14,7 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.judge_command import judged_metric, loaded_judge
 from pytest_rageval.judge_training.card import figure_lines, left_out_lines
 from pytest_rageval.judge_training.examples import Example, digest_of_example, read_examples
-from pytest_rageval.judge_training.figures import Predicted, figures_of
+from pytest_rageval.judge_training.figures import Prediction, figures_of
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.local_judges.judge_file import metric_digest
 from pytest_rageval.local_judges.local_judge import BATCH
@@ -44,7 +44,7 @@ def evaluate(
     rows = [each for each in examples.rows if each.value in judge.values]
     with doing("judging"):
         by_row = zip(rows, judge.decide(rows), strict=True)
-        predictions = [Predicted(example, above) for example, above in by_row if above is not None]
+        predictions = [Prediction(example, above) for example, above in by_row if above is not None]
     unjudged = len(examples.rows) - len(predictions)
     if not predictions:
         raise SettingError(f"the sheets have no label that {judge.name} of {folder} can be compared with; name others")

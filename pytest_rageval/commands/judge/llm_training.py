@@ -15,11 +15,11 @@ from pytest_rageval.errors import SettingError
 from pytest_rageval.hooks.judge_command import judged_metric
 from pytest_rageval.judge_training.card import CARD, card
 from pytest_rageval.judge_training.examples import Example, read_examples, refuse_other_parts
-from pytest_rageval.judge_training.figures import Predicted, figures_of
+from pytest_rageval.judge_training.figures import Prediction, figures_of
 from pytest_rageval.judge_training.kind_comparison import compare_kinds
 from pytest_rageval.judge_training.llm_card import advice, llm_card
 from pytest_rageval.judge_training.lora import ALPHA, EPOCHS, RANK, TARGETS, Conversation, Lora, train_lora
-from pytest_rageval.judge_training.training import Trained, check_examples, train
+from pytest_rageval.judge_training.training import TrainingResult, check_examples, train
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.local_judges.judge_file import ANSWERS, FILE, content_of, digest_of, judge_text, metric_digest
 from pytest_rageval.local_judges.local_judge import Embedder, LocalJudge
@@ -65,7 +65,7 @@ def train_llm(arguments: argparse.Namespace) -> Iterator[str]:
 def _written(
     out: Path,
     arguments: argparse.Namespace,
-    trained: Trained,
+    trained: TrainingResult,
     lora: Lora,
     judge: PromptedJudge,
     test: Sequence[Example],
@@ -82,10 +82,10 @@ def _written(
     content = content_of_llm(judge.name, metric_digest(judge), own.labels, own.values, lora.files, training)
     with doing("judging the test part"):
         model = LoraJudge(judge.name, digest_of(content), metric_digest(judge), own.labels, own.values, lora.model)
-        by_model = [Predicted(each, model.above(judge.messages(each.judged.sample))) for each in test]
+        by_model = [Prediction(each, model.above(judge.messages(each.judged.sample))) for each in test]
         head = LocalJudge(own, "", embedder, None).judge_batch([each.judged for each in test])
     both = [(each, one) for each, one in zip(by_model, head, strict=True) if one.decision is not None]
-    by_head = [Predicted(each.example, one.decision.above) for each, one in both if one.decision is not None]
+    by_head = [Prediction(each.example, one.decision.above) for each, one in both if one.decision is not None]
     compared = compare_kinds(by_head, [each for each, _ in both], own.values)
     figures = figures_of(by_model, own.labels, own.values)
     head_content = content_of(own, trained.vectors)

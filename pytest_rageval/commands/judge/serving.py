@@ -21,7 +21,7 @@ from pytest_rageval.local_judges.lora_judge import LoraJudge, is_llm, load_lora_
 from pytest_rageval.model.chat import Message
 from pytest_rageval.retrieval.encoder import model_digest
 from pytest_rageval.web.judge_api import ServedJudge, judge_api
-from pytest_rageval.web.serving import listening, run_until_signal
+from pytest_rageval.web.serving import listening_socket, run_until_signal
 
 __all__ = ["head_reply", "llm_reply", "serve_judge"]
 
@@ -37,7 +37,7 @@ def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[s
     """
     token = _token(token_env)
     served = _served(folder, token)
-    with listening(HOST, port) as listener:
+    with listening_socket(HOST, port) as listener:
         number = listener.getsockname()[1]
         out(f"{served.name} ({served.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
         key = "none" if token_env is None else f"${token_env}"

@@ -10,7 +10,7 @@ from pytest_rageval.generation.review.edits import changed_words, edit_of
 from pytest_rageval.generation.review.presentation import TextPiece, marked_passages, seen_sha
 from pytest_rageval.generation.review.session import ReviewSession
 from pytest_rageval.model.case import Gold
-from pytest_rageval.web.edited_text import edited, field_text
+from pytest_rageval.web.text_fields import field_text, text_of_field
 
 __all__ = ["CaseView", "Change", "changes", "edit_fields", "edit_of_form", "view_of"]
 
@@ -84,7 +84,7 @@ def edit_of_form(form: Form, before: Edit) -> Edit:
 
 def _texts(values: list[str], original_texts: set[str]) -> tuple[str, ...]:
     """Return the texts that are not blank; strip white space from all but the original ones."""
-    texts = (text if (text := edited(value)) in original_texts else text.strip() for value in values)
+    texts = (text if (text := text_of_field(value)) in original_texts else text.strip() for value in values)
     return tuple(text for text in texts if text.strip())
 
 

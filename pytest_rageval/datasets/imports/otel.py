@@ -12,7 +12,7 @@ from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.jsonl import LABELLED
 from pytest_rageval.datasets.source import JsonObject, read_records, read_text, shown_path
 from pytest_rageval.errors import short_repr
-from pytest_rageval.trace.otel.convert import Converted, convert, nesting, step_spans
+from pytest_rageval.trace.otel.convert import AnswerTrace, convert, nesting, step_spans
 from pytest_rageval.trace.otel.evaluations import failed_evaluations
 from pytest_rageval.trace.otel.exchange import Exchange, exchange_of
 from pytest_rageval.trace.otel.spans import Span, spans_in, written_span
@@ -99,7 +99,7 @@ def _id_of(spans: Sequence[Span], attribute: str) -> str | None:
     return next((str(value) for value in values if value not in (None, "")), None)
 
 
-def _context(exchange: Exchange, converted: Converted) -> JsonObject:
+def _context(exchange: Exchange, converted: AnswerTrace) -> JsonObject:
     """Return the fields ``history`` and ``passages`` of a case, if the trace has them."""
     fields: JsonObject = {}
     if exchange.history:
@@ -110,7 +110,7 @@ def _context(exchange: Exchange, converted: Converted) -> JsonObject:
     return fields
 
 
-def _answer(name: str, text: str, spans: Sequence[Span], converted: Converted, system: str) -> JsonObject:
+def _answer(name: str, text: str, spans: Sequence[Span], converted: AnswerTrace, system: str) -> JsonObject:
     answer = _not_blank(id=name, answer=text, system=system) | {"answer": text}
     if converted.ranking is not None:
         keys = ("doc_id", "score", "text", "title", "page")

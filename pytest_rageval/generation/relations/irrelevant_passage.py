@@ -12,7 +12,7 @@ from pytest_rageval.generation.relations.relation import Relation
 from pytest_rageval.metrics.shared.matching import contains
 from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.text.stems import STOP_WORDS, stem
-from pytest_rageval.text.words import once_a_text, words
+from pytest_rageval.text.words import cached_per_text, words
 
 __all__ = ["IRRELEVANT_PASSAGE", "content_words", "is_irrelevant"]
 
@@ -44,7 +44,7 @@ def is_irrelevant(instance: Instance, passage: Passage) -> bool:
     return not quantities or quantities.isdisjoint(values_of(text))
 
 
-@once_a_text
+@cached_per_text
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of a text's words without stop words and question words."""
     stems = (stem(word.lower()) for word in words(text) if word.lower() not in _STOP_WORDS)

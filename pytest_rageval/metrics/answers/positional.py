@@ -10,7 +10,7 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.language import has_chinese
-from pytest_rageval.text.words import once_a_text, tokens
+from pytest_rageval.text.words import cached_per_text, tokens
 
 __all__ = ["POSITIONAL_TOKEN_MATCH", "positional_token_match"]
 
@@ -41,7 +41,7 @@ def _share(answer: str, reference: str, chinese: bool) -> float:
     return sum(one == other for one, other in zip(ours, theirs, strict=False)) / len(ours)
 
 
-@once_a_text
+@cached_per_text
 def _tokens(text: str, chinese: bool) -> list[str]:
     """Return the words and punctuation marks of a text."""
     folded = fold(text)

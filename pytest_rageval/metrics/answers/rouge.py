@@ -13,7 +13,7 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.language import has_chinese
-from pytest_rageval.text.words import once_a_text, tokens
+from pytest_rageval.text.words import cached_per_text, tokens
 
 __all__ = ["ROUGE_1", "ROUGE_2", "ROUGE_L", "rouge_1", "rouge_2", "rouge_l"]
 
@@ -67,7 +67,7 @@ def _nearest(sample: Sample, score: Callable[[Sequence[str], Sequence[str]], flo
     return nearest(sample, value)
 
 
-@once_a_text
+@cached_per_text
 def _tokens_of(text: str, chinese: bool) -> tuple[str, ...]:
     """Return the tokens of all sentences in order; a sentence of white space is an empty token.
 

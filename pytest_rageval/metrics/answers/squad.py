@@ -16,7 +16,7 @@ from pytest_rageval.model.sample import Sample
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.notation import join_thousands, join_wide_thousands, mark_negatives
 from pytest_rageval.text.unicode import nfkc
-from pytest_rageval.text.words import once_a_text, words
+from pytest_rageval.text.words import cached_per_text, words
 
 __all__ = [
     "EXACT_MATCH",
@@ -62,7 +62,7 @@ class _WithoutPunctuation(dict[int, int | None]):
 _PUNCTUATION, _PUNCTUATION_BUT_OF_NUMBERS = _WithoutPunctuation(), _WithoutPunctuation(_IN_NUMBERS)
 
 
-@once_a_text
+@cached_per_text
 def normalize(text: str, *, chinese: bool = False) -> str:
     """Return ``text`` in SQuAD's normal form: lower case, no punctuation, no English articles, single spaces.
 
@@ -94,7 +94,7 @@ def _chinese_numbers(text: str) -> str:
     return bare.replace(_MINUS, "-")
 
 
-@once_a_text
+@cached_per_text
 def published_normal(text: str) -> str:
     """Return ``text`` normalised by SQuAD's script: lower case, no ASCII punctuation, no articles, single spaces."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
@@ -188,7 +188,7 @@ def _bags(answer: str, reference: str, chinese: bool) -> tuple[Counter[str], Cou
     return _bag(answer, both), _bag(reference, both)
 
 
-@once_a_text
+@cached_per_text
 def _bag(text: str, chinese: bool) -> Counter[str]:
     """Return the tokens of ``text`` with their counts."""
     return Counter(_signed_words(fold_spaces(normalize(text, chinese=True))) if chinese else _normal_words(text, False))

@@ -10,7 +10,7 @@ from pytest_rageval.metrics.answers.squad import published_normal, references, s
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.sample import Sample
-from pytest_rageval.text.words import once_a_text
+from pytest_rageval.text.words import cached_per_text
 
 __all__ = [
     "KILT_EM_COMPAT",
@@ -110,7 +110,7 @@ def _rouge_l(answer: str, gold: str) -> float:
     return 2.0 * precision * recall / (precision + recall + EPSILON)
 
 
-@once_a_text
+@cached_per_text
 def _sentences(text: str) -> tuple[tuple[str, ...], ...]:
     """Return the words of each distinct sentence; a sentence of white space has one word, which is empty."""
     return tuple(dict.fromkeys(tuple(" ".join(part.split()).split(" ")) for part in text.split(".") if part))

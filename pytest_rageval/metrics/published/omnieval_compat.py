@@ -12,7 +12,7 @@ from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.outcome import Score
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.model.sample import Sample
-from pytest_rageval.text.words import once_a_text, tokens
+from pytest_rageval.text.words import cached_per_text, tokens
 
 __all__ = [
     "OMNIEVAL_EM_COMPAT",
@@ -76,7 +76,7 @@ def _map(qrels: Mapping[str, int], ranking: Ranking) -> float:
     return sum(hits / rank for hits, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
 
 
-@once_a_text
+@cached_per_text
 def _characters(text: str) -> Counter[str]:
     return Counter(" ".join(tokens(published_normal(text))))
 

@@ -8,7 +8,7 @@ from pytest_rageval.metrics.shared.matching import fold
 from pytest_rageval.text.language import has_chinese
 from pytest_rageval.text.quantities import without_numbers
 from pytest_rageval.text.stems import STOP_WORDS, stem
-from pytest_rageval.text.words import once_a_text, words
+from pytest_rageval.text.words import cached_per_text, words
 
 __all__ = ["says_words"]
 
@@ -110,7 +110,7 @@ def says_words(question: str, alias: str, answer: str) -> bool:
     return _no_opposite(_stems(alias), in_answer) and _no_chinese_opposite(alias, answer) and _in_order(names, answer)
 
 
-@once_a_text
+@cached_per_text
 def _words(alias: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
     """Return the stems of an alias's words in lower case, its words with a capital letter, and its Chinese words."""
     plain = without_numbers(alias)
@@ -136,7 +136,7 @@ def _is_sign(match: re.Match[str], alias: str) -> bool:
     return match[0] == "A" and (f"{match[0]}$" in alias or match.start() > 0)
 
 
-@once_a_text
+@cached_per_text
 def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in _WORD.findall(fold(text)))
 

@@ -1,4 +1,4 @@
-"""Engines: apply a function to chunks. Each engine has a module, imported on use."""
+"""Engines apply a function to chunks; the module of an engine is imported on use."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["BUILTIN", "Engine", "EngineFactory"]
 
 
 class Engine(Protocol):
-    """Applies a function to the bytes of chunks, here or elsewhere."""
+    """Applies a function to the bytes of chunks, on this machine or on others."""
 
     @property
     def addresses(self) -> Sequence[str]:
-        """The addresses of the machines that took part, sorted; empty for this machine alone."""
+        """The sorted addresses of the machines that scored chunks; empty for this machine alone."""
         ...
 
     def map(self, chunks: Sequence[Path], function: ChunkFunction) -> Iterator[tuple[Path, bytes]]:

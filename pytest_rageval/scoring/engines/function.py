@@ -1,4 +1,4 @@
-"""A function of chunks in a form that any process can be sent: a name and bytes."""
+"""A function of chunks that can be sent to any process as a name and bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ChunkFunction:
 
 
 def reply_of(function: ChunkFunction, chunk: bytes) -> bytes:
-    """Return the result for a chunk, or the error that refuses it, in a form that `result_of` reads."""
+    """Return the result for a chunk or its error, in the format that `result_of` reads."""
     try:
         return _RESULT + function(chunk)
     except DataError as error:
@@ -47,7 +47,7 @@ def result_of(reply: bytes) -> bytes:
 
     Raises:
         DataError: the function refused the chunk.
-        SettingError: the function raised another error of the package; the sentence is the same.
+        SettingError: the function raised another error of the package; the message is the same.
     """
     if reply[:1] == _RESULT:
         return reply[1:]

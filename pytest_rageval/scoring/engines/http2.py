@@ -1,19 +1,19 @@
-"""Ask whether an address speaks HTTP/2, as a gRPC server does."""
+"""Check whether an address speaks HTTP/2, like a gRPC server."""
 
 from __future__ import annotations
 
 import socket
 import time
 
-__all__ = ["answers_http2"]
+__all__ = ["http2_problem"]
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _SETTINGS = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
-"""An empty SETTINGS frame; a server's first frame is one, too: its fourth byte is its type, 4."""
+"""An empty SETTINGS frame. The first frame of a server is also SETTINGS: its fourth byte is the type, 4."""
 _TYPE_AT = 3
 
 
-def answers_http2(host: str, port: int, seconds: float) -> str | None:
+def http2_problem(host: str, port: int, seconds: float) -> str | None:
     """Return why an address does not answer as an HTTP/2 server; None if it does.
 
     Args:

@@ -1,4 +1,4 @@
-"""Processes on this machine, which read chunks and return results through pipes."""
+"""Score chunks in processes on this machine; they return results through pipes."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["LocalEngine"]
 
 
 _LENGTH = 8
-"""Bytes of the length in front of a message."""
+"""Bytes of the length before each message."""
 
 
 class LocalEngine:
     """Applies a function in processes of its own, or in this process if there is one job.
 
-    The processes run this module instead of a fork or the main script: a notebook needs no guard, and no thread is
-    copied.
+    The processes run this module. They do not run the main script, so a notebook needs no ``__main__`` guard, and they
+    are not forks, so no thread is copied.
 
     Args:
         jobs: the number of processes; None for one on each core.
-        address: no address, because it has no cluster.
+        address: must be None, because there is no cluster.
 
     Raises:
-        SettingError: there is an address.
+        SettingError: an address is set.
     """
 
     addresses: Sequence[str] = ()
@@ -70,7 +70,7 @@ class LocalEngine:
 
 
 class _Worker:
-    """A process that applies one function to chunk after chunk."""
+    """A process that applies one function to one chunk after another."""
 
     chunk: Path
 
@@ -82,7 +82,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
-        self._orders, self.replies = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+        self._requests, self.replies = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._send(function.name.encode(), function.argument)
 
     def start(self, chunk: Path) -> None:
@@ -92,7 +92,7 @@ class _Worker:
 
     def result(self) -> bytes:
         """Return the result for the chunk, or raise the exception of the function."""
-        reply = _received(self.replies)
+        reply = _read_message(self.replies)
         if reply is None:
             status = self._process.wait()
             raise SettingError(
@@ -105,23 +105,23 @@ class _Worker:
         """End the process."""
         self._process.kill()
         self._process.wait()
-        self._orders.close()
+        self._requests.close()
         self.replies.close()
 
     def _send(self, *messages: bytes) -> None:
-        with suppress(BrokenPipeError):  # the process died; `result` says so
+        with suppress(BrokenPipeError):  # the process died; `result` reports it
             for message in messages:
-                _send(self._orders, message)
+                _write_message(self._requests, message)
 
 
-def _send(stream: IO[bytes], message: bytes) -> None:
-    """Write a message with its length in front."""
+def _write_message(stream: IO[bytes], message: bytes) -> None:
+    """Write the length of a message, then the message."""
     stream.write(len(message).to_bytes(_LENGTH, "big"))
     stream.write(message)
     stream.flush()
 
 
-def _received(stream: IO[bytes]) -> bytes | None:
+def _read_message(stream: IO[bytes]) -> bytes | None:
     """Return the next message; None if the stream ends before the message does."""
     length = stream.read(_LENGTH)
     size = int.from_bytes(length, "big")
@@ -129,17 +129,17 @@ def _received(stream: IO[bytes]) -> bytes | None:
     return message if len(length) == _LENGTH and len(message) == size else None
 
 
-def _serve(orders: IO[bytes], replies: IO[bytes]) -> None:
-    """Apply a function to chunks: the first two messages are its name and argument, the others paths of chunks."""
-    gc.disable()  # what a chunk takes is freed by its reference counts
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes, and the first one ends the others
-    name, argument = _received(orders), _received(orders)
+def _serve(requests: IO[bytes], replies: IO[bytes]) -> None:
+    """Apply a function to chunks: the first two messages are its name and argument, the others are chunk paths."""
+    gc.disable()  # reference counts free the memory of each chunk
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C and kills its workers
+    name, argument = _read_message(requests), _read_message(requests)
     if name is None or argument is None:
         return
     function = ChunkFunction(name.decode(), argument)
-    with suppress(BrokenPipeError):  # the first process ended
-        while (chunk := _received(orders)) is not None:
-            _send(replies, reply_of(function, Path(os.fsdecode(chunk)).read_bytes()))
+    with suppress(BrokenPipeError):  # the main process ended
+        while (chunk := _read_message(requests)) is not None:
+            _write_message(replies, reply_of(function, Path(os.fsdecode(chunk)).read_bytes()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Ray: processes on this machine or on all machines of a cluster, which are sent chunks as bytes."""
+"""Score chunks in processes of Ray, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from typing import Any
 from pytest_rageval.errors import MissingDependencyError, SettingError, ascii_safe
 from pytest_rageval.importing import cause_text
 from pytest_rageval.scoring.engines.function import ChunkFunction, reply_of, result_of
-from pytest_rageval.scoring.engines.http2 import answers_http2
+from pytest_rageval.scoring.engines.http2 import http2_problem
 
-__all__ = ["RayEngine", "different_cluster", "different_node"]
+__all__ = ["RayEngine", "cluster_mismatch", "node_mismatch"]
 
 PACKAGE = "pytest-rageval"
 
 RETRIES = 10
-"""Number of times that Ray runs a chunk again whose node or process died."""
+"""Number of times that Ray repeats a chunk after its node or process died."""
 
 WAIT_S = 10.0
-"""Seconds in which the cluster's head has to answer; Ray itself waits for minutes."""
+"""Seconds that the head of the cluster has to answer; Ray itself waits for minutes."""
 
 PROBE_S = 60.0
-"""Seconds in which each node has to say its versions."""
+"""Seconds that each node has to report its versions."""
 
 MEMORY = 200_000_000
 """Bytes of Ray's object store on this machine: a few chunks for each process."""
@@ -91,31 +91,36 @@ def _results(ray: Any, chunks: Sequence[Path], function: ChunkFunction, slots: i
 
 @contextmanager
 def _connected(jobs: int | None, address: str | None) -> Iterator[Any]:
-    """Return the module of Ray, connected; a Ray that the program has already started is used and stays."""
+    """Yield the connected module of Ray; a Ray that the program has already started is used and left running."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
 
     if ray.is_initialized():
         running = ray.get_runtime_context().gcs_address
-        problem = address and different_cluster(address, running, ray.util.get_node_ip_address())
+        problem = address and cluster_mismatch(address, running, ray.util.get_node_ip_address())
         if problem:
             raise SettingError(problem)
         yield ray
         return
     with tempfile.TemporaryDirectory(prefix="rag-", dir=_short_folder(), ignore_cleanup_errors=True) as folder:
-        own = {"num_cpus": jobs, "include_dashboard": False, "object_store_memory": MEMORY, "_temp_dir": folder}
+        local_options = {
+            "num_cpus": jobs,
+            "include_dashboard": False,
+            "object_store_memory": MEMORY,
+            "_temp_dir": folder,
+        }
         try:
-            ray.init(address or "local", log_to_driver=False, logging_level=ERROR, **{} if address else own)
-        except Exception as error:  # Ray raises a bare one if it does not start in time
-            raise SettingError(_refusal(address, error)) from error
+            ray.init(address or "local", log_to_driver=False, logging_level=ERROR, **{} if address else local_options)
+        except Exception as error:  # Ray raises a plain Exception if it does not start in time
+            raise SettingError(_start_problem(address, error)) from error
         try:
             yield ray
         finally:
-            ray.shutdown()  # ends what this process started, and no other Ray of the machine
+            ray.shutdown()  # ends only the Ray that this process started
 
 
 def _short_folder() -> str | None:
-    """Return a folder with a short path: Ray's sockets lie deep below it, and their paths have to be short."""
+    """Return a folder with a short path, because the paths of Ray's sockets deep below it have a maximum length."""
     return "/tmp" if Path("/tmp").is_dir() else None  # noqa: S108 - the folder below it is our own
 
 
@@ -123,13 +128,13 @@ def _check_address(address: str) -> None:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
         raise SettingError(f"--address is {ascii_safe(address)}; write HOST:PORT, such as 10.0.0.1:6379")
-    problem = answers_http2(host.strip("[]"), int(port), WAIT_S)
+    problem = http2_problem(host.strip("[]"), int(port), WAIT_S)
     if problem is not None:
         advice = "correct --address, or start the cluster's head"
         raise SettingError(f"no Ray at {ascii_safe(address)}: {problem}; {advice}")
 
 
-def _refusal(address: str | None, error: BaseException) -> str:
+def _start_problem(address: str | None, error: BaseException) -> str:
     text = " ".join(str(error).split())
     if address is None:
         return f"Ray cannot start on this machine: {ascii_safe(text[:300])}"
@@ -142,40 +147,40 @@ def _refusal(address: str | None, error: BaseException) -> str:
 def _check_nodes(ray: Any, nodes: Sequence[Mapping[str, Any]]) -> None:
     """Compare the versions of all nodes with ours, before the first chunk.
 
-    The functions that a node is asked to call are those of the standard library, because those are pickled by name: a
-    node with another Python could not read our code.
+    The nodes call functions of the standard library, which are pickled by name; a node with another version of Python
+    could not unpickle our code.
     """
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     if not nodes:
         raise SettingError("no node of the Ray cluster has a CPU; start one with --num-cpus")
     python, package = ray.remote(platform.python_version), ray.remote(version)
-    asked = {}
+    calls = {}
     for node in nodes:
-        there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-        here = {"num_cpus": 0, "scheduling_strategy": there}
-        asked[str(node["NodeManagerAddress"])] = (
-            python.options(**here).remote(), package.options(**here).remote(PACKAGE)
+        on_node = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+        options = {"num_cpus": 0, "scheduling_strategy": on_node}
+        calls[str(node["NodeManagerAddress"])] = (
+            python.options(**options).remote(), package.options(**options).remote(PACKAGE)
         )  # fmt: skip
-    for address, (its_python, its_package) in asked.items():
+    for address, (python_call, package_call) in calls.items():
         try:
-            theirs = ray.get(its_python, timeout=PROBE_S)
-            own = ray.get(its_package, timeout=PROBE_S)
+            node_python = ray.get(python_call, timeout=PROBE_S)
+            node_package = ray.get(package_call, timeout=PROBE_S)
         except ray.exceptions.RayError as error:
-            problem = f"the node {address} cannot say its version of {PACKAGE}: {cause_text(error)}"
+            problem = f"the node {address} cannot report its version of {PACKAGE}: {cause_text(error)}"
             raise SettingError(f"{problem}; install {PACKAGE} {version(PACKAGE)} there") from error
-        difference = different_node(address, theirs, own)
+        difference = node_mismatch(address, node_python, node_package)
         if difference is not None:
             raise SettingError(difference)
 
 
-def different_cluster(address: str, running: str, own_ip: str) -> str | None:
-    """Return why a Ray that already runs is not the cluster that is asked for; None if it is.
+def cluster_mismatch(address: str, running: str, own_ip: str) -> str | None:
+    """Return why the running Ray is not the cluster of ``--address``; None if it is.
 
     Args:
-        address: ``HOST:PORT`` that is asked for.
+        address: ``HOST:PORT`` of ``--address``.
         running: ``IP:PORT`` of the head of the cluster that this process has joined.
-        own_ip: the address of this machine, which stands for its loopback addresses.
+        own_ip: the address of this machine, which replaces its loopback addresses.
     """
     if _resolved(address, own_ip) == _resolved(running, own_ip):
         return None
@@ -192,17 +197,19 @@ def _resolved(address: str, own_ip: str) -> tuple[str, str]:
     return own_ip if ip_address(ip.partition("%")[0]).is_loopback else ip, port
 
 
-def different_node(address: str, python: str, package: str) -> str | None:
-    """Return how the versions of a node differ from ours in what decides scores; None if they do not.
+def node_mismatch(address: str, python: str, package: str) -> str | None:
+    """Return the difference between the versions of a node and ours that may change scores; None if there is none.
 
     Args:
         address: the node's address.
         python: its version of Python.
         package: its version of this package.
     """
-    mine, own = platform.python_version(), version(PACKAGE)
-    if python.split(".")[:2] != mine.split(".")[:2]:
-        return f"the node {address} has Python {python}, and this process {mine}; use one minor version everywhere"
-    if package != own:
-        return f"the node {address} has {PACKAGE} {package}, and this process {own}; install one version everywhere"
+    own_python, own_package = platform.python_version(), version(PACKAGE)
+    if python.split(".")[:2] != own_python.split(".")[:2]:
+        problem = f"the node {address} has Python {python}, and this process {own_python}"
+        return f"{problem}; use one minor version everywhere"
+    if package != own_package:
+        problem = f"the node {address} has {PACKAGE} {package}, and this process {own_package}"
+        return f"{problem}; install one version everywhere"
     return None

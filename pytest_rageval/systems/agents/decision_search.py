@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pytest_rageval.trace.collector import AROUND, Event, current_collector
+from pytest_rageval.trace.collector import CURRENT_STEP, Event, current_collector
 from pytest_rageval.trace.recording import SOURCE
 from pytest_rageval.trace.steps import BRANCH
 
@@ -127,11 +127,11 @@ class DecisionSearch(Generic[S]):
         collector = current_collector()
         if collector is not None:
             collector.add(branch)
-        outer = AROUND.set(branch)
+        outer = CURRENT_STEP.set(branch)
         try:
             decision = await self._ask(state.value, tuple(state.children))
         finally:
-            AROUND.reset(outer)
+            CURRENT_STEP.reset(outer)
             branch.end = time.time()
         depth = state.depth + decision.nodes
         too_deep = decision.outcome == OPEN and depth >= self._limits.max_nodes

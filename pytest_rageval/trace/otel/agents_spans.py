@@ -1,4 +1,4 @@
-"""Collect spans of the OpenAI Agents SDK through one more trace processor, which leaves the user's in place."""
+"""Collect spans of the OpenAI Agents SDK with an additional trace processor."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["AgentsSpans"]
 
 
 class AgentsSpans:
-    """A trace processor of the Agents SDK (it checks no class, only methods).
+    """A trace processor for the Agents SDK, which needs its methods but no base class.
 
-    A trace belongs to the case in whose context it begins.
+    A trace belongs to the case that runs in the context where the trace begins.
 
     Args:
-        current: holds the spans of the case that runs in a context.
-        notes: counts the spans that come too late.
+        current: has the spans of the case that runs in a context.
+        notes: counts the spans that end too late.
     """
 
     def __init__(self, current: ContextVar[CaseSpans | None], notes: Notes) -> None:
@@ -34,7 +34,7 @@ class AgentsSpans:
 
     @contextmanager
     def case(self, spans: CaseSpans, names: dict[str, str]) -> Iterator[None]:
-        """Take the traces that begin inside the block; they have no OpenTelemetry context."""
+        """Collect the traces that begin inside the block; they have no OpenTelemetry context."""
         try:
             yield None
         finally:
@@ -42,13 +42,13 @@ class AgentsSpans:
                 self._traces[name] = _CLOSED
 
     def on_trace_start(self, trace: Any) -> None:
-        """Remember the case of a trace."""
+        """Store the case of a trace."""
         case = self._current.get()
         if case is not None and self._is_open:
             self._traces[trace.trace_id] = case
 
     def on_trace_end(self, trace: Any) -> None:
-        """Forget a trace."""
+        """Remove the case of a trace, unless its answer is complete."""
         if self._traces.get(trace.trace_id) is not _CLOSED:
             self._traces.pop(trace.trace_id, None)
 
@@ -59,24 +59,24 @@ class AgentsSpans:
             case.begin()
 
     def on_span_end(self, span: Any) -> None:
-        """Add a span that has ended to its case."""
+        """Add a finished span to its case."""
         case = self._case_of(span)
         if case is _CLOSED:
             self._notes.count(LATE)
         elif case is not None:
-            read = parse_span(_exported(span))
-            if read is not None:
-                case.end("agents", read)
+            parsed_span = parse_span(_exported(span))
+            if parsed_span is not None:
+                case.end("agents", parsed_span)
 
     def shutdown(self) -> None:
-        """Collect nothing any more."""
+        """Stop collecting."""
         self.close()
 
     def force_flush(self) -> None:
         """Do nothing: each span is added when it ends."""
 
     def close(self) -> None:
-        """Collect nothing any more; the SDK has no way to remove a processor."""
+        """Stop collecting; the SDK cannot remove a processor."""
         self._is_open = False
         self._traces.clear()
 
@@ -85,15 +85,15 @@ class AgentsSpans:
 
 
 _CLOSED = CaseSpans()
-"""Stands for the case of a trace whose answer is complete."""
+"""Placeholder for the case of a trace whose answer is complete."""
 
 
 def _exported(span: Any) -> Mapping[str, Any]:
-    """Return a span as the SDK exports it, with what it leaves out of responses."""
+    """Return the SDK's export of a span, with the fields of responses that the export lacks."""
     exported = dict(span.export() or {})
     response = getattr(span.span_data, "response", None)
     if response is not None:
         dumped = response.model_dump(mode="json")
-        known = {key: dumped.get(key) for key in ("model", "output", "usage")}
-        exported["span_data"] = {**exported.get("span_data", {}), **{k: v for k, v in known.items() if v is not None}}
+        fields = {key: dumped.get(key) for key in ("model", "output", "usage")}
+        exported["span_data"] = {**exported.get("span_data", {}), **{k: v for k, v in fields.items() if v is not None}}
     return exported

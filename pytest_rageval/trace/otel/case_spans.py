@@ -1,4 +1,4 @@
-"""The spans of one call of a system, and what a library that writes spans has to do."""
+"""The spans of one call of a system, and the interface of sources of spans."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["CaseSpans", "SpanSource"]
 
 @dataclass(eq=False, slots=True)
 class CaseSpans:
-    """The spans of one call of a system; several threads add to it.
+    """The spans of one call of a system; thread-safe.
 
     Attributes:
-        ended: the spans that have ended, with the library that wrote them.
-        running: how many have begun and not ended.
+        ended: the finished spans, with the library that wrote them.
+        running: number of open spans.
     """
 
     ended: list[tuple[Source, Span]] = field(default_factory=list)
@@ -33,7 +33,7 @@ class CaseSpans:
             self.running += 1
 
     def end(self, source: Source, span: Span) -> None:
-        """Add a span that has ended."""
+        """Add a finished span."""
         with self.lock:
             self.running -= 1
             self.ended.append((source, span))
@@ -54,9 +54,9 @@ class SpanSource(Protocol):
     """A library whose spans are collected."""
 
     def case(self, spans: CaseSpans, names: dict[str, str]) -> Any:
-        """Return a context manager around one call of a system; it gives the context of its span, or None."""
+        """Return a context manager around one call of a system; it yields the context of its span, or None."""
         ...
 
     def close(self) -> None:
-        """Collect nothing any more."""
+        """Stop collecting."""
         ...

@@ -10,7 +10,7 @@ from pytest_rageval.model.answer import Step, Usage
 from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.trace.collector import Collector, Event
 from pytest_rageval.trace.completing import usage_of_trace
-from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, Read
+from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, SpanStep
 from pytest_rageval.trace.otel.genai import GENAI
 from pytest_rageval.trace.otel.openai_agents import OPENAI_AGENTS
 from pytest_rageval.trace.otel.openinference import OPENINFERENCE
@@ -19,15 +19,15 @@ from pytest_rageval.trace.otel.traceloop import TRACELOOP
 from pytest_rageval.trace.passages import ranking_of_trace
 from pytest_rageval.trace.steps import COMPLETION, TOOL
 
-__all__ = ["DIALECTS", "Converted", "convert", "dialect_of", "events_of", "nesting", "step_spans"]
+__all__ = ["DIALECTS", "AnswerTrace", "convert", "dialect_of", "events_of", "nesting", "step_spans"]
 
 DIALECTS = (OPENAI_AGENTS, TRACELOOP, OPENINFERENCE, GENAI)
-"""All dialects. Of several in one trace the first wins: Traceloop's spans also carry ``gen_ai.*``."""
+"""All dialects. The first one in a trace counts, because Traceloop's spans also have ``gen_ai.*``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
-    """What the spans of one answer say.
+class AnswerTrace:
+    """The steps, ranking and usage of one answer.
 
     Attributes:
         steps: the trace.
@@ -40,13 +40,13 @@ class Converted:
     usage: Usage | None
 
 
-def convert(spans: Sequence[Span]) -> Converted:
+def convert(spans: Sequence[Span]) -> AnswerTrace:
     """Return the steps, the ranking and the usage of one answer."""
     steps = Collector(events_of(spans)).steps()
     ends = [span.end for span in spans if span.end is not None]
     seconds = max(ends) - min(span.start for span in spans) if ends else None
     usage = replace(usage_of_trace(steps), latency_s=seconds)
-    return Converted(steps, ranking_of_trace(steps), None if usage == Usage() else usage)
+    return AnswerTrace(steps, ranking_of_trace(steps), None if usage == Usage() else usage)
 
 
 def dialect_of(spans: Iterable[Span]) -> Dialect | None:
@@ -63,27 +63,27 @@ def events_of(spans: Sequence[Span]) -> list[Event]:
     by_id = {span.span_id: span for span in spans}
     events: dict[str, Event] = {}
     for span in sorted(by_id.values(), key=lambda span: (span.start, len(_ancestors(span, by_id)))):
-        read = dialect.read(span)
-        if read is None:
+        step = dialect.read(span)
+        if step is None:
             continue
-        around = next((events[each] for each in _ancestors(span, by_id) if each in events), None)
-        if around is not None and _is_same_call(around, read):
-            events[span.span_id] = _merged(around, read)
+        outer = next((events[each] for each in _ancestors(span, by_id) if each in events), None)
+        if outer is not None and _is_same_call(outer, step):
+            events[span.span_id] = _merge(outer, step)
         else:
-            events[span.span_id] = Event(*read, start=span.start, end=span.end, parent=around)
+            events[span.span_id] = Event(*step, start=span.start, end=span.end, parent=outer)
     unique = list({id(event): event for event in events.values()}.values())
     _complete_arguments(unique)
     return unique
 
 
 def nesting(spans: Sequence[Span]) -> dict[str, int]:
-    """Return how many spans are around each span, by its id."""
+    """Return span id -> number of spans around that span."""
     by_id = {span.span_id: span for span in spans}
     return {name: len(_ancestors(span, by_id)) for name, span in by_id.items()}
 
 
 def step_spans(spans: Sequence[Span]) -> list[Span]:
-    """Return the spans that are steps; their parents are the next steps around them."""
+    """Return the spans that are steps; the parent of each is the nearest step around it."""
     dialect = dialect_of(spans)
     if dialect is None:
         return []
@@ -103,34 +103,34 @@ def _ancestors(span: Span, by_id: Mapping[str, Span]) -> list[str]:
     return ids
 
 
-def _is_same_call(around: Event, read: Read) -> bool:
-    """Return whether a span is the call around it once more, as two instrumentations saw it."""
-    kind, detail = read
-    return around.kind == kind and (
-        kind == COMPLETION or (kind == TOOL and around.detail.get("name") == detail.get("name"))
+def _is_same_call(outer: Event, step: SpanStep) -> bool:
+    """Return whether a step and the step around it are one call that two instrumentations recorded."""
+    kind, detail = step
+    return outer.kind == kind and (
+        kind == COMPLETION or (kind == TOOL and outer.detail.get("name") == detail.get("name"))
     )
 
 
-def _merged(around: Event, read: Read) -> Event:
-    for key, value in read[1].items():
-        around.detail.setdefault(key, value)
-    return around
+def _merge(outer: Event, step: SpanStep) -> Event:
+    for key, value in step[1].items():
+        outer.detail.setdefault(key, value)
+    return outer
 
 
 def _complete_arguments(events: Sequence[Event]) -> None:
     """Take the arguments of a tool call from the model's reply if the tool's span has only their text."""
-    asked = [call for event in events if event.kind == COMPLETION for call in event.detail.get("tool_calls") or ()]
+    tool_calls = [call for event in events if event.kind == COMPLETION for call in event.detail.get("tool_calls") or ()]
     for event in events:
         arguments = event.detail.get("arguments")
         if event.kind != TOOL or isinstance(arguments, Mapping):
             continue
-        call = next((call for call in asked if _asked_for(call, event.detail)), None)
+        call = next((call for call in tool_calls if _requests(call, event.detail)), None)
         if call is not None and isinstance(call.get("arguments"), Mapping):
             event.detail["arguments"] = call["arguments"]
 
 
-def _asked_for(call: Mapping[str, Any], tool: Mapping[str, Any]) -> bool:
-    """Return whether a model's tool call is this one: by its id, else by its name and its only argument."""
+def _requests(call: Mapping[str, Any], tool: Mapping[str, Any]) -> bool:
+    """Return whether a model's tool call requests a tool step: same id, else same name and same only argument."""
     if tool.get(CALL_ID) is not None:
         return bool(call.get("id") == tool[CALL_ID])
     arguments = call.get("arguments")

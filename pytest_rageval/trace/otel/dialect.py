@@ -1,4 +1,4 @@
-"""What a dialect of spans is: how to know it, and how to read a span as a step."""
+"""Define a dialect of spans: how to recognise it, and how to read a span as a step."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from typing import Any
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.values import tool_result
 
-__all__ = ["CALL_ID", "Detail", "Dialect", "Read", "Source", "add_result", "detail_of"]
+__all__ = ["CALL_ID", "Detail", "Dialect", "Source", "SpanStep", "add_result", "detail_of"]
 
 Detail = dict[str, Any]
 Source = str
-"""Who wrote spans: "otel" or "agents"."""
+"""The library that wrote spans: "otel" or "agents"."""
 
-Read = tuple[str, Detail]
+SpanStep = tuple[str, Detail]
 """The kind and the detail of a step."""
 
 CALL_ID = "call_id"
-"""The key of a tool step with the id of the model's tool call."""
+"""Key of a tool step for the id of the model's tool call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one family of instrumentations writes its spans.
+    """The format of spans of one family of instrumentations.
 
     Attributes:
         name: its name.
-        speaks: whether a span has the mark of the dialect; one such span decides for its whole trace.
-        read: the step that a span is; None for spans that are no step, such as chains and agents.
+        speaks: returns whether a span has the mark of the dialect; one such span decides for its whole trace.
+        read: returns the step of a span; None for spans that are not a step, such as chains and agents.
     """
 
     name: str
     speaks: Callable[[Span], bool]
-    read: Callable[[Span], Read | None]
+    read: Callable[[Span], SpanStep | None]
 
 
 def detail_of(span: Span, pairs: Iterable[tuple[str, Any]]) -> Detail:
-    """Return the known values of a step, with the span's time and error."""
+    """Return the detail of a step: the values that are not None, with the span's time and error."""
     detail = {key: value for key, value in pairs if value is not None}
     if span.seconds is not None:
         detail["seconds"] = round(span.seconds, 6)
@@ -48,7 +48,7 @@ def detail_of(span: Span, pairs: Iterable[tuple[str, Any]]) -> Detail:
 
 
 def add_result(detail: Detail, written: Any) -> None:
-    """Add what a tool returned to its step. A result that was not recorded adds nothing."""
+    """Add the result of a tool to its step, if it was recorded."""
     if written is None:
         return
     result = tool_result(written)

@@ -1,4 +1,4 @@
-"""Find the verdicts on traces: events ``gen_ai.evaluation.result``, as log records or as events of spans."""
+"""Find verdicts on traces: ``gen_ai.evaluation.result`` in log records or events of spans."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def _labels(value: object) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, Mapping):
         for key in _GROUPS:
             yield from _labels(value.get(key))
-        held = value.get("context")
+        context = value.get("context")
         trace = id_of(
             value.get("traceId")
             or value.get("trace_id")
-            or (held.get("trace_id") if isinstance(held, Mapping) else None)
+            or (context.get("trace_id") if isinstance(context, Mapping) else None)
         )
         if EVENT in (value.get("eventName"), value.get("event_name")):
             yield trace, attributes_of(value.get("attributes")).get(LABEL)

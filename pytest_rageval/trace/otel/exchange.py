@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_rageval.trace.otel.convert import dialect_of, nesting
-from pytest_rageval.trace.otel.messages import indexed
+from pytest_rageval.trace.otel.messages import indexed_objects
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.values import decoded
 from pytest_rageval.trace.steps import RETRIEVE, TOOL
@@ -20,17 +20,17 @@ QUESTIONS = ("question", "query", "input", "user_input", "prompt", "text")
 ANSWERS = ("answer", "result", "output", "output_text", "response", "text", "content")
 USER, ASSISTANT = ("user", "human"), ("assistant", "ai", "model")
 
-Said = tuple[str, str]
-"""Who said something ("user" or "assistant"), and what."""
+Utterance = tuple[str, str]
+"""A speaker, "user" or "assistant", and a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a user asked and what the system answered.
+    """The question of a user and the answer of the system.
 
     Attributes:
         question: the last question, "" if it was not recorded.
-        history: the earlier turns: questions and their answers.
+        history: the earlier turns, pairs of a question and its answer.
         answer: the answer; None if it was not recorded.
     """
 
@@ -40,42 +40,45 @@ class Exchange:
 
 
 def exchange_of(spans: Sequence[Span]) -> Exchange:
-    """Return the exchange of a trace: of its outermost spans that recorded an input, and an output."""
+    """Return the exchange of a trace, from the outermost spans with an input and with an output."""
     depth, dialect = nesting(spans), dialect_of(spans)
     reads = {span.span_id: None if dialect is None else dialect.read(span) for span in spans}
     kinds = {name: None if read is None else read[0] for name, read in reads.items()}
-    asking = [span for span in spans if kinds[span.span_id] != TOOL]
-    outward = sorted(asking, key=lambda span: (depth[span.span_id], span.start))
-    question, history = next((found for span in outward if (found := _asked(span))), ("", ()))
-    answering = [span for span in asking if kinds[span.span_id] != RETRIEVE]
-    latest = sorted(answering, key=lambda span: (depth[span.span_id], -(span.end or span.start)))
-    answers = map(_answered, latest)
+    without_tools = [span for span in spans if kinds[span.span_id] != TOOL]
+    outermost = sorted(without_tools, key=lambda span: (depth[span.span_id], span.start))
+    question, history = next(filter(None, map(_question_of, outermost)), ("", ()))
+    without_searches = [span for span in without_tools if kinds[span.span_id] != RETRIEVE]
+    latest = sorted(without_searches, key=lambda span: (depth[span.span_id], -(span.end or span.start)))
+    answers = map(_answer_of, latest)
     return Exchange(question, history, next((answer for answer in answers if answer is not None), None))
 
 
-def _asked(span: Span) -> tuple[str, tuple[tuple[str, str], ...]] | None:
-    """Return the question of a span with the turns before it; None if it recorded none."""
-    for value in (*(span.attributes.get(name) for name in INPUTS), indexed(span, "gen_ai.prompt.") or None):
-        said = _said(value, QUESTIONS)
-        places = [place for place, (who, _) in enumerate(said) if who == "user"]
+def _question_of(span: Span) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """Return the question of a span with the turns before it; None if the span has no question."""
+    for value in (*map(span.attributes.get, INPUTS), indexed_objects(span, "gen_ai.prompt.") or None):
+        utterances = _utterances(value, QUESTIONS)
+        places = [place for place, (who, _) in enumerate(utterances) if who == "user"]
         if places:
-            return said[places[-1]][1], tuple(_turns(said[: places[-1]]))
+            return utterances[places[-1]][1], tuple(_turns(utterances[: places[-1]]))
     return None
 
 
-def _answered(span: Span) -> str | None:
-    """Return the answer of a span; None if it recorded none."""
-    for value in (*(span.attributes.get(name) for name in OUTPUTS), indexed(span, "gen_ai.completion.") or None):
-        said = _said(value, ANSWERS, speaker="assistant")
-        if said and said[-1][0] == "assistant":
-            return said[-1][1]
+def _answer_of(span: Span) -> str | None:
+    """Return the answer of a span; None if the span has no answer."""
+    for value in (
+        *map(span.attributes.get, OUTPUTS),
+        indexed_objects(span, "gen_ai.completion.") or None,
+    ):
+        utterances = _utterances(value, ANSWERS, speaker="assistant")
+        if utterances and utterances[-1][0] == "assistant":
+            return utterances[-1][1]
     return None
 
 
-def _turns(said: Iterable[Said]) -> Iterable[tuple[str, str]]:
+def _turns(utterances: Iterable[Utterance]) -> Iterable[tuple[str, str]]:
     """Yield pairs of a question and its answer."""
     question = None
-    for who, text in said:
+    for who, text in utterances:
         if who == "user":
             question = text
         elif question is not None:
@@ -83,8 +86,8 @@ def _turns(said: Iterable[Said]) -> Iterable[tuple[str, str]]:
             question = None
 
 
-def _said(value: Any, keys: Sequence[str], speaker: str = "user") -> list[Said]:
-    """Return what was said in an input or an output: a text, messages, or an object with one of ``keys``."""
+def _utterances(value: Any, keys: Sequence[str], speaker: str = "user") -> list[Utterance]:
+    """Return the utterances of an input or an output: a text, messages, or an object with one of ``keys``."""
     value = decoded(value)
     if isinstance(value, str):
         return [(speaker, value)] if value.strip() else []
@@ -97,19 +100,19 @@ def _said(value: Any, keys: Sequence[str], speaker: str = "user") -> list[Said]:
         return [message]
     for key in ("messages", "inputs", "outputs", "generations"):
         if key in value:
-            return _said(value[key], keys, speaker)
-    return next((said for key in keys if key in value and (said := _said(value[key], keys, speaker))), [])
+            return _utterances(value[key], keys, speaker)
+    return next(filter(None, (_utterances(value[key], keys, speaker) for key in keys if key in value)), [])
 
 
-def _messages(values: list[Any], keys: Sequence[str], speaker: str) -> list[Said]:
+def _messages(values: list[Any], keys: Sequence[str], speaker: str) -> list[Utterance]:
     if len(values) == 2 and all(isinstance(each, str) for each in values):  # LangChain's ("user", "text")
         message = _message({"role": values[0], "content": values[1]})
         return [] if message is None else [message]
-    return [said for value in values if not isinstance(value, str) for said in _said(value, keys, speaker)]
+    return [each for value in values if not isinstance(value, str) for each in _utterances(value, keys, speaker)]
 
 
-def _message(value: Mapping[str, Any]) -> Said | None:
-    """Return what a message says; None if the value is no message of a user or an assistant, or has no text."""
+def _message(value: Mapping[str, Any]) -> Utterance | None:
+    """Return the utterance of a message; None without a text, or if neither user nor assistant wrote it."""
     inner = next((value[key] for key in ("kwargs", "data", "message") if isinstance(value.get(key), Mapping)), None)
     if inner is not None and ("lc" in value or "type" in value or "generation_info" in value):
         return _message(inner)

@@ -1,11 +1,11 @@
-"""OpenTelemetry's own conventions (``gen_ai.*``), of several versions: pydantic-ai and others."""
+"""Read spans in OpenTelemetry's conventions (``gen_ai.*``), in several versions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, Read, add_result, detail_of
-from pytest_rageval.trace.otel.messages import indexed, prompt_of, reply_of
+from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, SpanStep, add_result, detail_of
+from pytest_rageval.trace.otel.messages import indexed_objects, prompt_of, reply_of
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.values import arguments_in, decoded, passage, passage_of
 from pytest_rageval.trace.steps import COMPLETION, RETRIEVE, TOOL
@@ -22,7 +22,7 @@ def operation_of(span: Span) -> str:
     return str(span.attributes.get(OPERATION) or span.attributes.get(OLD_OPERATION) or "")
 
 
-def _read(span: Span) -> Read | None:
+def _read(span: Span) -> SpanStep | None:
     operation = operation_of(span)
     if operation in MODEL_CALLS:
         return read_completion(span)
@@ -33,17 +33,18 @@ def _read(span: Span) -> Read | None:
     return None
 
 
-def read_completion(span: Span) -> Read:
+def read_completion(span: Span) -> SpanStep:
     """Return the step of a model call."""
     get = span.attributes.get
     reasons = decoded(get("gen_ai.response.finish_reasons"))
+    prompt = prompt_of(decoded(get("gen_ai.input.messages"))) or indexed_objects(span, "gen_ai.prompt.")
     replies = decoded(get("gen_ai.output.messages"))
-    text, calls = reply_of(replies if isinstance(replies, list) else indexed(span, "gen_ai.completion."))
+    text, calls = reply_of(replies if isinstance(replies, list) else indexed_objects(span, "gen_ai.completion."))
     detail = detail_of(
         span,
         (
-            ("model", _named(get("gen_ai.response.model")) or _named(get("gen_ai.request.model"))),
-            ("prompt", prompt_of(decoded(get("gen_ai.input.messages"))) or indexed(span, "gen_ai.prompt.") or None),
+            ("model", _model_name(get("gen_ai.response.model")) or _model_name(get("gen_ai.request.model"))),
+            ("prompt", prompt or None),
             ("text", text),
             ("tool_calls", calls or None),
             ("prompt_tokens", _count(span, "input_tokens", "prompt_tokens")),
@@ -54,8 +55,8 @@ def read_completion(span: Span) -> Read:
     return COMPLETION, detail
 
 
-def read_tool(span: Span) -> Read:
-    """Return the step of a tool call. A result that was not recorded is left out."""
+def read_tool(span: Span) -> SpanStep:
+    """Return the step of a tool call, with the result if it was recorded."""
     get = span.attributes.get
     written = _first(span, "gen_ai.tool.call.arguments", "tool_arguments", "traceloop.entity.input")
     detail = detail_of(
@@ -73,20 +74,20 @@ def read_tool(span: Span) -> Read:
     return TOOL, detail
 
 
-def _read_retrieval(span: Span) -> Read:
+def _read_retrieval(span: Span) -> SpanStep:
     get = span.attributes.get
     documents = decoded(get("gen_ai.retrieval.documents"))
-    found = [_document(each) for each in documents] if isinstance(documents, list) else None
+    passages = [_document(each) for each in documents] if isinstance(documents, list) else None
     pairs = (
         ("query", get("gen_ai.retrieval.query.text")),
         ("retriever", get("gen_ai.data_source.id")),
-        ("passages", None if found is None else [each for each in found if each is not None]),
+        ("passages", None if passages is None else [each for each in passages if each is not None]),
     )
     return RETRIEVE, detail_of(span, pairs)
 
 
 def _document(item: Any) -> dict[str, Any] | None:
-    """Return a retrieved document, which may have no text."""
+    """Return a retrieved document as a passage, possibly without text."""
     item = decoded(item)
     if isinstance(item, dict) and "id" in item:
         return passage_of(item) or passage(None, (item["id"],), item.get("score"))
@@ -94,7 +95,7 @@ def _document(item: Any) -> dict[str, Any] | None:
 
 
 def _count(span: Span, *names: str) -> int | None:
-    """Return a number of tokens by any of its names."""
+    """Return a number of tokens, which may have any of these names."""
     for name in names:
         value = span.attributes.get(f"gen_ai.usage.{name}")
         if type(value) is int:
@@ -102,7 +103,7 @@ def _count(span: Span, *names: str) -> int | None:
     return None
 
 
-def _named(model: Any) -> str | None:
+def _model_name(model: Any) -> str | None:
     return str(model) if model and model != "unknown" else None
 
 

@@ -1,4 +1,4 @@
-"""Collect the spans of each case while its system runs. Nothing of OpenTelemetry is imported while it is off."""
+"""Collect the spans of each case while its system runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OTEL: Mode = "otel"
 OFF: Mode = "off"
 
 LATE_S = 1.0
-"""Seconds to wait for spans that are still open when the system has answered."""
+"""Seconds to wait for spans that are still open after the answer of the system."""
 
 SDK = "opentelemetry.sdk.trace"
 POLL_S = 0.005
@@ -47,11 +47,11 @@ POLL_S = 0.005
 
 @dataclass(eq=False, slots=True)
 class CaseTrace:
-    """The case that a test asks, and where its verdicts belong.
+    """The case of a test, and the span that its verdicts belong to.
 
     Attributes:
         case_id, testbed: the case and its testbed.
-        context: the span context of its answer, once its system was called; None without OpenTelemetry.
+        context: the span context of its answer; None before the call of the system, and without OpenTelemetry.
     """
 
     case_id: str
@@ -68,13 +68,14 @@ _NO_SPAN: AbstractContextManager[None] = nullcontext()
 class LiveTraces:
     """The collection of spans in a session.
 
-    The first case decides what is collected: only then have the user's fixtures set up their instrumentation.
+    The libraries are chosen at the first case, because the user's fixtures have set up their instrumentation by then.
+    OpenTelemetry is imported only if its spans are collected.
 
     Args:
         mode: the setting ``rag_traces``.
 
     Attributes:
-        notes: counts what no answer could take.
+        notes: counts spans that belong to no answer.
         closing: functions to call at the end of the session.
     """
 
@@ -83,23 +84,23 @@ class LiveTraces:
         self.closing: list[Callable[[], object]] = []
         self._mode = mode
         self._sources: list[SpanSource] | None = None
-        self._starting = threading.Lock()
+        self._sources_lock = threading.Lock()
 
     @property
     def sources(self) -> list[SpanSource]:
         """The libraries whose spans are collected."""
-        with self._starting:
+        with self._sources_lock:
             if self._sources is None:
-                self._sources = list(self._found())
+                self._sources = list(self._start_sources())
             return self._sources
 
-    def _found(self) -> Iterator[SpanSource]:
+    def _start_sources(self) -> Iterator[SpanSource]:
         if self._mode == OFF:
             return
         if self._mode == OTEL or SDK in sys.modules:
             from pytest_rageval.trace.otel.otel_spans import OtelSpans
 
-            source = OtelSpans.start(_SPANS, self.notes, _asks)
+            source = OtelSpans.start(_SPANS, self.notes, _has_case)
             if source is not None:
                 yield source
         if hasattr(sys.modules.get("agents"), "add_trace_processor"):
@@ -108,7 +109,7 @@ class LiveTraces:
             yield AgentsSpans(_SPANS, self.notes)
 
     def close(self) -> list[str]:
-        """Stop collecting; return what the summary has to say about it."""
+        """Stop collecting; return notes for the summary."""
         for source in self._sources or ():
             source.close()
         self._sources = []
@@ -118,7 +119,7 @@ class LiveTraces:
 
 
 def open_traces(mode: Mode) -> LiveTraces:
-    """Collect the spans of all cases from now on."""
+    """Start to collect the spans of all cases."""
     global _live
     _live = LiveTraces(mode)
     return _live
@@ -140,12 +141,12 @@ def has_sdk() -> bool:
         return False
 
 
-def _asks() -> bool:
+def _has_case() -> bool:
     return _CASE.get() is not None
 
 
 def begin_case(case_id: str, testbed: str) -> CaseTrace:
-    """Name the case that this context asks from now on."""
+    """Set and return the case of this context."""
     case = CaseTrace(case_id, testbed)
     _CASE.set(case)
     return case
@@ -163,11 +164,11 @@ def _span(sources: Sequence[SpanSource], case_id: str, system: str, collector: C
     names = {"rageval.case.id": case_id, "rageval.system": system}
     if case is not None and case.testbed:
         names["rageval.testbed"] = case.testbed
-    outer = _SPANS.set(spans)
+    token = _SPANS.set(spans)
     try:
         yield from _inside(list(sources), spans, names, case if case is not None and case.case_id == case_id else None)
     finally:
-        _SPANS.reset(outer)
+        _SPANS.reset(token)
         spans.fill(collector)
 
 
@@ -185,7 +186,7 @@ def _inside(
 
 
 def _wait(spans: CaseSpans) -> None:
-    """Wait in this thread for spans that are still open; never on a thread with an event loop, see `late_spans`."""
+    """Block this thread until open spans end; a thread with an event loop awaits `late_spans` instead."""
     if not spans.running or _has_loop():
         return
     deadline = time.monotonic() + LATE_S

@@ -1,4 +1,4 @@
-"""Read the messages that spans hold: prompts, and what a model wrote and which tools it called."""
+"""Read the messages of spans: prompts, replies and tool calls."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.values import arguments_in
 
-__all__ = ["indexed", "prompt_of", "reply_of"]
+__all__ = ["indexed_objects", "prompt_of", "reply_of"]
 
 Message = dict[str, Any]
 
 
 def reply_of(messages: list[Any]) -> tuple[str | None, list[Message]]:
-    """Return the text that a model wrote, None if there is none, and the tools that it called."""
+    """Return the text of a reply (None if there is none) and its tool calls."""
     parts = [part for message in messages for part in _parts(message)]
     texts = [
         part["content"] for part in parts if isinstance(part.get("content"), str) and part.get("type", "text") == "text"
@@ -32,14 +32,13 @@ def prompt_of(messages: Any) -> list[Message]:
     prompt = []
     for message in messages if isinstance(messages, list) else []:
         if isinstance(message, dict):
-            contents = [_content(part) for part in _parts(message)]
-            known = [content for content in contents if content is not None]
-            prompt.append({"role": message.get("role"), "content": known[0] if len(known) == 1 else known})
+            contents = [content for part in _parts(message) if (content := _content(part)) is not None]
+            prompt.append({"role": message.get("role"), "content": contents[0] if len(contents) == 1 else contents})
     return prompt
 
 
 def _parts(message: Any) -> list[Mapping[str, Any]]:
-    """Return the parts of a message; one without parts is its own part."""
+    """Return the parts of a message; a message without parts is one part."""
     if not isinstance(message, dict):
         return []
     parts = message.get("parts")
@@ -47,12 +46,12 @@ def _parts(message: Any) -> list[Mapping[str, Any]]:
 
 
 def _content(part: Mapping[str, Any]) -> Any:
-    """Return what a part says: a text, or the response of a tool."""
+    """Return the content of a part: a text, or the response of a tool."""
     return next((part[key] for key in ("content", "response", "result") if part.get(key) is not None), None)
 
 
-def indexed(span: Span, prefix: str) -> list[Message]:
-    """Return the objects that attributes such as ``PREFIX0.role`` and ``PREFIX0.content`` spell out."""
+def indexed_objects(span: Span, prefix: str) -> list[Message]:
+    """Return the objects whose fields are attributes such as ``PREFIX0.role`` and ``PREFIX0.content``."""
     objects: dict[int, Message] = {}
     for key, value in span.attributes.items():
         if key.startswith(prefix):

@@ -1,4 +1,4 @@
-"""What a session says once about its spans: counts of those that no answer could take."""
+"""Count spans and cases without a trace, for the notes at the end of a session."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SENTENCES = {
 
 
 class Notes:
-    """Counters that several threads raise."""
+    """Thread-safe counters by kind of note."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def count(self, what: str) -> None:
-        """Count one more."""
+        """Increment the counter of a kind."""
         with self._lock:
             self._counts[what] += 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_rageval.trace.otel.dialect import Dialect, Read, add_result, detail_of
+from pytest_rageval.trace.otel.dialect import Dialect, SpanStep, add_result, detail_of
 from pytest_rageval.trace.otel.spans import AGENTS_TYPE, Span
 from pytest_rageval.trace.otel.values import arguments_in
 from pytest_rageval.trace.steps import COMPLETION, TOOL
@@ -13,14 +13,14 @@ from pytest_rageval.trace.steps import COMPLETION, TOOL
 __all__ = ["OPENAI_AGENTS"]
 
 
-def _read(span: Span) -> Read | None:
+def _read(span: Span) -> SpanStep | None:
     kind = span.attributes.get(AGENTS_TYPE)
     if kind in ("generation", "response"):
         return _read_completion(span)
     return _read_tool(span) if kind == "function" else None  # turn and task repeat the usage of their calls
 
 
-def _read_completion(span: Span) -> Read:
+def _read_completion(span: Span) -> SpanStep:
     get = span.attributes.get
     usage = get("usage")
     usage = usage if isinstance(usage, Mapping) else {}
@@ -59,7 +59,7 @@ def _call(name: Any, call: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": name, "name": call.get("name"), "arguments": arguments_in(call.get("arguments"))}
 
 
-def _read_tool(span: Span) -> Read:
+def _read_tool(span: Span) -> SpanStep:
     get = span.attributes.get
     detail = detail_of(span, (("name", str(get("name") or span.name)), ("arguments", arguments_in(get("input")))))
     add_result(detail, get("output"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, Read, add_result, detail_of
-from pytest_rageval.trace.otel.messages import indexed
+from pytest_rageval.trace.otel.dialect import CALL_ID, Dialect, SpanStep, add_result, detail_of
+from pytest_rageval.trace.otel.messages import indexed_objects
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.values import arguments_in, decoded, passage, passage_of, passages_in
 from pytest_rageval.trace.steps import COMPLETION, RETRIEVE, TOOL
@@ -16,7 +16,7 @@ __all__ = ["OPENINFERENCE"]
 KIND = "openinference.span.kind"
 
 
-def _read(span: Span) -> Read | None:
+def _read(span: Span) -> SpanStep | None:
     reader = {"LLM": _read_completion, "TOOL": _read_tool, "RETRIEVER": _read_retrieval}.get(_kind(span))
     return None if reader is None else reader(span)
 
@@ -25,14 +25,14 @@ def _kind(span: Span) -> str:
     return str(span.attributes.get(KIND) or "").upper()
 
 
-def _read_completion(span: Span) -> Read:
+def _read_completion(span: Span) -> SpanStep:
     get = span.attributes.get
-    replies = indexed(span, "llm.output_messages.")
+    replies = indexed_objects(span, "llm.output_messages.")
     texts = [reply["message.content"] for reply in replies if isinstance(reply.get("message.content"), str)]
     calls = [call for reply in replies for call in _calls(reply)]
     prompt = [
         {"role": message.get("message.role"), "content": message.get("message.content")}
-        for message in indexed(span, "llm.input_messages.")
+        for message in indexed_objects(span, "llm.input_messages.")
     ]
     pairs = (
         ("model", get("llm.model_name")),
@@ -56,7 +56,7 @@ def _calls(reply: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{**call, "arguments": arguments_in(call.get("arguments"))} for _, call in sorted(calls.items())]
 
 
-def _read_tool(span: Span) -> Read:
+def _read_tool(span: Span) -> SpanStep:
     get = span.attributes.get
     pairs = (
         ("name", str(get("tool.name") or span.name)),
@@ -68,9 +68,9 @@ def _read_tool(span: Span) -> Read:
     return TOOL, detail
 
 
-def _read_retrieval(span: Span) -> Read:
+def _read_retrieval(span: Span) -> SpanStep:
     get = span.attributes.get
-    documents = [_document(each) for each in indexed(span, "retrieval.documents.")]
+    documents = [_document(each) for each in indexed_objects(span, "retrieval.documents.")]
     passages = documents or passages_in(decoded(get("output.value")))
     recorded = bool(passages) or get("output.value") is not None
     pairs = (("query", get("input.value")), ("retriever", span.name), ("passages", passages if recorded else None))

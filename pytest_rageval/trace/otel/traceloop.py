@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_rageval.trace.otel.dialect import Dialect, Read, detail_of
+from pytest_rageval.trace.otel.dialect import Dialect, SpanStep, detail_of
 from pytest_rageval.trace.otel.genai import MODEL_CALLS, operation_of, read_completion, read_tool
 from pytest_rageval.trace.otel.spans import Span
 from pytest_rageval.trace.otel.values import decoded, passages_in
@@ -15,7 +15,7 @@ __all__ = ["TRACELOOP"]
 KIND = "traceloop.span.kind"
 
 
-def _read(span: Span) -> Read | None:
+def _read(span: Span) -> SpanStep | None:
     operation = operation_of(span)
     if operation in MODEL_CALLS:
         return read_completion(span)  # these spans have no traceloop.span.kind
@@ -26,7 +26,7 @@ def _read(span: Span) -> Read | None:
     return None
 
 
-def _read_retrieval(span: Span) -> Read:
+def _read_retrieval(span: Span) -> SpanStep:
     query = decoded(span.attributes.get("traceloop.entity.input"))
     output = decoded(span.attributes.get("traceloop.entity.output"))
     has_documents = isinstance(output, Mapping) and isinstance(output.get("documents"), list)

@@ -1,4 +1,4 @@
-"""What the page shows of an answer: values for the templates."""
+"""Template values that show an answer on the page."""
 
 from __future__ import annotations
 
@@ -14,19 +14,29 @@ from pytest_rageval.web.play.marked_text import MarkedText, marked_text
 from pytest_rageval.web.play.page_answer import PageAnswer, ShownPassage
 
 __all__ = [
-    "DRAWN", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line", "passage_views",
+    "FIRST_PASSAGES", "LONGEST", "AnswerView", "PassageView", "StepView", "answer_view", "facts_of", "one_line",
+    "passage_views",
 ]  # fmt: skip
 
 LONGEST = 5_000
-"""Characters of an answer on the page; the whole one is a page of its own."""
+"""Maximum number of characters of an answer on the page; the full text has a page of its own."""
 
-DRAWN = 50
-"""Passages that are drawn at once."""
+FIRST_PASSAGES = 50
+"""Number of passages that the page shows at first."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """A step: its place below other steps, its name, what it was called with, figures, results, and its prompt."""
+    """A step of an answer.
+
+    Attributes:
+        depth: its nesting depth below other steps.
+        name: its kind and action.
+        head: what it was called with.
+        facts: time, tokens, cost, and whether it was replayed.
+        results: its results, one line each.
+        prompt: the messages of its prompt, as (role, text).
+    """
 
     depth: int
     name: str
@@ -38,7 +48,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class PassageView:
-    """A passage and its text with marks."""
+    """A passage, and its text with gold answers and question words marked."""
 
     passage: Any
     text: MarkedText
@@ -50,15 +60,15 @@ class AnswerView:
 
     Attributes:
         answer: the answer.
-        text: its text, cut.
-        is_cut: whether the text is longer.
+        text: its text, cut to `LONGEST` characters.
+        is_cut: whether the text was cut.
         facts: time, tokens, cost, and whether it was replayed.
         scores: name, value or reason, and whether it has a value.
         steps: its steps.
         passages: the first of its passages.
         n_more: number of further passages.
-        old, new: the answer before and this one in pieces, if they are compared.
-        compared: the answer before; None if there is none.
+        old, new: the word difference between the earlier answer and this one, as pieces of each.
+        compared: the earlier answer; None if there is none.
     """
 
     answer: PageAnswer
@@ -75,7 +85,7 @@ class AnswerView:
 
 
 def answer_view(answer: PageAnswer, compared: PageAnswer | None = None) -> AnswerView:
-    """Return what the page shows of an answer, beside the one that it is compared with."""
+    """Return what the page shows of an answer, compared with an earlier answer if there is one."""
     text = (answer.answer or "")[:LONGEST]
     pieces = [] if compared is None else word_difference((compared.answer or "")[:LONGEST], text)
     return AnswerView(
@@ -88,8 +98,8 @@ def answer_view(answer: PageAnswer, compared: PageAnswer | None = None) -> Answe
             for name, score in answer.scores.items()
         ],
         steps=_steps(answer.steps),
-        passages=passage_views(answer.passages[:DRAWN], answer),
-        n_more=max(0, len(answer.passages) - DRAWN),
+        passages=passage_views(answer.passages[:FIRST_PASSAGES], answer),
+        n_more=max(0, len(answer.passages) - FIRST_PASSAGES),
         old=old_side(pieces),
         new=new_side(pieces),
         compared=compared,
@@ -97,13 +107,13 @@ def answer_view(answer: PageAnswer, compared: PageAnswer | None = None) -> Answe
 
 
 def passage_views(passages: Sequence[ShownPassage], answer: PageAnswer) -> list[PassageView]:
-    """Return passages with the gold answers and the words of the question marked."""
+    """Return passages, with the gold answers and the words of the question marked."""
     aliases = [alias for slot in answer.gold for alias in slot]
     return [PassageView(each, marked_text(each.text, aliases, answer.question)) for each in passages]
 
 
 def facts_of(answer: PageAnswer) -> list[str]:
-    """Return how long an answer took, its tokens and its cost, as far as they are known."""
+    """Return the time, the tokens and the cost of an answer; unknown figures are left out."""
     facts = []
     usage, calls = answer.usage, answer.calls
     if usage is not None and usage.latency_s is not None:
@@ -120,7 +130,7 @@ def facts_of(answer: PageAnswer) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """Return an answer as one gold answer: in the field of gold answers, each line is one spelling."""
+    """Return an answer as one line: each line of the field of gold answers is one spelling."""
     return " ".join(text.split())
 
 

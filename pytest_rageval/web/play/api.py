@@ -1,4 +1,4 @@
-"""The page over HTTP, for its script, for editors and for tests: JSON in, JSON or events out."""
+"""HTTP API of the page for its script, editors and tests: JSON in, JSON or events out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Api:
 
     Args:
         board: the draft and the answers.
-        code: notices changes of the project's code.
+        code: detects changes of the project's code.
     """
 
     def __init__(self, board: Board, code: CodeChanges) -> None:
@@ -57,7 +57,7 @@ class Api:
         ]
 
     def state(self, _: Request) -> Response:
-        """Answer what the page knows: whether the project is read, its systems, costs, the draft's version."""
+        """Respond with the state: whether the project is read, its systems, costs, the version of the draft."""
         return JSONResponse(self.values())
 
     def values(self) -> dict[str, Any]:
@@ -72,16 +72,17 @@ class Api:
             "record_mode": project.record_mode,
             "budget": None if budget is None else {"limit_usd": budget[0], "left_usd": budget[1]},
             "calls": encode_calls(project.spent),
-            "changed_code": self._code.first(),
+            "changed_code": self._code.first_changed_file(),
             "version": board.draft.version,
             "asking": [each.id for each in board.asking],
             "answers": [each.id for each in board.answers],
         }
 
     async def ask(self, request: Request) -> Response:
-        """Ask a question, and send its events as they come.
+        """Ask a question, and stream its events.
 
-        ``{"draft": true}`` asks the draft, ``{"chat": true, ...}`` the next question of the conversation.
+        ``{"draft": true}`` asks the question of the draft; ``{"chat": true, ...}`` asks the next question of the
+        conversation.
         """
         body = await json_of(request)
         await until_read(self._project)
@@ -93,10 +94,10 @@ class Api:
             order, before = ask_order(body), ""
             edited = order.passages is not None and not chats
         ask = partial(self._board.ask, order, edited=edited, before=before, chats=chats, from_draft=from_draft)
-        return _events(await self._threads.run(ask))  # it may import a user's module
+        return _events(await self._threads.run(ask))  # in a thread, because it may import a user's module
 
     async def follow(self, request: Request) -> Response:
-        """Send the events of a question that is being asked, from the first one on."""
+        """Stream all events of a question in progress, from the first one."""
         number = request.path_params["number"]
         for question in self._board.asking:
             if question.id == number:
@@ -109,7 +110,7 @@ class Api:
         return JSONResponse({"cancelled": request.path_params["number"]})
 
     async def draft(self, request: Request) -> Response:
-        """Change the draft; ``version`` is the one that the page has read."""
+        """Change the draft; ``version`` is the version of the draft that the page shows."""
         body = await json_of(request)
         if "version" not in body:
             raise SettingError("the request has no version of the draft; send the one of GET /api/state")
@@ -117,22 +118,22 @@ class Api:
         return JSONResponse({"version": draft.version})
 
     async def estimate(self, request: Request) -> Response:
-        """Estimate the model calls of a question, which has the form of ``/api/ask``; nothing is asked."""
+        """Estimate the model calls of a question without asking it; the body is that of ``/api/ask``."""
         order = ask_order(await json_of(request))
         await until_read(self._project)
-        found = await asyncio.wrap_future(await self._threads.run(partial(self._project.estimate, order)))
+        estimates = await asyncio.wrap_future(await self._threads.run(partial(self._project.estimate, order)))
         plain = [
             {
                 "what": each.what, "model": each.model, "calls": each.calls, "recorded": each.recorded,
                 "exact": each.exact, "bounded": each.bounded, "cost_usd": each.cost_usd,
             }
-            for each in found if each.calls != 0
+            for each in estimates if each.calls != 0
         ]  # fmt: skip
         return JSONResponse({"calls": plain})
 
 
 def draft_order(board: Board) -> AskOrder:
-    """Return the draft as an order."""
+    """Return the order that asks the question of the draft."""
     draft = board.draft
     passages = draft.supplied if draft.changed else None
     return AskOrder(draft.system, draft.question, draft.case or None, passages)

@@ -1,4 +1,4 @@
-"""The body of a question over HTTP to what is asked."""
+"""Parse the body of a request that asks a question."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def ask_order(body: Mapping[str, Any]) -> AskOrder:
 
 
 def passages_of(fields: Fields, name: str) -> tuple[Passage, ...]:
-    """Return the passages of a field; an id that is left out is ``own-0`` and so on."""
-    wanted = "a list of passages, each an object with text and, if known, id, title, page and role"
-    made = []
-    for at, each in enumerate(fields.objects(name, wanted)):
+    """Return the passages of a field; passages without an id get ``own-0``, ``own-1`` and so on."""
+    expected = "a list of passages, each an object with text and, if known, id, title, page and role"
+    passages = []
+    for at, each in enumerate(fields.objects(name, expected)):
         each.only(("id", "text", "title", "page", "role"))
         role = each.string("role", "")
         if role and role not in ROLES:
             raise each.error("role", f"one of {', '.join(ROLES)}")
         text, title, page = each.string("text"), each.string("title", ""), each.string("page", "")
         identifier = each.identifier("id") if "id" in each else f"own-{at}"
-        made.append(Passage(identifier, text, title, role, page=page))
-    names = [each.id for each in made]
+        passages.append(Passage(identifier, text, title, role, page=page))
+    names = [each.id for each in passages]
     if len(set(names)) < len(names):
         raise DataError(WHERE, f"{name}: two passages have the same id; give each its own", code="RAG202")
-    return tuple(made)
+    return tuple(passages)
 
 
 def turns_of(fields: Fields, name: str) -> tuple[Turn, ...]:
-    """Return the earlier turns of a field."""
+    """Return the turns of the conversation in a field."""
     turns = fields.objects(name, "a list of turns, each an object with question and answer")
     return tuple(Turn(each.text("question"), each.string("answer")) for each in turns)

@@ -1,4 +1,4 @@
-"""The draft and the answers of the page, and the questions that are being asked."""
+"""State of the page: the draft, the answers, and the questions in progress."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from pytest_rageval.web.play.state_file import StateFile
 
 __all__ = ["Board", "Question"]
 
-MOST = 20
-"""Answers that stay on the page."""
+MAX_ANSWERS = 20
+"""Maximum number of answers on the page; older ones are removed."""
 
 
 class Question:
-    """A question that is being asked.
+    """A question in progress.
 
     Attributes:
         id: its number on the page.
         order: what is asked.
         edited: whether a person had edited its passages.
-        before: the number of the answer that its answer is compared with; "" for none.
+        before: the number of the earlier answer that its answer is compared with; "" for none.
         chats: whether its answer is the next turn of the conversation.
         draft: the draft when it was asked.
-        from_draft: whether it asked the draft.
-        stop: set to stop it.
+        from_draft: whether it is the question of the draft.
+        stop: set this event to stop it.
         log: its events.
     """
 
@@ -63,26 +63,27 @@ class Question:
         self.from_draft = from_draft
         self.stop = threading.Event()
         self.log = EventLog()
-        self._held: Event | None = None
+        self._pending: Event | None = None
 
     def watch(self, event: Event) -> None:
-        """Add a step that has ended to the events, once its code had time to write its result.
+        """Log a finished step after its code had time to write its result.
 
-        That is as soon as its coroutine waits. In a thread it is when the next step ends, or the answer comes.
+        In a coroutine, the event loop logs the step at its next turn. In a thread, the step is logged when the next
+        step ends or the answer arrives.
         """
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             self.release()
-            self._held = event
+            self._pending = event
         else:
             loop.call_soon(self._add, event)
 
     def release(self) -> None:
-        """Add the step that waits for its result."""
-        held, self._held = self._held, None
-        if held is not None:
-            self._add(held)
+        """Log the pending step of a thread."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._add(pending)
 
     def _add(self, event: Event) -> None:
         detail = plain_json(event.detail)
@@ -92,16 +93,16 @@ class Question:
 
 
 class Board:
-    """What is on the page; safe to use from threads.
+    """The state of the page; thread-safe.
 
     Args:
         project: answers the questions.
         file: stores the draft and the answers.
 
     Attributes:
-        draft: what the page edits.
+        draft: the unsaved edits of the page.
         answers: the last answers, oldest first.
-        chains: chain -> what is edited of it.
+        chains: chain -> its unsaved edits.
     """
 
     def __init__(self, project: PlayProject, file: StateFile) -> None:
@@ -114,7 +115,7 @@ class Board:
 
     @property
     def asking(self) -> list[Question]:
-        """The questions without an answer yet, in the order in which they were asked."""
+        """The questions in progress, oldest first."""
         with self._lock:
             return list(self._questions.values())
 
@@ -122,13 +123,13 @@ class Board:
         """Return an answer by its number.
 
         Raises:
-            UnknownNameError: it is not on the page.
+            UnknownNameError: the page has no such answer.
         """
         with self._lock:
-            known = {each.id: each for each in self.answers}
-        if number not in known:
-            raise UnknownNameError("answer", number, known)
-        return known[number]
+            answers = {each.id: each for each in self.answers}
+        if number not in answers:
+            raise UnknownNameError("answer", number, answers)
+        return answers[number]
 
     def change(self, body: Mapping[str, Any]) -> Draft:
         """Change the draft.
@@ -140,17 +141,18 @@ class Board:
         return self.put(lambda draft: changed_draft(draft, body), body.get("version"))
 
     def put(self, change: Callable[[Draft], Draft], version: object = None) -> Draft:
-        """Change the draft by a function, if it still has a version; None is any."""
+        """Apply a function to the draft if it still has this version; None accepts any version."""
         with self._lock:
             if version is not None and version != self.draft.version:
                 raise FileChangedError("the page", "it was changed in another tab; reload it")
             draft = change(self.draft)
-            self._file.write(draft, self.answers, self.chains)  # if that fails, the page still has the old version
+            # Written before the assignment, so that an error leaves the old draft on the page.
+            self._file.write(draft, self.answers, self.chains)
             self.draft = draft
             return draft
 
     def put_chain(self, name: str, change: Callable[[ChainDraft], ChainDraft]) -> ChainDraft:
-        """Change what is edited of a chain."""
+        """Apply a function to the unsaved edits of a chain."""
         with self._lock:
             draft = change(self.chains.get(name, ChainDraft()))
             chains = {**self.chains, name: draft}
@@ -161,12 +163,12 @@ class Board:
     def ask(
         self, order: AskOrder, *, edited: bool = False, before: str = "", chats: bool = False, from_draft: bool = False
     ) -> Question:
-        """Begin to ask a question; with ``chats`` it follows the conversation, and its answer is the next turn.
+        """Start a question; with ``chats`` it continues the conversation, and its answer becomes the next turn.
 
         Raises:
-            RagEvalError: the case or the system is unknown, or the turn before has no answer yet.
+            RagEvalError: the case or the system is unknown, or the previous turn has no answer yet.
         """
-        self.project.asked_case(order)  # it may import a user's module, and others must not wait for that
+        self.project.asked_case(order)  # outside of the lock, because it may import a user's module
         with self._lock:
             if chats:
                 if any(each.chats for each in self._questions.values()):
@@ -186,7 +188,7 @@ class Board:
         """Stop a question.
 
         Raises:
-            UnknownNameError: it is not being asked.
+            UnknownNameError: it is not in progress.
         """
         with self._lock:
             question = self._questions.get(number)
@@ -195,7 +197,7 @@ class Board:
         question.stop.set()
 
     def _finish(self, question: Question, future: Future[LiveAnswer]) -> None:
-        """Take the answer of a question to the page, and end its events."""
+        """Put the answer of a question on the page, and end its event log."""
         question.release()
         try:
             live = future.result()
@@ -207,16 +209,17 @@ class Board:
             question.log.end()
             return
         case = "" if question.order.case is None else self.project.case(question.order.case)[0]
-        came = masked_answer(page_answer(question.id, live, case=case, edited=question.edited, before=question.before))
+        answer = page_answer(question.id, live, case=case, edited=question.edited, before=question.before)
+        answer = masked_answer(answer)
         with self._lock:
             self._questions.pop(question.id, None)
             earlier = [each for each in self.answers if each.id == question.before]
-            came = compared(earlier[0], came) if earlier else came
-            self.answers = [*self.answers, came][-MOST:]
+            answer = compared(earlier[0], answer) if earlier else answer
+            self.answers = [*self.answers, answer][-MAX_ANSWERS:]
             if question.chats:
-                self.draft = turn_added(self.draft, came)
+                self.draft = turn_added(self.draft, answer)
             elif self.draft.follows(question.draft, from_draft=question.from_draft):
-                self.draft = draft_after(self.draft, came)
+                self.draft = draft_after(self.draft, answer)
             try:
                 self._file.write(self.draft, self.answers, self.chains)
             except RagEvalError as error:
@@ -227,7 +230,7 @@ class Board:
 
 
 def _events(question: Question, live: LiveAnswer) -> list[tuple[str, dict[str, Any]]]:
-    """Return the events of an answer: in the form of results.json."""
+    """Return the events of an answer, in the format of results.json."""
     outcome = live.outcome
     events: list[tuple[str, dict[str, Any]]] = []
     if live.asked.answer is not None and outcome.answer is not None:

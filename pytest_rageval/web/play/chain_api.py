@@ -1,4 +1,4 @@
-"""The chain over HTTP: run one action, keep what is edited, save the file."""
+"""HTTP routes of chains: run one action, store unsaved edits, save the file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from pytest_rageval.model.answer import Step
 from pytest_rageval.model.codec import encode_calls
 from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.trace.collector import Event
-from pytest_rageval.web.files import FileChangedError, inside, read_seen, write_file
+from pytest_rageval.web.files import FileChangedError, inside, read_snapshot, write_file
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.chain_draft import ChainDraft, changed_draft, edits_of, output_of
-from pytest_rageval.web.play.stops import Stops
+from pytest_rageval.web.play.stop_signals import StopSignals
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["ChainApi"]
@@ -44,21 +44,21 @@ class ChainApi:
     def __init__(self, board: Board) -> None:
         self._board = board
         self._project = board.project
-        self._stops = Stops()
+        self._stops = StopSignals()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
         return [
             Route("/api/action", self.action, methods=["POST"]),
             Route("/api/action/{name}", self.cancel, methods=["DELETE"]),
-            Route("/api/chain", self.keep, methods=["PUT"]),
+            Route("/api/chain", self.store_edits, methods=["PUT"]),
         ]
 
     async def action(self, request: Request) -> Response:
         """Run one action: ``{chain, name, outputs?, edits?, question | case, prompts_only?}``.
 
-        The answer has ``output`` in the form that ``outputs`` takes, ``steps``, ``calls``, and ``error`` if it failed.
-        With ``prompts_only`` nothing runs: it has ``texts``, pairs of what it is and the text.
+        The response has ``output`` in the format of ``outputs``, ``steps``, ``calls``, and ``error`` if the action
+        failed. With ``prompts_only`` no model is called, and the response has ``texts``, pairs of a label and a text.
         """
         fields = Fields(WHERE, await json_of(request)).without_nulls()
         fields.only(("chain", "name", "outputs", "edits", "question", "case", "prompts_only", "draft"))
@@ -66,14 +66,14 @@ class ChainApi:
         outputs = fields.values.get("outputs", {})
         if not isinstance(outputs, dict):
             raise fields.error("outputs", "an object, as rageval chain run --with reads it")
-        only = bool(fields.flag("prompts_only"))
-        order = ActionOrder(chain, name, outputs, edits_of(fields, "edits"), only)
-        asked = AskOrder(
+        prompts_only = bool(fields.flag("prompts_only"))
+        order = ActionOrder(chain, name, outputs, edits_of(fields, "edits"), prompts_only)
+        question = AskOrder(
             question=fields.string("question") if "question" in fields else None, case=fields.string("case", "") or None
         )
         with self._stopping(order) as stop:
-            result = await asyncio.wrap_future(self._project.act(order, asked, stop, _unwatched))
-        if only:
+            result = await asyncio.wrap_future(self._project.act(order, question, stop, _ignore))
+        if prompts_only:
             texts = [list(each) for each in result.previews[-1].texts]
             return JSONResponse(redacted({"texts": texts, "model": result.model}))
         output = redacted(output_of(result.steps, name))
@@ -88,19 +88,19 @@ class ChainApi:
         return JSONResponse(redacted({**plain, "error": result.error} if result.error else plain))
 
     def _stopping(self, order: ActionOrder) -> AbstractContextManager[threading.Event]:
-        """Return what `cancel` sets while an action runs; the same action of a chain runs once at a time."""
-        if order.prompts_only:  # it asks nothing
+        """Return the stop event of an action; an action of a chain can only run once at a time."""
+        if order.prompts_only:  # no model call to stop
             return nullcontext(threading.Event())
         return self._stops.running((order.chain, order.name), f"the action {order.name}")
 
     async def cancel(self, request: Request) -> Response:
-        """Stop an action that runs; ``chain`` in the query names its chain."""
+        """Stop a running action; ``chain`` in the query names its chain."""
         name, chain = request.path_params["name"], request.query_params.get("chain", "")
         self._stops.stop((chain, name), f"the action {name} of the chain {chain}")
         return JSONResponse({"cancelled": name})
 
-    async def keep(self, request: Request) -> Response:
-        """Keep what is edited: ``{chain, question?, case?, edits?}``; the answer says which outputs are stale."""
+    async def store_edits(self, request: Request) -> Response:
+        """Store unsaved edits, ``{chain, question?, case?, edits?}``; the response lists stale outputs."""
         body = await json_of(request)
         fields = Fields(WHERE, body)
         name = fields.text("chain")
@@ -117,7 +117,7 @@ class ChainApi:
         before, after = await self._chain(name, ()), await self._chain(name, edits)
         root = self._files_root()
         inside(root, after.path)
-        seen = read_seen(after.path)
+        seen = read_snapshot(after.path)
         if seen.content != before.raw:
             raise FileChangedError(after.path.name, "the file changed on disk since it was read; try again")
         old, new = (raw.decode("utf-8-sig").splitlines() for raw in (before.raw, after.raw))
@@ -128,10 +128,10 @@ class ChainApi:
         }
         if fields.flag("preview") is not False:
             return plain
-        wanted = fields.string("seen")
-        if wanted != seen.digest:
+        digest = fields.string("seen")
+        if digest != seen.digest:
             raise FileChangedError(after.path.name, "the file changed on disk since the page read it; look at it again")
-        write_file(root, after.path, after.raw, seen=wanted)
+        write_file(root, after.path, after.raw, seen=digest)
         self._board.put_chain(
             name, lambda draft: ChainDraft(draft.question, draft.case, (), draft.outputs, draft.stale)
         )
@@ -147,5 +147,5 @@ class ChainApi:
         return await asyncio.wrap_future(self._project.chain(name, edits))
 
 
-def _unwatched(_: Event) -> None:
-    """Watch nothing: the steps of one action come with its output."""
+def _ignore(_: Event) -> None:
+    """Ignore events: the response has all steps of the action."""

@@ -1,4 +1,4 @@
-"""What is edited of a chain and not saved: new values, outputs, and which outputs are older than a change."""
+"""Unsaved edits of a chain: new values, outputs, and the outputs that are stale."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class ChainDraft:
     """The draft of one chain.
 
     Attributes:
-        question: what the chain is asked; "" for the case.
+        question: the question to the chain; "" for that of the case.
         case: the node id of a case; "" for none.
-        edits: new values, as `edits_of` reads them.
-        outputs: action -> its output, as ``rageval chain run --with`` reads them.
-        stale: the actions whose outputs are older than a change before or in them.
+        edits: new values, in the format that `edits_of` reads.
+        outputs: action -> its output, in the format that ``rageval chain run --with`` reads.
+        stale: actions with an output that predates an edit of the action or of an earlier one.
     """
 
     question: str = ""
@@ -40,7 +40,7 @@ class ChainDraft:
     stale: tuple[str, ...] = ()
 
     def after(self, name: str, output: Mapping[str, Any], names: Iterable[str]) -> ChainDraft:
-        """Return the draft after an action ran: its output is new, and those of later actions are stale."""
+        """Return the draft with the new output of an action; outputs of later actions become stale."""
         order = list(names)
         later = order[order.index(name) + 1 :]
         stale = [each for each in order if each != name and (each in self.stale or each in later)]
@@ -62,9 +62,10 @@ def edits_of(fields: Fields, name: str) -> tuple[ChainEdit, ...]:
 
 
 def changed_draft(draft: ChainDraft, body: Mapping[str, Any], names: Iterable[str]) -> ChainDraft:
-    """Return the draft after a change of the page: ``question``, ``case``, ``edits``.
+    """Apply a change of the page to a draft: ``question``, ``case``, ``edits``.
 
-    The outputs from the first changed action on become stale; those of another question are put away.
+    The outputs of the first changed action and of all later ones become stale. Another question or case discards all
+    outputs.
 
     Raises:
         DataError: a value has the wrong type.
@@ -79,7 +80,7 @@ def changed_draft(draft: ChainDraft, body: Mapping[str, Any], names: Iterable[st
     edits_of(fields, "edits")
     edits: tuple[Mapping[str, Any], ...] = tuple(body["edits"])
     order = list(names)
-    stored = [each for each in draft.edits if each["action"] in order]  # the file may have lost an action since
+    stored = [each for each in draft.edits if each["action"] in order]  # the file may no longer have an action
     changed = {each["action"] for each in (*edits, *stored) if each not in edits or each not in stored}
     if unknown := changed - {*order}:
         raise DataError(WHERE, f"edits: the chain has no action {short_repr(min(unknown))}")
@@ -91,24 +92,24 @@ def changed_draft(draft: ChainDraft, body: Mapping[str, Any], names: Iterable[st
 
 
 def output_of(steps: Iterable[Step], name: str) -> dict[str, Any]:
-    """Return the output of an action from its steps, in the form that a later action takes."""
+    """Return the output of an action from its steps, in the format that later actions read."""
     for step in reversed(tuple(steps)):
         if step.kind == END or step.detail.get("action") != name:
             continue
         prompt = step.detail.get("prompt", "")
         text = "\n\n".join(str(each.get("content", "")) for each in prompt) if isinstance(prompt, list) else str(prompt)
         output: dict[str, Any] = {"prompt": text, "text": str(step.detail.get("text") or "")}
-        found = passages_of(step)
-        if found:
+        passages = passages_of(step)
+        if passages:
             output["passages"] = [
-                {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page} for each in found
+                {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page} for each in passages
             ]
         return output
     return {}
 
 
 def action_values(chain: Chain, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what can be edited of each action: key, value and number of the message, as the file has them."""
+    """Return the editable fields of each action of a chain file: key, value and index of the message."""
     rows = []
     for action, table in zip(chain.actions, values["action"], strict=True):
         fields = [

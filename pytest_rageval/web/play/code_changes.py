@@ -1,4 +1,4 @@
-"""Whether the project's code changed since it was loaded."""
+"""Detect changes of the project's code since it was loaded."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class CodeChanges:
         self._project = project.resolve()
         self._since = time.time()
 
-    def first(self) -> str:
-        """Return the first file, below the project, that changed since this object was made; "" if none did."""
+    def first_changed_file(self) -> str:
+        """Return a file of the project that changed since this object was created; "" if none did."""
         for module in list(sys.modules.values()):
             name = getattr(module, "__file__", None)
             if not isinstance(name, str) or any(each in name for each in INSTALLED):

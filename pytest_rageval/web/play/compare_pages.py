@@ -1,4 +1,4 @@
-"""The pages Two systems and Chat."""
+"""Show the pages "Two systems" and "Chat"."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from pytest_rageval.web.play.pages import PlayPages
 __all__ = ["ComparePages"]
 
 FIXTURE = "rag_system"
-"""The name of a system that a fixture gives; no option names it."""
+"""The name of the system that the fixture provides; ``--rag-system`` does not accept it."""
 
 
 class ComparePages:
-    """One question to two systems, and a conversation with one.
+    """The pages that ask two systems one question, or hold a conversation with one system.
 
     Args:
         board: the draft and the answers.
-        pages: draws pages with the state that every page shows.
+        pages: renders pages with the state that every page shows.
     """
 
     def __init__(self, board: Board, pages: PlayPages) -> None:
@@ -41,9 +41,9 @@ class ComparePages:
         return [Route("/two", self.two), Route("/chat", self.chat)]
 
     def two(self, request: Request) -> Response:
-        """Show two answers side by side; the addresses of both are in the query."""
-        known = {each.id: each for each in self._board.answers}
-        left, right = (known.get(request.query_params.get(side, "")) for side in ("left", "right"))
+        """Show two answers side by side; ``left`` and ``right`` in the query are their numbers."""
+        answers = {each.id: each for each in self._board.answers}
+        left, right = (answers.get(request.query_params.get(side, "")) for side in ("left", "right"))
         systems = (*self._project.systems, "", "")
         names = [each.system if each else systems[at] for at, each in enumerate((left, right))]
         return self._pages.page(

@@ -1,4 +1,4 @@
-"""What is edited on the page and not saved: the question, the case, the system, the passages."""
+"""Unsaved edits of the page: question, case, system, passages and gold answers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class DraftPassage:
     """A passage in the draft.
 
     Attributes:
-        key: its number in the draft, which it keeps when it moves.
-        id, text, title, page, role: those of the passage.
+        key: its number in the draft; it stays the same when passages are reordered.
+        id, text, title, page, role: as in `Passage`.
         mark: as in `ShownPassage`.
-        on: whether the next question is asked with it.
+        on: whether the next question includes it.
         edited: whether a person wrote or changed its text.
     """
 
@@ -44,7 +44,7 @@ class DraftPassage:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A piece of evidence: a text of a page."""
+    """A piece of evidence: a quote from a page."""
 
     page: str
     quote: str
@@ -52,23 +52,23 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the page edits: the question that is asked next, and the case that is saved of it.
+    """The next question, and the case that people can save from it.
 
     Attributes:
-        version: grows with each change; a change of an older version is refused.
-        question: the typed question, or that of the case.
+        version: grows with each change; changes of an older version are refused.
+        question: the typed question, or the question of the case.
         case: the node id of the case; "" for none.
         system: the name of the system; "" for the first.
-        passages: what the next question is asked with; None before the first answer.
+        passages: the passages of the next question; None before the first answer.
         changed: whether a person changed the passages.
-        before: the number of the answer that read the passages; "" for none.
+        before: the number of the answer that the passages come from; "" for none.
         chat: the turns of the conversation, with the system's own answers.
-        chat_system: the system that converses; "" for the first.
-        answers: the gold answers to save, as `gold_of_text` reads them; None for those of the case.
+        chat_system: the system of the conversation; "" for the first.
+        answers: the gold answers to save, in the format that `gold_of_text` reads; None for those of the case.
         evidence: the quotes to save.
-        file: where to save; "" for the file of the case, or a new one.
+        file: the file to save to; "" for the file of the case, or a new one.
         with_passages: whether the passages are saved, too.
-        subject: the question and the case that the gold answers and the evidence belong to; () before the first one.
+        subject: the question and the case of the gold answers and the evidence; () before the first one.
     """
 
     version: int = 0
@@ -88,40 +88,40 @@ class Draft:
 
     @property
     def supplied(self) -> tuple[Passage, ...]:
-        """The passages to ask with."""
-        chosen = (each for each in self.passages or () if each.on)
-        return tuple(Passage(each.id, each.text, each.title, _role(each.role), page=each.page) for each in chosen)
+        """The passages that the next question supplies to the system."""
+        passages = (each for each in self.passages or () if each.on)
+        return tuple(Passage(each.id, each.text, each.title, _role(each.role), page=each.page) for each in passages)
 
     @property
     def is_edited(self) -> bool:
-        """Whether a person left something in the draft that another case would replace."""
+        """Whether the draft has edits that would be lost if a person chose another case."""
         typed = bool(self.question) and self.subject != (self.question, self.case)
         return typed or self.changed or self.answers is not None or bool(self.evidence) or self.with_passages
 
-    def follows(self, asked: Draft, *, from_draft: bool) -> bool:
-        """Return whether an answer goes to this draft: never over passages that it did not get and a person edited.
+    def follows(self, earlier: Draft, *, from_draft: bool) -> bool:
+        """Return whether an answer may update this draft: it must not overwrite later edits of the passages.
 
         Args:
-            asked: the draft when the question was asked.
-            from_draft: whether the question was that of the draft.
+            earlier: the draft when the question was asked.
+            from_draft: whether it was the question of the draft.
         """
         if not from_draft:
-            return not self.changed and (self.question, self.case) == (asked.question, asked.case)
-        return self._asks == asked._asks
+            return not self.changed and (self.question, self.case) == (earlier.question, earlier.case)
+        return self._question_state == earlier._question_state
 
     @property
-    def _asks(self) -> tuple[object, ...]:
+    def _question_state(self) -> tuple[object, ...]:
         return self.question, self.case, self.passages, self.changed
 
     def with_case(self, case: str, question: str) -> Draft:
-        """Return the draft with a case, without the passages of another one."""
+        """Return the draft with another case; passages, gold answers and evidence are discarded."""
         return replace(
             self, version=self.version + 1, case=case, question=question, passages=None, changed=False, before="",
             answers=None, evidence=(), with_passages=False, subject=(question, case),
         )  # fmt: skip
 
     def of_subject(self, question: str, case: str) -> Draft:
-        """Return the draft for a question and a case, without the gold answers and the evidence of another one."""
+        """Return the draft for a question and a case; gold answers and evidence of another one are discarded."""
         subject = (question, case)
         if self.subject in ((), subject):
             return replace(self, subject=subject)
@@ -140,13 +140,13 @@ def _draft_passages(answer: PageAnswer) -> tuple[DraftPassage, ...]:
 
 
 def draft_of_run(draft: Draft, answer: PageAnswer, case: str, *, keep_passages: bool) -> Draft:
-    """Return the draft with a case of a run; with its passages, the next question is asked with exactly these."""
-    changed = replace(draft.with_case(case, answer.question), system=answer.system)
-    return replace(changed, passages=_draft_passages(answer), changed=True) if keep_passages else changed
+    """Return the draft with a case of a run; ``keep_passages`` also takes over its passages."""
+    draft = replace(draft.with_case(case, answer.question), system=answer.system)
+    return replace(draft, passages=_draft_passages(answer), changed=True) if keep_passages else draft
 
 
 def turn_added(draft: Draft, answer: PageAnswer) -> Draft:
-    """Return the draft with one more turn of the conversation; a question without an answer adds none."""
+    """Return the draft with one more turn of the conversation; without an answer there is no new turn."""
     if answer.answer is None:
         return draft
     turns = (*answer.history, Turn(answer.question, answer.answer))
@@ -154,7 +154,7 @@ def turn_added(draft: Draft, answer: PageAnswer) -> Draft:
 
 
 def draft_after(draft: Draft, answer: PageAnswer) -> Draft:
-    """Return the draft after an answer: with what its system read, unless a person had edited the passages."""
+    """Return the draft after an answer: with the passages of the answer, unless a person edited the passages."""
     draft = draft.of_subject(answer.question, answer.case)
     if answer.edited:
         return replace(draft, version=draft.version + 1, before=answer.id)
@@ -165,12 +165,12 @@ def draft_after(draft: Draft, answer: PageAnswer) -> Draft:
 
 
 def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
-    """Return the draft with a change of the page; a key that is missing stays as it is.
+    """Apply a change of the page to a draft; missing keys change nothing.
 
-    The key ``fresh`` puts the passages away: the next question is asked without any of a person's. The key
-    ``passages`` lists the passages in their new order: ``key`` with ``on``, ``role`` and, if edited, ``text``; those
-    that are not listed follow in their old order. An entry without ``key`` is a new passage: ``text`` and, if known,
-    ``id``, ``title``, ``page``, ``role``.
+    The key ``fresh`` discards the passages, so the system retrieves new ones. The key ``passages`` lists the passages
+    in their new order: ``key`` with ``on``, ``role`` and, if edited, ``text``. Passages that are not listed follow in
+    their old order. An entry without ``key`` is a new passage: ``text`` and, if known, ``id``, ``title``, ``page``,
+    ``role``.
 
     Raises:
         DataError: a value has the wrong type, or a key is unknown.
@@ -196,8 +196,8 @@ def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
     )
     if "passages" not in body:
         return draft
-    wanted = "a list of passages, each an object with key, or with id and text"
-    return replace(draft, passages=_passages(draft, fields.objects("passages", wanted)), changed=True)
+    expected = "a list of passages, each an object with key, or with id and text"
+    return replace(draft, passages=_passages(draft, fields.objects("passages", expected)), changed=True)
 
 
 def _quotes(fields: Fields) -> Iterator[Quote]:
@@ -207,21 +207,21 @@ def _quotes(fields: Fields) -> Iterator[Quote]:
 
 
 def _passages(draft: Draft, listed: Iterable[Fields]) -> tuple[DraftPassage, ...]:
-    known = {each.key: each for each in draft.passages or ()}
-    following = max(known, default=-1) + 1
-    made: list[DraftPassage] = []
+    by_key = {each.key: each for each in draft.passages or ()}
+    new_key = max(by_key, default=-1) + 1
+    passages: list[DraftPassage] = []
     for fields in listed:
         if "key" in fields:
             key = fields.values["key"]
-            if type(key) is not int or key not in known:
-                raise DataError("the request", f"passages: the key {short_repr(key)} is no passage of the page")
-            made.append(_edited(known.pop(key), fields.values))
+            if type(key) is not int or key not in by_key:
+                raise DataError("the request", f"passages: the page has no passage with the key {short_repr(key)}")
+            passages.append(_edited(by_key.pop(key), fields.values))
             continue
-        name = fields.string("id", "") or f"own-{following}"
+        name = fields.string("id", "") or f"own-{new_key}"
         texts = (fields.string("text"), fields.string("title", ""), fields.string("page", ""))
-        made.append(DraftPassage(following, name, *texts, role=fields.string("role", ""), edited=True))
-        following += 1
-    return (*made, *known.values())
+        passages.append(DraftPassage(new_key, name, *texts, role=fields.string("role", ""), edited=True))
+        new_key += 1
+    return (*passages, *by_key.values())
 
 
 def _edited(passage: DraftPassage, values: Mapping[str, Any]) -> DraftPassage:

@@ -1,4 +1,4 @@
-"""The events of one question, which any number of requests can follow while it is asked."""
+"""Event log of one question; any number of requests can follow it live."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ class LoggedEvent:
 
     @property
     def text(self) -> str:
-        """The event as a stream of events sends it; secrets of the environment are masked."""
+        """The event in the format of server-sent events; secrets of the environment are masked."""
         data = json.dumps(redacted(dict(self.data)), ensure_ascii=True)
         return f"id: {self.id}\nevent: {self.name}\ndata: {data}\n\n"
 
 
 class EventLog:
-    """Events in order; threads add them, coroutines follow them."""
+    """Events in order; threads add events, and coroutines follow them."""
 
     def __init__(self) -> None:
         self.events: list[LoggedEvent] = []
         self._lock = threading.Lock()
         self._ended = False
-        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._followers: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     def add(self, name: str, data: Mapping[str, Any]) -> None:
-        """Add an event; after the end, nothing is added."""
+        """Add an event; an ended log ignores it."""
         with self._lock:
             if not self._ended:
                 self.events.append(LoggedEvent(len(self.events) + 1, name, data))
         self._wake()
 
     def end(self) -> None:
-        """Say that no event follows."""
+        """End the log; followers stop after its last event."""
         with self._lock:
             self._ended = True
         self._wake()
 
     async def follow(self) -> AsyncIterator[LoggedEvent]:
-        """Yield all events, the later ones as they come."""
+        """Yield all events so far, then each new one."""
         news = asyncio.Event()
-        waiter = (asyncio.get_running_loop(), news)
+        follower = (asyncio.get_running_loop(), news)
         with self._lock:
-            self._waiting.append(waiter)
+            self._followers.append(follower)
         try:
             sent = 0
             while True:
@@ -77,11 +77,11 @@ class EventLog:
                 await news.wait()
         finally:
             with self._lock:
-                self._waiting.remove(waiter)
+                self._followers.remove(follower)
 
     def _wake(self) -> None:
         with self._lock:
-            waiting = list(self._waiting)
-        for loop, news in waiting:
+            followers = list(self._followers)
+        for loop, news in followers:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(news.set)

@@ -1,4 +1,4 @@
-"""Texts in pieces for the page: gold answers marked, words of the question underlined, long ones cut."""
+"""Mark gold answers and question words in texts of the page, and cut long texts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["ANSWER", "ASKED", "MarkedText", "marked_text"]
 ANSWER, ASKED = "answer", "asked"
 """Kinds of pieces: a gold answer, and a word of the question."""
 
-SHOWN = 1_500
-"""Characters that are drawn at once; the next `FOLDED` ones open on demand."""
+FIRST_CHARACTERS = 1_500
+"""Number of characters that the page shows at first; the next `FOLDED_CHARACTERS` ones open on demand."""
 
-FOLDED = 20_000
-"""Characters behind the first ones; what follows is in the editor only."""
+FOLDED_CHARACTERS = 20_000
+"""Number of characters that open on demand; only the editor shows the rest."""
 
-SHORTEST = 4
-"""Letters of a word of the question to underline; shorter ones are in every passage. Of Chinese, two characters."""
+SHORTEST_WORD = 4
+"""Minimum letters of an underlined question word; shorter words are in every passage. For Chinese it is 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class MarkedText:
 
     Attributes:
         pieces: its beginning as (text, kind); the kind is `ANSWER`, `ASKED` or "".
-        folded: what follows, without marks.
-        n_left: characters that are not shown at all.
+        folded: the text after it, without marks.
+        n_left: number of characters that the page does not show.
     """
 
     pieces: list[tuple[str, str]]
@@ -41,25 +41,27 @@ class MarkedText:
 
 def marked_text(text: str, answers: Iterable[str], question: str) -> MarkedText:
     """Return a text with the gold answers and the words of the question marked."""
-    head = text[:SHOWN]
+    head = text[:FIRST_CHARACTERS]
     spans = [(start, end, ANSWER) for start, end in places(head, answers)]
-    taken = [(start, end) for start, end, _ in spans]
+    gold_spans = [(start, end) for start, end, _ in spans]
     spans += [
         (start, end, ASKED)
-        for start, end in _asked(head, question)
-        if not any(start < stop and begin < end for begin, stop in taken)
+        for start, end in _question_words(head, question)
+        if not any(start < stop and begin < end for begin, stop in gold_spans)
     ]
-    folded = text[SHOWN : SHOWN + FOLDED]
-    return MarkedText(list(_pieces(head, sorted(spans))), folded, max(0, len(text) - SHOWN - FOLDED))
+    folded = text[FIRST_CHARACTERS : FIRST_CHARACTERS + FOLDED_CHARACTERS]
+    return MarkedText(
+        list(_pieces(head, sorted(spans))), folded, max(0, len(text) - FIRST_CHARACTERS - FOLDED_CHARACTERS)
+    )
 
 
-def _asked(text: str, question: str) -> Iterator[tuple[int, int]]:
-    """Yield where a text has a word of the question."""
-    known = {each.casefold() for each in words(question) if len(each) >= (SHORTEST if each.isascii() else 2)}
-    if not known:
+def _question_words(text: str, question: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the words of the question in a text."""
+    targets = {each.casefold() for each in words(question) if len(each) >= (SHORTEST_WORD if each.isascii() else 2)}
+    if not targets:
         return
-    ascii_words = [re.escape(each) for each in known if each.isascii()]
-    others = [re.escape(each) for each in known if not each.isascii()]
+    ascii_words = [re.escape(each) for each in targets if each.isascii()]
+    others = [re.escape(each) for each in targets if not each.isascii()]
     patterns = ([rf"\b(?:{'|'.join(ascii_words)})\b"] if ascii_words else []) + others
     for match in re.finditer("|".join(patterns), text, re.IGNORECASE):
         yield match.span()

@@ -1,4 +1,4 @@
-"""One answer on the page: what was asked, read, answered and scored, as values that JSON holds."""
+"""One answer on the page as JSON values: question, passages, answer and scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 GOLD, FAKE, HOLDS = "gold", "fake", "holds"
-"""Marks of a passage: evidence of the gold answer, counterfactual, or not judged but with a gold answer in its text."""
+"""Marks of a passage: evidence, counterfactual, or without a relevance label but with a gold answer in its text."""
 
 _NO_SCORES: Mapping[str, Score] = MappingProxyType({})
 
@@ -33,10 +33,10 @@ class ShownPassage:
     """A passage in prompt order.
 
     Attributes:
-        id, title, text, page: those of the passage.
+        id, title, text, page: as in `Passage`.
         role: its role in the record.
         mark: `GOLD`, `FAKE`, `HOLDS` or "".
-        score: the retriever's; None if it gave none, or the passage was supplied.
+        score: the score of the retriever; None if there is none, or the passage was supplied.
     """
 
     id: str
@@ -60,24 +60,24 @@ class PageAnswer:
         history: the earlier turns.
         given: whether passages were supplied, not retrieved.
         edited: whether a person had edited them.
-        before: the number of the answer that this one is compared with; "" for none.
+        before: the number of the earlier answer that this one is compared with; "" for none.
         answer: the text; None without an answer.
         abstained: as in `Answer`.
         declined: whether the answer is a rejection.
         ranking: ids of the passages that the answer reports; None if it reports none.
-        ignored: whether it shows that the system ignores the passages it is given.
+        ignored: whether it proves that the system ignores supplied passages.
         scores: metric -> score.
-        error: why there is no answer, or no score; "" if nothing went wrong.
+        error: why there is no answer or no score; "" without an error.
         error_type: the kind of that error.
         steps: the steps to the answer.
         usage: tokens, cost and time of the answer.
         calls: all model calls, also those of judges; None without models.
         replayed: whether all calls came from recordings.
-        keys: the recordings that were read or written.
-        passages: what the system read, in order.
+        keys: the keys of the recordings that were read or written.
+        passages: the passages that the system read, in prompt order.
         gold: the gold answer.
-        missing: the gold that no passage holds.
-        instructions: what the testbed asks for.
+        missing: gold answers and evidence that no passage contains.
+        instructions: the instructions of the testbed.
         language: the language of the question.
     """
 
@@ -110,18 +110,18 @@ class PageAnswer:
 
 
 def page_answer(number: str, live: LiveAnswer, *, case: str, edited: bool, before: str) -> PageAnswer:
-    """Return an answer that has just come."""
-    asked, outcome = live.case, live.outcome
+    """Return a new answer in the format of the page."""
+    live_case, outcome = live.case, live.outcome
     answer = outcome.answer
     ranking = None if live.asked.answer is None else live.asked.answer.ranking
-    passages = shown_passages(asked.instance, asked.supplied, ranking)
+    passages = shown_passages(live_case.instance, live_case.supplied, ranking)
     return PageAnswer(
         id=number,
         system=outcome.system,
-        question=asked.instance.question,
+        question=live_case.instance.question,
         case=case,
-        history=asked.instance.history,
-        given=asked.supplied is not None,
+        history=live_case.instance.history,
+        given=live_case.supplied is not None,
         edited=edited,
         before=before,
         answer=None if answer is None or live.asked.answer is None else live.asked.answer.text,
@@ -137,15 +137,15 @@ def page_answer(number: str, live: LiveAnswer, *, case: str, edited: bool, befor
         replayed=live.replayed,
         keys=live.keys,
         passages=passages,
-        gold=asked.instance.gold,
-        missing=missing_gold(asked.instance, passages),
-        instructions=asked.instructions,
-        language=asked.instance.language,
+        gold=live_case.instance.gold,
+        missing=missing_gold(live_case.instance, passages),
+        instructions=live_case.instructions,
+        language=live_case.instance.language,
     )
 
 
 def page_answer_in_run(case: Case, outcome: Outcome) -> PageAnswer:
-    """Return an answer of a stored run, as it was asked."""
+    """Return an answer of a stored run in the format of the page."""
     answer, instance = outcome.answer, case.instance
     pool = {each.id: each for each in (*(instance.passages or ()), *outcome.added)}
     is_given = case.supplied is not None or bool(outcome.supplied)
@@ -177,12 +177,12 @@ def masked_answer(answer: PageAnswer) -> PageAnswer:
     """Return an answer with the secrets of the environment masked in all its texts, as in results.json."""
     plain = encoder(PageAnswer)(answer)
     masked = redacted(plain)
-    found: PageAnswer = answer if masked is plain else decoder(PageAnswer)(masked)
-    return found
+    result: PageAnswer = answer if masked is plain else decoder(PageAnswer)(masked)
+    return result
 
 
 def compared(before: PageAnswer, now: PageAnswer) -> PageAnswer:
-    """Return an answer with whether it and the one before show that the system ignores passages; see `IGNORES`."""
+    """Return an answer that says whether it and the earlier one prove that the system ignores passages."""
     contexts = [[(each.id, each.text) for each in answer.passages] for answer in (before, now)]
     if before.answer is None or now.answer is None or before.system != now.system or contexts[0] == contexts[1]:
         return now
@@ -196,19 +196,19 @@ def compared(before: PageAnswer, now: PageAnswer) -> PageAnswer:
 def shown_passages(
     instance: Instance, supplied: Sequence[Passage] | None, ranking: Ranking | None
 ) -> tuple[ShownPassage, ...]:
-    """Return what a system read: the supplied passages in their order, else those that it retrieved."""
+    """Return the passages that a system read: the supplied ones in their order, else the retrieved ones."""
     if supplied is not None:
         return tuple(
             ShownPassage(each.id, each.text, each.title, each.page, each.role, _mark(instance, each, each.page))
             for each in supplied
         )
-    own = {each.id: each for each in instance.passages or ()}
+    by_id = {each.id: each for each in instance.passages or ()}
     shown = []
     for item in ranking or ():
-        known = own.get(item.doc_id)
-        role = "" if known is None else known.role
-        text = item.text or ("" if known is None else known.text)
-        title = item.title or ("" if known is None else known.title)
+        stored = by_id.get(item.doc_id)
+        role = "" if stored is None else stored.role
+        text = item.text or ("" if stored is None else stored.text)
+        title = item.title or ("" if stored is None else stored.title)
         passage = Passage(item.doc_id, text, title, role)
         mark = _mark(instance, passage, item.page_id)
         shown.append(ShownPassage(item.doc_id, text, title, item.page, role, mark, item.score))
@@ -216,7 +216,7 @@ def shown_passages(
 
 
 def missing_gold(instance: Instance, passages: Sequence[ShownPassage]) -> tuple[str, ...]:
-    """Return each gold answer, as its aliases, and each quote of the evidence that no passage holds."""
+    """Return the gold answers, with their aliases, and the quotes of the evidence that no passage contains."""
     texts = [text for each in passages for text in (each.title, each.text)]
     slots = [
         " / ".join(slot) for slot in instance.gold if not any(contains(text, alias) for alias in slot for text in texts)
@@ -226,7 +226,7 @@ def missing_gold(instance: Instance, passages: Sequence[ShownPassage]) -> tuple[
 
 
 def _mark(instance: Instance, passage: Passage, page: str) -> str:
-    """Return what a passage is for a case; a passage is gold by its role, its id, its page or a quote that it holds."""
+    """Return the mark of a passage for a case; its role, id, page or a quote in its text makes it gold."""
     if passage.role == "counterfactual":
         return FAKE
     pages = {name for names in instance.provenance for name in names}

@@ -1,4 +1,4 @@
-"""The pages that people see: Ask, and the cases of a run."""
+"""Show the pages "Ask", "Cases" and "Run"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.generation.saving.record import answers_text
 from pytest_rageval.generation.shrinking.reply import IGNORES
 from pytest_rageval.hooks.playing.saved_files import NEW
 from pytest_rageval.web.pages import Pages
-from pytest_rageval.web.play.answer_view import DRAWN, LONGEST, AnswerView, PassageView, answer_view, one_line
+from pytest_rageval.web.play.answer_view import FIRST_PASSAGES, LONGEST, AnswerView, PassageView, answer_view, one_line
 from pytest_rageval.web.play.api import Api
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.draft import draft_of_run
@@ -27,12 +27,12 @@ __all__ = ["PlayPages"]
 
 PAGES = Pages(__package__)
 
-LISTED = 50
-"""Cases in a list."""
+MAX_LISTED = 50
+"""Maximum number of cases in a list."""
 
 
 class PlayPages:
-    """The pages.
+    """The HTML pages.
 
     Args:
         board: the draft and the answers.
@@ -63,19 +63,19 @@ class PlayPages:
 
     def ask(self, request: Request) -> Response:
         """Show the draft, the last answer and the earlier ones."""
-        wanted = request.query_params.get("case", "")
+        case_name = request.query_params.get("case", "")
         draft = self._board.draft
-        if wanted and self._project.ready:
-            nodeid, case = self._project.case(wanted)
+        if case_name and self._project.ready:
+            nodeid, case = self._project.case(case_name)
             if not draft.is_edited:
                 self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), draft.version)
                 return RedirectResponse("/", 303)
         views = [self._view(each.id) for each in reversed(self._board.answers)]
-        views.sort(key=lambda view: view.answer.id != draft.before)  # that of the draft comes first
+        views.sort(key=lambda view: view.answer.id != draft.before)  # the answer of the draft comes first
         return self.page(
             "ask.html",
             draft=draft,
-            wanted=wanted,
+            wanted=case_name,
             last=views[0] if views else None,
             earlier=views[1:],
             saving=self._saving(),
@@ -87,13 +87,13 @@ class PlayPages:
     def cases(self, request: Request) -> Response:
         """List the cases that contain all words; ``name=value`` is a facet."""
         words, facets = _terms(request.query_params.get("words", ""))
-        among = self._runs.missed("") if request.query_params.get("missed") and self._runs.names() else None
-        matches, n = self._project.find_cases(words, facets, LISTED, among)
+        missed = self._runs.missed("") if request.query_params.get("missed") and self._runs.names() else None
+        matches, n = self._project.find_cases(words, facets, MAX_LISTED, missed)
         version = self._board.draft.version
-        return PAGES.page("cases.html", found=matches, n=n, of=self._project.n_cases, version=version)
+        return PAGES.page("cases.html", cases=matches, n=n, of=self._project.n_cases, version=version)
 
     async def take(self, request: Request) -> Response:
-        """Put a case into the draft; ``version`` is the one that the page has read."""
+        """Put a case into the draft; ``version`` is the version of the draft that the page shows."""
         form = await form_of(request)
         nodeid, case = self._project.case(_one(form, "case"))
         self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), _version(form))
@@ -107,19 +107,19 @@ class PlayPages:
             return self.page("run.html", names=[], run="", head="", cases=[], n=0, words="", missed=False, view=None)
         words, missed = request.query_params.get("words", ""), bool(request.query_params.get("missed"))
         view = answer_view(self._runs.case(run, name)) if name else None
-        cases, n = ([], 0) if name else self._runs.find_cases(run, words, only_missed=missed, most=LISTED)
+        cases, n = ([], 0) if name else self._runs.find_cases(run, words, only_missed=missed, most=MAX_LISTED)
         return self.page(
             "run.html", names=names, run=run, head=self._runs.head(run), cases=cases, n=n, words=words, missed=missed,
             view=view,
         )  # fmt: skip
 
     async def take_of_run(self, request: Request) -> Response:
-        """Put a case of a run into the draft, with what its system read."""
+        """Put a case of a run into the draft, with the passages of its system if the form asks for them."""
         form = await form_of(request)
         answer = self._runs.case(_one(form, "run"), _one(form, "case"))
         nodeid, _ = self._project.case(answer.case)
-        kept = bool(form.get("passages"))
-        self._board.put(lambda draft: draft_of_run(draft, answer, nodeid, keep_passages=kept), _version(form))
+        keep_passages = bool(form.get("passages"))
+        self._board.put(lambda draft: draft_of_run(draft, answer, nodeid, keep_passages=keep_passages), _version(form))
         return RedirectResponse("/", 303)
 
     def answer(self, request: Request) -> Response:
@@ -129,12 +129,12 @@ class PlayPages:
     def _saving(self) -> dict[str, Any]:
         """Return the values of the form that saves a case."""
         draft, files = self._board.draft, self._project.files
-        known = {each.id: each for each in self._board.answers}
-        answer = known.get(draft.before) or (self._board.answers[-1] if self._board.answers else None)
+        answers = {each.id: each for each in self._board.answers}
+        answer = answers.get(draft.before) or (self._board.answers[-1] if self._board.answers else None)
         text = (answer.answer or "") if answer else ""
-        own = self._project.dataset_of(draft.case) if draft.case and files is not None else ""
+        dataset = self._project.dataset_of(draft.case) if draft.case and files is not None else ""
         datasets = [] if files is None else files.datasets
-        default = (datasets[:1] if self._project.order.dataset else [own] if own else []) or [NEW]
+        default = (datasets[:1] if self._project.order.dataset else [dataset] if dataset else []) or [NEW]
         return {
             "answers": draft.answers if draft.answers is not None else answers_text(answer.gold if answer else ()),
             "file": draft.file or default[0],
@@ -144,28 +144,28 @@ class PlayPages:
         }
 
     def _draft_passages(self, whole: bool) -> list[PassageView]:
-        """Return the passages in the draft, the first ones or all, with marks."""
+        """Return the passages of the draft with marks: all if ``whole``, else the first ones."""
         draft = self._board.draft
-        known = {each.id: each for each in self._board.answers}
-        gold = known[draft.before].gold if draft.before in known else ()
+        answers = {each.id: each for each in self._board.answers}
+        gold = answers[draft.before].gold if draft.before in answers else ()
         aliases = [alias for slot in gold for alias in slot]
-        drawn = draft.passages or ()
+        passages = draft.passages or ()
         return [
             PassageView(each, marked_text(each.text, aliases, draft.question))
-            for each in (drawn if whole else drawn[:DRAWN])
+            for each in (passages if whole else passages[:FIRST_PASSAGES])
         ]
 
     def _view(self, number: str) -> AnswerView:
         answer = self._board.answer(number)
-        known = {each.id: each for each in self._board.answers}
-        return answer_view(answer, known.get(answer.before))
+        answers = {each.id: each for each in self._board.answers}
+        return answer_view(answer, answers.get(answer.before))
 
 
 def _terms(text: str) -> tuple[str, dict[str, str]]:
-    """Return the words and the facets of a search; a value with spaces stands in quotes."""
+    """Return the words and the facets of a search; values with spaces need quotes."""
     try:
         terms = shlex.split(text)
-    except ValueError:  # an open quote, while a person writes
+    except ValueError:  # an open quote while a person is typing
         terms = text.split()
     facets = dict(term.split("=", 1) for term in terms if "=" in term)
     return " ".join(term for term in terms if "=" not in term), facets
@@ -174,7 +174,7 @@ def _terms(text: str) -> tuple[str, dict[str, str]]:
 def _version(form: dict[str, list[str]]) -> int:
     text = _one(form, "version")
     if not text.isdecimal():
-        raise SettingError("the request: the field version is no number")
+        raise SettingError("the request: the field version is not a number")
     return int(text)
 
 

@@ -1,4 +1,4 @@
-"""Passages over HTTP: search the corpus, and the smallest context that breaks a case."""
+"""HTTP routes: search the corpus, and find the smallest context that breaks a case."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.llm.secrets import redacted
 from pytest_rageval.report.terminal.shrunk_contexts import shrunk_lines
 from pytest_rageval.web.play.reading import until_read
-from pytest_rageval.web.play.stops import Stops
+from pytest_rageval.web.play.stop_signals import StopSignals
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["PassageApi"]
 
 WHERE = "the request"
 
-MOST_FOUND = 50
-"""The largest number of passages of a search."""
+MAX_RESULTS = 50
+"""Maximum number of passages of a search."""
 
 
 class PassageApi:
-    """Finds passages; secrets in them are masked, as in answers.
+    """Finds passages, and masks secrets in them.
 
     Args:
         project: has the retriever, the cases and their systems.
@@ -37,7 +37,7 @@ class PassageApi:
 
     def __init__(self, project: PlayProject) -> None:
         self._project = project
-        self._stops = Stops()
+        self._stops = StopSignals()
 
     def routes(self) -> Sequence[Route]:
         """Return the routes."""
@@ -53,36 +53,37 @@ class PassageApi:
         fields.only(("query", "k"))
         query, k = fields.text("query"), fields.count("k", 1) or 5
         await until_read(self._project)
-        ranking = await asyncio.wrap_future(self._project.search(query, min(k, MOST_FOUND)))
-        found = [
+        ranking = await asyncio.wrap_future(self._project.search(query, min(k, MAX_RESULTS)))
+        passages = [
             {"id": each.doc_id, "title": each.title, "text": each.text, "page": each.page, "score": each.score}
             for each in ranking
         ]
-        return JSONResponse(redacted({"passages": found}))
+        return JSONResponse(redacted({"passages": passages}))
 
     async def shrink(self, request: Request) -> Response:
-        """Search the smallest context that breaks a case: ``{case}``; its passages are the answer."""
+        """Search the smallest context that breaks a case, ``{case}``; the response has its passages."""
         fields = Fields(WHERE, await json_of(request))
         fields.only(("case",))
         name = fields.text("case")
         await until_read(self._project)
         with self._stops.running(self._project.case(name)[0], f"the search for {name}") as stop:
-            found = await asyncio.wrap_future(self._project.shrink(name, stop))
-        if isinstance(found, str):
-            raise SettingError(f"not shrunk: {redacted(found)}")
-        return JSONResponse(_plain(name, found))
+            shrunk = await asyncio.wrap_future(self._project.shrink(name, stop))
+        if isinstance(shrunk, str):
+            raise SettingError(f"not shrunk: {redacted(shrunk)}")
+        return JSONResponse(_plain(name, shrunk))
 
     async def stop(self, request: Request) -> Response:
-        """Stop such a search, which then answers what it has; ``case`` in the query names the case."""
+        """Stop the search of a case, which then returns its best result; ``case`` in the query names the case."""
         name = request.query_params.get("case", "")
         await until_read(self._project)
         self._stops.stop(self._project.case(name)[0], f"the search for {name}")
         return JSONResponse({"cancelled": name})
 
 
-def _plain(name: str, found: ShrinkResult) -> dict[str, Any]:
-    passages = [each.passage for each in found.context]
-    kept = [{"id": each.id, "title": each.title, "text": each.text, "role": each.role} for each in passages]
-    lines = [line.strip() for line in shrunk_lines({name: found}, texts=True)][1:]
-    masked: dict[str, Any] = redacted({"lines": lines, "passages": kept})
+def _plain(name: str, shrunk: ShrinkResult) -> dict[str, Any]:
+    """Return a smallest context as JSON values, with secrets masked."""
+    passages = [each.passage for each in shrunk.context]
+    records = [{"id": each.id, "title": each.title, "text": each.text, "role": each.role} for each in passages]
+    lines = [line.strip() for line in shrunk_lines({name: shrunk}, texts=True)][1:]
+    masked: dict[str, Any] = redacted({"lines": lines, "passages": records})
     return masked

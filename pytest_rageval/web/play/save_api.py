@@ -1,4 +1,4 @@
-"""``POST /api/save``: show what would be written, and write it."""
+"""``POST /api/save``: preview and save a case or a chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_rageval.hooks.playing.saved_files import NEW, SavedFiles
 from pytest_rageval.threads import Threads
 from pytest_rageval.web.play.board import Board
 from pytest_rageval.web.play.chain_api import ChainApi
-from pytest_rageval.web.play.saving import SavedCase, planned_case, write_case
+from pytest_rageval.web.play.saving import PlannedCase, plan_case, write_case
 from pytest_rageval.web.requests import json_of
 
 __all__ = ["SaveApi"]
@@ -25,7 +25,7 @@ KEYS = ("kind", "record", "file", "case", "answer", "preview", "seen", "draft")
 
 
 class SaveApi:
-    """Saves what a person asks for, once they have seen it.
+    """Saves a case or a chain after a preview.
 
     Args:
         board: the draft and the answers.
@@ -40,8 +40,8 @@ class SaveApi:
     async def save(self, request: Request) -> Response:
         """Save a record: ``{kind: "record", record, file?, case?, answer?, preview, seen?}``.
 
-        With ``preview`` nothing is written; its ``seen`` is what the second request says. ``{draft: true}`` instead of
-        ``record`` saves the draft. ``answer`` is the number of the answer whose recordings are kept.
+        With ``preview`` nothing is written; the second request repeats its ``seen``. ``{draft: true}`` instead of
+        ``record`` saves the draft. ``answer`` is the number of the answer whose recordings are stored.
         """
         fields = Fields(WHERE, await json_of(request)).without_nulls()
         kind = fields.string("kind", "record")
@@ -50,23 +50,23 @@ class SaveApi:
         fields.only(KEYS)
         if kind != "record":
             raise fields.error("kind", "record or chain")
-        saved = await self._threads.run(partial(self._planned, fields))
+        plan = await self._threads.run(partial(self._plan, fields))
         if fields.flag("preview") is not False:
-            return JSONResponse(saved.plain())
+            return JSONResponse(plan.plain())
         keys = self._board.answer(fields.string("answer")).keys if fields.string("answer", "") else ()
-        written = await self._threads.run(partial(write_case, saved, self._files(), fields.string("seen"), keys))
-        return JSONResponse({**saved.plain(), "written": written})
+        written = await self._threads.run(partial(write_case, plan, self._files(), fields.string("seen"), keys))
+        return JSONResponse({**plan.plain(), "written": written})
 
-    def _planned(self, fields: Fields) -> SavedCase:
+    def _plan(self, fields: Fields) -> PlannedCase:
         project, files = self._board.project, self._files()
         record, case = (
             (self._draft(fields) if fields.flag("draft") else self._record(fields)),
             fields.string("case", ""),
         )
-        nodeid, asked = project.case(case) if case else ("", None)
+        nodeid, source_case = project.case(case) if case else ("", None)
         default = (project.dataset_of(case) if case else "") or NEW
         origin = nodeid.rpartition("::")[2]
-        return planned_case(files.rootdir, files, fields.string("file", "") or default, record, origin, asked)
+        return plan_case(files.rootdir, files, fields.string("file", "") or default, record, origin, source_case)
 
     def _record(self, fields: Fields) -> dict[str, Any]:
         record = fields.values.get("record")
@@ -75,7 +75,7 @@ class SaveApi:
         return record
 
     def _draft(self, fields: Fields) -> dict[str, Any]:
-        """Return the keys of the record in the draft; its history is that of the answer."""
+        """Return the record of the draft, with the history of the answer."""
         turns = self._board.answer(fields.string("answer")).history if fields.string("answer", "") else ()
         draft = self._board.draft
         evidence = [{"page": each.page, "quote": each.quote} for each in draft.evidence]

@@ -1,4 +1,4 @@
-"""Save a case: what would be written, with the checks of `rageval lint`, and then the file itself."""
+"""Save a case: plan what to write, check it as `rageval lint` does, and write it."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from pytest_rageval.linting.added_record import findings_of_added
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.model.case import Case
 from pytest_rageval.report.text.power_line import power_line
-from pytest_rageval.web.files import FileChangedError, inside, read_seen, write_file
+from pytest_rageval.web.files import FileChangedError, inside, read_snapshot, write_file
 
-__all__ = ["SavedCase", "planned_case", "write_case"]
+__all__ = ["PlannedCase", "plan_case", "write_case"]
 
 SUFFIX = ".jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class SavedCase:
-    """A case that can be written.
+class PlannedCase:
+    """What to write to save a case.
 
     Attributes:
         project: the folder of the project.
         file: the JSON Lines file, relative to the project.
         record: the record.
         content: the whole new content of the file.
-        before: the last line of the file, for the diff; "" in a new one.
-        seen: the digest of the file as it is.
+        before: the last line of the file, for the diff; "" for a new file.
+        seen: the digest of the present file.
         findings: what lint finds about the record.
-        suite: the suite to write, relative to the project, and its text; None if a testbed reads the file, or the
-            suite exists.
+        suite: the path of the suite to write, relative to the project, and its text; None if a testbed reads the file,
+            or the suite exists.
         pytest: the command that runs the case.
-        remark: what the number of cases can show.
+        remark: the smallest detectable drop with this number of cases; "" if a testbed reads the file.
     """
 
     project: Path
@@ -60,27 +60,27 @@ class SavedCase:
 
     @property
     def line(self) -> str:
-        """The record as it is written."""
+        """The record as a line of JSON."""
         return json.dumps(self.record, ensure_ascii=False)
 
     @property
-    def shown(self) -> str:
-        """The digest of all that the person sees before the second click: the file, the record and the suite."""
+    def preview_digest(self) -> str:
+        """The digest of the preview that a person confirms: the file, the record and the suite."""
         return sha256(json.dumps([self.file, self.seen, self.line, self.suite]).encode()).hexdigest()
 
     @property
     def blocked(self) -> bool:
-        """Whether an error of lint forbids to write it."""
+        """Whether lint found an error, so the case must not be written."""
         return any(each.severity == "error" for each in self.findings)
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the preview as JSON values."""
         return {
             "id": self.record["id"],
             "file": self.file,
             "before": self.before,
             "line": self.line,
-            "seen": self.shown,
+            "seen": self.preview_digest,
             "blocked": self.blocked,
             "findings": [str(each) for each in self.findings],
             "suite": None if self.suite is None else {"file": self.suite[0], "text": self.suite[1]},
@@ -89,27 +89,27 @@ class SavedCase:
         }
 
 
-def planned_case(
+def plan_case(
     project: Path, files: SavedFiles, file: str, values: Mapping[str, Any], origin: str, case: Case | None
-) -> SavedCase:
-    """Return what would be written to a file; nothing is written.
+) -> PlannedCase:
+    """Plan what to write to a file; nothing is written.
 
     Args:
         project: the folder of the project.
         files: the project's datasets and testbeds.
         file: the JSON Lines file, relative to the project.
         values: the keys of the record; see `saved_record`.
-        origin: the test that it was made of; "" for a typed question.
-        case: its case; None for a typed question.
+        origin: the test that the case comes from; "" for a typed question.
+        case: the case of that test; None for a typed question.
 
     Raises:
-        SettingError: the path is outside the project, or no JSON Lines file.
+        SettingError: the path is outside the project, or is not a JSON Lines file.
     """
     if not file.endswith(SUFFIX):
         raise SettingError(f"{file or 'the file'}: a case is saved in a file that ends with {SUFFIX}; name one")
     path = inside(project, file)
     file = path.relative_to(Path(os.path.realpath(project))).as_posix()
-    seen = read_seen(path)
+    seen = read_snapshot(path)
     record = saved_record(values, origin, case)
     start = seen.content if not seen.content or seen.content.endswith(b"\n") else seen.content + b"\n"
     content = start + json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
@@ -120,29 +120,30 @@ def planned_case(
     where = suites[0] if suites else _suite_name(project, files, path)
     last = start.rstrip(b"\n").rpartition(b"\n")[2].decode("utf-8", "replace")
     command = shlex.join(["pytest", where, "-k", str(record["id"])])
-    return SavedCase(
+    return PlannedCase(
         project, file, record, content, last, seen.digest, findings, suite, command, "" if suites else power_line(n)
     )
 
 
-def write_case(saved: SavedCase, files: SavedFiles, seen: str, keys: tuple[str, ...]) -> list[str]:
+def write_case(saved: PlannedCase, files: SavedFiles, seen: str, keys: tuple[str, ...]) -> list[str]:
     """Write a case, its recordings and its suite; return the names of the files that were written.
 
-    The recordings come first: a kill then leaves at most some that nothing uses, and never a case without its own.
+    The recordings are written first. So a killed process may leave unused recordings, but never a case without its
+    recordings.
 
     Args:
         saved: the case.
         files: the project's recordings.
-        seen: `SavedCase.shown` of what the person saw.
+        seen: the `PlannedCase.preview_digest` that the person confirmed.
         keys: the recordings of its answer.
 
     Raises:
         DataError: lint found an error.
-        FileChangedError: the case or the file is not what the person saw.
+        FileChangedError: the case or the file changed since the preview.
     """
     if saved.blocked:
         raise DataError(saved.file, next(each.problem for each in saved.findings if each.severity == "error"))
-    if saved.shown != seen:
+    if saved.preview_digest != seen:
         raise FileChangedError(saved.file, "the case or the file changed since it was shown; look at the diff again")
     written = [f"recordings {name}" for name in files.keep_recordings(keys)]
     write_file(saved.project, saved.file, saved.content, seen=saved.seen)
@@ -157,16 +158,16 @@ def write_case(saved: SavedCase, files: SavedFiles, seen: str, keys: tuple[str, 
 
 
 def _findings(files: SavedFiles, content: bytes, line: int, file: str, record: Mapping[str, Any]) -> list[Finding]:
-    """Return what lint finds about the record, and whether the corpus holds its evidence."""
-    found = findings_of_added(content, line, file)
+    """Return the findings of lint about the record, and the evidence that the corpus lacks."""
+    findings = findings_of_added(content, line, file)
     if not {"answers", "slots"} & {*record} and record.get("answerable") is not False:
         problem = "the case has no right answer; write one, or say that the answer is right"
-        found.append(Finding("no_gold", "error", str(record["id"]), f"{file}:{line}", problem))
-    if not record.get("evidence") or any(each.check == "unreadable" for each in found):
-        return found
+        findings.append(Finding("no_gold", "error", str(record["id"]), f"{file}:{line}", problem))
+    if not record.get("evidence") or any(each.check == "unreadable" for each in findings):
+        return findings
     instance = read_instance(Fields(f"{file}:{line}", record), Path(file).stem)
     problems = files.missing_evidence(instance)
-    return [*found, *(Finding("evidence_not_in_corpus", "error", instance.id, instance.origin, p) for p in problems)]
+    return [*findings, *(Finding("evidence_not_in_corpus", "error", instance.id, instance.origin, p) for p in problems)]
 
 
 def _suite_name(project: Path, files: SavedFiles, dataset: Path) -> str:
@@ -176,6 +177,6 @@ def _suite_name(project: Path, files: SavedFiles, dataset: Path) -> str:
 
 
 def _suite(project: Path, files: SavedFiles, dataset: Path, remark: str) -> tuple[str, str] | None:
-    """Return the path and the text of that suite; None if the file exists."""
+    """Return the path and the text of the suite of a dataset; None if the file exists."""
     name = _suite_name(project, files, dataset)
     return None if (project / name).exists() else (name, suite_text(inside(project, name), dataset, remark))

@@ -19,16 +19,16 @@ from pytest_rageval.web.site import Site
 __all__ = ["play_site"]
 
 LARGEST_REQUEST = 20_000_000
-"""The most bytes of a request: the passages of a question may be whole documents."""
+"""Maximum size of a request in bytes; the passages of a question may be whole documents."""
 
 
 def play_site(project: PlayProject, folder: Path, opens: str = "") -> Site:
     """Return the site of a project.
 
     Args:
-        project: answers the questions; it may still be read.
+        project: answers the questions; it may still be loading.
         folder: the folder of the project.
-        opens: the path and query to open first, without the slash before it.
+        opens: the path and query to open first, without a leading slash.
     """
     order = project.order
     subject = "\n".join((order.dataset or "", *order.systems))

@@ -1,4 +1,4 @@
-"""The file of what is on the page: the draft and the last answers, which survive a restart."""
+"""Store the draft, the last answers and the edited chains, which survive a restart."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["StateFile"]
 MALFORMED = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
 
 LARGEST = 1_000_000
-"""Characters of an answer with its passages; a larger one stays on the page until the server ends."""
+"""Maximum characters of a stored answer with its passages; a larger answer is lost when the server ends."""
 
 
 class StateFile:
-    """``state.json`` below ``.rageval/play``, replaced as a whole at each change. Secrets are masked in it.
+    """``state.json`` in ``.rageval/play``; each change replaces the whole file. Secrets are masked.
 
     Args:
         path: the file.
@@ -35,9 +35,9 @@ class StateFile:
         self.path = path
 
     def read(self) -> tuple[Draft, list[PageAnswer], dict[str, ChainDraft]]:
-        """Return the draft, the answers, oldest first, and the edited chains; nothing if the file is malformed.
+        """Return the draft, the answers (oldest first) and the edited chains; empty ones if the file is malformed.
 
-        The file holds nothing that a person cannot ask again, so a malformed one is no reason not to start.
+        A malformed file must not prevent the start, because people can ask its questions again.
         """
         try:
             value = parse_json(regular(self.path).read_text(encoding="utf-8"))
@@ -47,7 +47,7 @@ class StateFile:
             return Draft(), [], {}
 
     def write(self, draft: Draft, answers: Sequence[PageAnswer], chains: Mapping[str, ChainDraft]) -> None:
-        """Write the file; a kill leaves the old one or the new one.
+        """Write the file; if the process is killed, the complete old or new file remains.
 
         Raises:
             SettingError: it cannot be written.
@@ -66,7 +66,7 @@ class StateFile:
                 os.fsync(stream.fileno())
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            problem = f"{self.path}: what is on the page cannot be stored here ({reason}); correct the rights"
+            problem = f"{self.path}: the state of the page cannot be stored here ({reason}); correct the rights"
             raise SettingError(problem, code="RAG212") from error
 
 

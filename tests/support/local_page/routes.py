@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.web.edited_text import edited
 from pytest_rageval.web.files import FileChangedError
 from pytest_rageval.web.pages import Pages
 from pytest_rageval.web.requests import form_of, json_of
+from pytest_rageval.web.text_fields import text_of_field
 
 __all__ = ["HOSTILE", "ROUTES"]
 
@@ -35,7 +35,7 @@ def home(_: Request) -> Response:
 
 
 async def keep(request: Request) -> Response:
-    RECEIVED.extend(map(edited, (await form_of(request))["text"]))
+    RECEIVED.extend(map(text_of_field, (await form_of(request))["text"]))
     return RedirectResponse("/", 303)
 
 

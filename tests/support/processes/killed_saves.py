@@ -20,7 +20,7 @@ from typing import Any
 from pytest_rageval.hooks.playing.orders import PlayOrder
 from pytest_rageval.hooks.playing.project import PlayProject
 from pytest_rageval.hooks.playing.saved_files import SavedFiles
-from pytest_rageval.web.play.saving import SavedCase, planned_case, write_case
+from pytest_rageval.web.play.saving import PlannedCase, plan_case, write_case
 
 FILES = ("cases/play.jsonl", "tests/play.rag.toml", "cassettes/model-openai--m.jsonl")
 RECORD: dict[str, Any] = {"question": "At what time does the museum open?", "answers": ["9:00"]}
@@ -34,7 +34,7 @@ def main() -> None:
         time.sleep(0.02)
     files = project.files
     assert files is not None, project.problem
-    saved = planned_case(root, files, FILES[0], RECORD, "", None)
+    saved = plan_case(root, files, FILES[0], RECORD, "", None)
     before = _left(FILES)
     steps = _save(saved, files, keys, None) or 0
     whole = _left(FILES)
@@ -49,7 +49,7 @@ def main() -> None:
     project.close()
 
 
-def _save(saved: SavedCase, files: SavedFiles, keys: tuple[str, ...], moment: int | None) -> int | None:
+def _save(saved: PlannedCase, files: SavedFiles, keys: tuple[str, ...], moment: int | None) -> int | None:
     """Save in a forked process, which kills itself at a moment; return the number of moments if it ended.
 
     A moment is before or after a call of a function that is written in C: all that reaches the system is one.
@@ -67,7 +67,7 @@ def _save(saved: SavedCase, files: SavedFiles, keys: tuple[str, ...], moment: in
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.setprofile(watch)
-        write_case(saved, files, saved.shown, keys)
+        write_case(saved, files, saved.preview_digest, keys)
         sys.setprofile(None)
         os.write(writer, str(count).encode())
         os._exit(0)

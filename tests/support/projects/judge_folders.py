@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from pytest_rageval.local_judges.features import RULES, Judged
+from pytest_rageval.local_judges.features import RULES, JudgeInput
 from pytest_rageval.local_judges.head import Head, Scaling, Threshold
 from pytest_rageval.local_judges.judge_file import FILE, content_of, feature_versions, judge_text, metric_digest
 from pytest_rageval.local_judges.judge_model import Certainty, TrainedJudge, Training
@@ -40,13 +40,13 @@ def trained_folder(folder: Path) -> Path:
     return folder
 
 
-def answers(n: int) -> list[Judged]:
+def answers(n: int) -> list[JudgeInput]:
     """Return made-up answers, some of several lines, empty, or with what a prompt is made of."""
     draw = random.Random(4)
     return [_answer(draw) for _ in range(n)]
 
 
-def _answer(draw: random.Random) -> Judged:
+def _answer(draw: random.Random) -> JudgeInput:
     def words(most: int) -> str:
         lines = [" ".join(draw.choices(WORDS, k=draw.randint(1, most))) for _ in range(draw.choice((1, 1, 1, 3)))]
         return "\n".join(line.strip(" |>") or "it" for line in lines)
@@ -54,4 +54,4 @@ def _answer(draw: random.Random) -> Judged:
     gold = tuple((words(3).split("\n")[0], "nine")[: draw.randint(1, 2)] for _ in range(draw.randint(1, 2)))
     gold = tuple(tuple(" ".join(alias.replace("|", "").split()) or "nine" for alias in slot) for slot in gold)
     answer = "" if draw.random() < 0.05 else "\n".join((words(8), *([gold[0][0]] if draw.random() < 0.5 else [])))
-    return Judged(words(6), gold, answer, draw.choice(("en", "zh")))
+    return JudgeInput(words(6), gold, answer, draw.choice(("en", "zh")))

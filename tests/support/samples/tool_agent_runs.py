@@ -18,7 +18,7 @@ from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.systems.workflow import AnyWorkflow, PlannedRun
 from pytest_rageval.testing import ScriptedLLM
 from pytest_rageval.trace.collector import collecting
-from pytest_rageval.trace.completing import completed
+from pytest_rageval.trace.completing import complete_answer
 
 __all__ = ["PAGES", "ToolAgentRun", "calls", "play", "search"]
 
@@ -90,7 +90,7 @@ def play(
     system: Any = workflow(parts)
     with collecting() as collector:
         answer = asyncio.run(system(query))
-    return ToolAgentRun(completed(answer, collector), model)
+    return ToolAgentRun(complete_answer(answer, collector), model)
 
 
 def planned(workflow: AnyWorkflow, query: Query = QUERY, tools: object = search, **options: Any) -> PlannedRun:

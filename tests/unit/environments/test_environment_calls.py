@@ -23,7 +23,7 @@ from pytest_rageval.environments.tool import Observation, Tool, ToolResult
 from pytest_rageval.errors import CaseError, SettingError
 from pytest_rageval.model.plain import plain_json
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
-from pytest_rageval.trace.collector import AROUND, Event, collecting, current_collector
+from pytest_rageval.trace.collector import CURRENT_STEP, Event, collecting, current_collector
 
 Details = list[dict[str, Any]]
 
@@ -307,7 +307,7 @@ def test_steps_inside_a_tool_have_it_as_their_parent() -> None:
 
     with collecting() as collector:
         asyncio.run(call(environment_of("desk", search, "here"), "search", {"query": "x"}))
-        assert AROUND.get() is None
+        assert CURRENT_STEP.get() is None
     tool, retrieve = collector.steps()
     assert (tool.kind, retrieve.kind, retrieve.detail["parent"]) == ("tool", "retrieve", 0)
 

@@ -18,11 +18,11 @@ from pytest_rageval.judge_training import training
 from pytest_rageval.judge_training.card import card
 from pytest_rageval.judge_training.examples import Example, Examples, read_examples, refuse_other_parts
 from pytest_rageval.judge_training.fitting import PENALTIES, Rows, best_head, cross_validated, folds_of
-from pytest_rageval.judge_training.training import Trained, check_examples, train
+from pytest_rageval.judge_training.training import TrainingResult, check_examples, train
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth
-from pytest_rageval.local_judges.features import RULES, Judged
-from pytest_rageval.local_judges.head import chosen
+from pytest_rageval.local_judges.features import RULES, JudgeInput
+from pytest_rageval.local_judges.head import likeliest_class
 from pytest_rageval.local_judges.judge_file import ANSWERS, FILE, content_of, judge_text, metric_digest
 from pytest_rageval.local_judges.local_judge import load_judge
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE, HALLUCINATION_JUDGE
@@ -46,7 +46,7 @@ def example(at: int, value: float, *, system: str = "desk", language: str = "en"
         question, gold = f"第{at}张票多少钱？", f"{at + 3}元"
     hidden = "Ask at the counter."
     answer = hidden if at % 5 == 0 else f"It is {gold}." if value == RIGHT else f"It is {at + 90} euros."
-    return Example(Judged(question, ((gold,),), answer, language), system, value, LABELS[value])
+    return Example(JudgeInput(question, ((gold,),), answer, language), system, value, LABELS[value])
 
 
 def examples(rows: Sequence[Example]) -> Examples:
@@ -57,11 +57,11 @@ def fifty() -> list[Example]:
     return [example(at, float(at % 2)) for at in range(50)]
 
 
-def trained(rows: Sequence[Example], seed: int = 0, shares: tuple[int, int, int] | None = None) -> Trained:
+def trained(rows: Sequence[Example], seed: int = 0, shares: tuple[int, int, int] | None = None) -> TrainingResult:
     return train(examples(rows), ACCURACY_JUDGE, None, seed=seed, shares=shares)
 
 
-def text_of(result: Trained) -> str:
+def text_of(result: TrainingResult) -> str:
     return judge_text(content_of(result.judge, result.vectors))
 
 
@@ -85,7 +85,7 @@ def kappa(one: Sequence[int], other: Sequence[int]) -> float:
 def test_a_rule_is_found_in_200_labels_a_tenth_of_them_wrong() -> None:
     rows, rule = planted(2_000, 1)
     head, _ = best_head(rows.part(range(200)), 0)
-    said = [chosen(head.above(values, "en"))[0] for values in rows.values[200:]]
+    said = [likeliest_class(head.above(values, "en"))[0] for values in rows.values[200:]]
     assert kappa(said, rule[200:]) >= 0.75
 
 
@@ -112,7 +112,7 @@ def test_figures_come_from_questions_that_did_not_train_them() -> None:
     labels = [draw.choice((0, 1)) for _ in range(n)]
     noise = tuple((float(draw.choice((0, 1))), *(draw.gauss(0, 1) for _ in range(12))) for _ in range(n))
     rows = Rows(noise, ("en",) * n, tuple(f"q{at}" for at in range(n)), tuple(labels), 2)
-    said = [chosen(above)[0] for above in cross_validated(rows, 0)]
+    said = [likeliest_class(above)[0] for above in cross_validated(rows, 0)]
     assert abs(kappa(said, labels)) < 0.3
 
 

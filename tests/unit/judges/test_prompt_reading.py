@@ -12,11 +12,11 @@ from support.projects.judge_folders import answers
 from pytest_rageval.errors import SettingError
 from pytest_rageval.judges.prompt_reading import PromptReader
 from pytest_rageval.judges.prompted import PromptedJudge
-from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.local_judges.features import JudgeInput
 from pytest_rageval.metrics.judges.omnieval_judged import ACCURACY_JUDGE, COMPLETENESS_JUDGE
 
 READER = PromptReader(ACCURACY_JUDGE)
-ASKED = Judged("What does it cost?", (("9 euros", "nine euros"), ("daily",)), "9 euros,\n\nevery day", "en")
+ASKED = JudgeInput("What does it cost?", (("9 euros", "nine euros"), ("daily",)), "9 euros,\n\nevery day", "en")
 
 
 def as_shown(text: str) -> str:
@@ -34,7 +34,7 @@ def test_question_gold_and_answer_are_read_back() -> None:
 
 @given(st.text(), st.text(), st.sampled_from(["en", "zh"]))
 def test_no_text_looks_like_a_part_of_the_prompt(question: str, answer: str, language: str) -> None:
-    judged = Judged(question, (("gold",),), answer, language)
+    judged = JudgeInput(question, (("gold",),), answer, language)
     shown = READER.read(ACCURACY_JUDGE.messages(judged.sample))
     assert shown.language == language
     assert shown.texts["question"] == as_shown(question.encode("utf-8", "backslashreplace").decode())

@@ -6,14 +6,14 @@ import math
 
 import pytest
 
-from pytest_rageval.local_judges.features import COSINES, RULES, Judged, cosine, rule_values
+from pytest_rageval.local_judges.features import COSINES, RULES, JudgeInput, cosine, rule_values
 
-PRICE = Judged("What does a ticket cost?", (("9 euros",),), "A ticket costs 9 euros.")
-SILENT = Judged(PRICE.question, PRICE.gold, "The documents do not say what a ticket costs. I cannot answer.")
+PRICE = JudgeInput("What does a ticket cost?", (("9 euros",),), "A ticket costs 9 euros.")
+SILENT = JudgeInput(PRICE.question, PRICE.gold, "The documents do not say what a ticket costs. I cannot answer.")
 
 
-def of(answer: str, gold: str = "9 euros", question: str = PRICE.question, language: str = "en") -> Judged:
-    return Judged(question, ((gold,),) if gold else (), answer, language)
+def of(answer: str, gold: str = "9 euros", question: str = PRICE.question, language: str = "en") -> JudgeInput:
+    return JudgeInput(question, ((gold,),) if gold else (), answer, language)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def of(answer: str, gold: str = "9 euros", question: str = PRICE.question, langu
         ("gold_has_number", of("x", gold="at the desk"), 0),
     ],
 )
-def test_a_feature_has_the_value_worked_out_by_hand(name: str, judged: Judged, value: float) -> None:
+def test_a_feature_has_the_value_worked_out_by_hand(name: str, judged: JudgeInput, value: float) -> None:
     assert RULES[name].compute(judged) == pytest.approx(value)
 
 

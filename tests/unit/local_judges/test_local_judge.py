@@ -14,8 +14,8 @@ from support.samples.local_judges import judge_folder, made_judge, weights
 from pytest_rageval.analysis.metric_info import MetricInfo
 from pytest_rageval.analysis.people.local_use import Agreed, local_uses_of
 from pytest_rageval.errors import CaseError, SettingError
-from pytest_rageval.local_judges.features import RULES, Judged
-from pytest_rageval.local_judges.head import Head, Scaling, Threshold, chosen, class_shares
+from pytest_rageval.local_judges.features import RULES, JudgeInput
+from pytest_rageval.local_judges.head import Head, Scaling, Threshold, class_shares, likeliest_class
 from pytest_rageval.local_judges.judge_file import FILE, feature_versions, read_content
 from pytest_rageval.local_judges.judge_model import TrainedJudge
 from pytest_rageval.local_judges.local_judge import LocalJudge, load_judge
@@ -58,7 +58,7 @@ def test_three_classes_have_shares_of_falling_probabilities() -> None:
     above = head.above((0.0,) * N, "en")
     assert above == (0.5, 0.5)  # the second is cut to the first
     assert class_shares(above) == [0.5, 0.0, 0.5]
-    assert chosen(above) == (2, 0.5)  # of equal ones the higher
+    assert likeliest_class(above) == (2, 0.5)  # of equal ones the higher
     assert class_shares((0.75, 0.25)) == [0.25, 0.5, 0.25]
 
 
@@ -93,7 +93,7 @@ def test_a_feature_that_is_no_number_leaves_the_answer_without_a_label(tmp_path:
     plain = Scaling((0.0,) * len(cosines), (1.0,) * len(cosines))
     head = Head({"en": plain}, (Threshold(0.0, (0.0,) * len(cosines)),))
     judge = LocalJudge(trained(features=cosines, head=head), "d", NoDirection(), None)
-    (judgement,) = judge.judge_batch([Judged("Q?", (("a",),), "b")])
+    (judgement,) = judge.judge_batch([JudgeInput("Q?", (("a",),), "b")])
     assert judgement.problem == "judge_error: the feature cos_question_answer is not a finite number"
 
 
@@ -137,7 +137,7 @@ def test_an_answer_far_from_all_training_answers_is_unlike_them(tmp_path: Path) 
     sds = tuple(0.1 if name == "length" else 10.0 for name in RULES)
     head = Head({"en": Scaling(means, sds)}, trained().head.thresholds)
     judge = loaded(judge_folder(tmp_path, trained(head=head)))
-    near, far = judge.judge_batch([Judged("Q?", (("a",),), "b" * 99), Judged("Q?", (("a",),), "b" * 999)])
+    near, far = judge.judge_batch([JudgeInput("Q?", (("a",),), "b" * 99), JudgeInput("Q?", (("a",),), "b" * 999)])
     assert (near.unlike, far.unlike) == (False, True)
 
 

@@ -15,12 +15,12 @@ from pytest_rageval.commands.judge.serving import llm_reply
 from pytest_rageval.datasets.sheets import sheet_text
 from pytest_rageval.errors import MissingDependencyError, SettingError
 from pytest_rageval.judge_training.examples import Example
-from pytest_rageval.judge_training.figures import Predicted
+from pytest_rageval.judge_training.figures import Prediction
 from pytest_rageval.judge_training.kind_comparison import KindComparison, compare_kinds
 from pytest_rageval.judge_training.llm_card import advice
 from pytest_rageval.judge_training.lora import stable_config
 from pytest_rageval.local_judges import lora_model
-from pytest_rageval.local_judges.features import Judged
+from pytest_rageval.local_judges.features import JudgeInput
 from pytest_rageval.local_judges.local_judge import load_judge
 from pytest_rageval.local_judges.lora_judge import load_lora_judge, reply_of
 from pytest_rageval.local_judges.lora_model import LoraModel, load_base, quiet, require_libraries
@@ -74,7 +74,7 @@ def random_llama(folder: Path) -> Path:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
 
-    prompt = ACCURACY_JUDGE.messages(Judged("What?", (("1 euros",),), "It costs 1 euros.").sample)
+    prompt = ACCURACY_JUDGE.messages(JudgeInput("What?", (("1 euros",),), "It costs 1 euros.").sample)
     texts = [str(each["content"]) for each in prompt] + [" ".join(row) for row in rows()] + [reply_of("")]
     special = ["<unk>", "<pad>", "<end>", "<system>", "<user>", "<assistant>"]
     words = Tokenizer(models.WordLevel(unk_token="<unk>"))  # noqa: S106
@@ -118,7 +118,9 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     assert "on q_proj and v_proj" in card
     assert "of the head on 32 answers" in card
     judge, again = (load_lora_judge(out, model_digest) for _ in range(2))
-    messages = ACCURACY_JUDGE.messages(Judged("What does item 3 cost?", (("3 euros",),), "It costs 3 euros.").sample)
+    messages = ACCURACY_JUDGE.messages(
+        JudgeInput("What does item 3 cost?", (("3 euros",),), "It costs 3 euros.").sample
+    )
     assert judge.shares(messages) == again.shares(messages)
     reply = json.loads(llm_reply(judge, ACCURACY_JUDGE)(messages))
     assert reply["label"] == judge.labels[0 if judge.shares(messages)[0] >= 0.5 else 1]
@@ -132,7 +134,7 @@ def test_an_adapter_is_trained_written_read_back_and_served(
     found = json.loads(capsys.readouterr().out)
     assert (found["judge"], found["labels"], found["not_judged"]) == (content["checksum"], 80, 0)
     assert found["of_training"] == 40
-    shares = [judge.shares(ACCURACY_JUDGE.messages(Judged(row[2], ((row[3],),), row[4]).sample)) for row in rows()]
+    shares = [judge.shares(ACCURACY_JUDGE.messages(JudgeInput(row[2], ((row[3],),), row[4]).sample)) for row in rows()]
     right = sum((one[1] >= 0.5) == (row[5] == "right") for one, row in zip(shares, rows(), strict=True))
     assert found["figures"]["agreement"]["accuracy"]["value"] == pytest.approx(right / 80)
     with pytest.raises(SettingError, match="of kind 'llm', wanted 'head'; serve it with rageval judge serve, or name"):
@@ -202,9 +204,9 @@ def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
         require_libraries("--kind llm")
 
 
-def predicted(at: int, right: bool, question: str = "") -> Predicted:
-    judged = Judged(question or f"q{at}", (("a",),), "a")
-    return Predicted(Example(judged, "s", 1.0, "right"), (0.9 if right else 0.1,))
+def predicted(at: int, right: bool, question: str = "") -> Prediction:
+    judged = JudgeInput(question or f"q{at}", (("a",),), "a")
+    return Prediction(Example(judged, "s", 1.0, "right"), (0.9 if right else 0.1,))
 
 
 @pytest.mark.parametrize(

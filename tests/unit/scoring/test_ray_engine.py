@@ -24,7 +24,7 @@ from support.processes.network_namespaces import Machine, linked_machines
 from support.samples.recorded_data import answer_rows, case_rows, write_rows
 
 from pytest_rageval.cli import main
-from pytest_rageval.scoring.engines.ray_cluster import different_cluster, different_node
+from pytest_rageval.scoring.engines.ray_cluster import cluster_mismatch, node_mismatch
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
 
@@ -85,9 +85,9 @@ class Cluster:
         self._start(node, path, f"--address={self.address}")
         code = (
             "import sys, time, ray\n"
-            "from pytest_rageval.scoring.engines.http2 import answers_http2\n"
+            "from pytest_rageval.scoring.engines.http2 import http2_problem\n"
             "host, _, port = sys.argv[1].partition(':')\n"
-            "while answers_http2(host, int(port), 1):\n    time.sleep(0.1)\n"
+            "while http2_problem(host, int(port), 1):\n    time.sleep(0.1)\n"
             "for _ in range(100):\n"
             "    try:\n        ray.init(sys.argv[1], log_to_driver=False, logging_level=50)\n        break\n"
             "    except (ConnectionError, RuntimeError, ValueError):\n        time.sleep(0.2)\n"
@@ -171,21 +171,21 @@ def test_a_node_of_another_version_is_refused_and_one_that_dies_changes_no_byte(
 def test_versions_of_a_node_decide() -> None:
     mine, own = platform.python_version(), version("pytest-rageval")
     minor = ".".join(mine.split(".")[:2])
-    assert different_node("10.0.0.2", mine, own) is None
-    assert different_node("10.0.0.2", f"{minor}.99", own) is None
-    assert different_node("10.0.0.2", "3.99.1", own) == (
+    assert node_mismatch("10.0.0.2", mine, own) is None
+    assert node_mismatch("10.0.0.2", f"{minor}.99", own) is None
+    assert node_mismatch("10.0.0.2", "3.99.1", own) == (
         f"the node 10.0.0.2 has Python 3.99.1, and this process {mine}; use one minor version everywhere"
     )
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1:6379", "127.0.0.1:6379", "localhost:6379"])
 def test_a_cluster_that_already_runs_may_be_named(address: str) -> None:
-    assert different_cluster(address, "10.0.0.1:6379", "10.0.0.1") is None
+    assert cluster_mismatch(address, "10.0.0.1:6379", "10.0.0.1") is None
 
 
 @pytest.mark.parametrize("address", ["10.0.0.2:6379", "10.0.0.1:6380", "127.0.0.1:6380"])
 def test_another_cluster_than_the_one_that_runs_is_refused(address: str) -> None:
-    assert different_cluster(address, "10.0.0.1:6379", "10.0.0.1") == (
+    assert cluster_mismatch(address, "10.0.0.1:6379", "10.0.0.1") == (
         f"this program has already started Ray at 10.0.0.1:6379, and --address is {address}; "
         "leave --address out, or call ray.shutdown() first"
     )

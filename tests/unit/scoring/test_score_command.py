@@ -260,7 +260,7 @@ def test_a_folder_of_other_data_or_files_is_refused(folder: Path, score: Command
     assert files_of(folder) == before
     (folder / "mine").mkdir()
     (folder / "mine" / "thesis.txt").write_text("x")
-    assert "holds files that are no scores" in refused(score, out="mine")
+    assert "holds files that are not scores" in refused(score, out="mine")
     assert "is a file" in refused(score, out="answers.jsonl")
 
 

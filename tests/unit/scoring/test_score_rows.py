@@ -10,7 +10,7 @@ import pytest
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.outcome import Diagnosis, Outcome, Score
-from pytest_rageval.scoring.rows import Lines, Outcomes, row_of
+from pytest_rageval.scoring.rows import LineEncoder, OutcomeDecoder, row_of
 
 PLAIN = Outcome(
     nodeid="q1", case_id="q1", testbed="cases.jsonl", facets={"topic": "Fares"}, system="recorded", status="scored",
@@ -34,10 +34,10 @@ LIKE_IT = {
 
 
 def test_a_line_is_its_row_whatever_came_before() -> None:
-    lines = Lines()
+    lines = LineEncoder()
     for _ in range(2):
         for outcome in LIKE_IT.values():
-            line = lines.of(outcome).decode()
+            line = lines.encode(outcome).decode()
             row = json.dumps(row_of(outcome), ensure_ascii=False, separators=(",", ":"))
             assert line == f"{row}\n"
 
@@ -45,8 +45,8 @@ def test_a_line_is_its_row_whatever_came_before() -> None:
 @pytest.mark.parametrize("name", LIKE_IT)
 def test_a_line_is_read_as_its_outcome(name: str) -> None:
     outcome = LIKE_IT[name]
-    decoded = Outcomes({"cases.jsonl": outcome.cluster}, details=True)
-    lines = Lines()
-    decoded.decode_line(lines.of(PLAIN))
-    read = decoded.decode_line(lines.of(outcome))
+    decoded = OutcomeDecoder({"cases.jsonl": outcome.cluster}, details=True)
+    lines = LineEncoder()
+    decoded.decode_line(lines.encode(PLAIN))
+    read = decoded.decode_line(lines.encode(outcome))
     assert row_of(read) == row_of(outcome)

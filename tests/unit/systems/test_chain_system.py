@@ -26,7 +26,7 @@ from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.testing import ScriptedLLM
 from pytest_rageval.trace.collector import collecting
-from pytest_rageval.trace.completing import completed
+from pytest_rageval.trace.completing import complete_answer
 
 PAGES = (
     ScoredPassage("p1", 3.0, "Hamlet is by Shakespeare.", "Hamlet"),
@@ -67,7 +67,7 @@ def _answer(folder: Path, text: str, query: Query | None = None, options: Any = 
     system: Any = build(SystemParts(setup=setup, **parts), read(setup))
     with collecting() as collector:
         answer = asyncio.run(system(query or Query("who wrote hamlet")))
-    return completed(answer, collector)
+    return complete_answer(answer, collector)
 
 
 def _steps(answer: Answer) -> list[tuple[str, str]]:

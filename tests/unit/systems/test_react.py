@@ -25,7 +25,7 @@ from pytest_rageval.systems.agents.react import workflow
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.setup import SystemSetup
 from pytest_rageval.trace.collector import collecting
-from pytest_rageval.trace.completing import completed
+from pytest_rageval.trace.completing import complete_answer
 from pytest_rageval.trace.steps import end_reason, tool_calls
 
 PAGES = (
@@ -63,7 +63,7 @@ def played(
     async def run() -> Answer:
         with collecting() as collector:
             answer = await system(query if isinstance(query, Query) else Query(query))
-            return completed(answer, collector)
+            return complete_answer(answer, collector)
 
     return asyncio.run(run())
 

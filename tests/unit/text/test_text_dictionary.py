@@ -39,7 +39,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(added: Path) -> None:
     with pytest.raises(SettingError, match=r"rag_user_dict: '.*gone.txt' cannot be read \(No such file"):
         use_dictionaries([added, added.with_name("gone.txt")])
     added.write_bytes(b"\xff\xfe")
-    with pytest.raises(SettingError, match="it is no UTF-8"):
+    with pytest.raises(SettingError, match="it is not UTF-8"):
         use_dictionaries([added])
     assert user_dictionary() == ""
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rageval.text.words import SHORT, once_a_text, words
+from pytest_rageval.text.words import SHORT, cached_per_text, words
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_lone_surrogate_separates_words() -> None:
 def made_of(*texts: str) -> int:
     """Return how many texts something was made of, when it was asked for of these."""
     made = []
-    ask = once_a_text(lambda text, mark: made.append(text + mark))
+    ask = cached_per_text(lambda text, mark: made.append(text + mark))
     for text in texts:
         ask(text, "!")
     return len(made)
@@ -54,5 +54,5 @@ def test_few_texts_that_are_long_are_remembered() -> None:
 
 
 def test_the_cache_depends_on_all_arguments() -> None:
-    ask = once_a_text(lambda text, *, twice=False: text * (1 + twice))
+    ask = cached_per_text(lambda text, *, twice=False: text * (1 + twice))
     assert [ask("a"), ask("a", twice=True), ask("a")] == ["a", "aa", "a"]

@@ -8,7 +8,7 @@ from pytest_rageval import tracing
 from pytest_rageval.model.answer import Answer, Step, Usage
 from pytest_rageval.model.ranking import Ranking, ScoredPassage
 from pytest_rageval.trace.collector import Collector, Event, collecting
-from pytest_rageval.trace.completing import completed, outage_of, usage_of_trace
+from pytest_rageval.trace.completing import complete_answer, outage_of, usage_of_trace
 
 TOOL = Step("tool", {"name": "search", "passages": [{"id": "a", "text": "A.", "score": 2}, {"id": "b", "page": "B"}]})
 END = Step("end", {"reason": "finished"})
@@ -22,36 +22,36 @@ def collected(*events: Event) -> Collector:
 
 
 def test_an_answer_without_a_step_stays_without() -> None:
-    assert completed(Answer("x"), Collector()) == Answer("x")
-    assert completed(Answer("x")) == Answer("x")
+    assert complete_answer(Answer("x"), Collector()) == Answer("x")
+    assert complete_answer(Answer("x")) == Answer("x")
 
 
 @pytest.mark.parametrize(("text", "reason"), [("x", "finished"), (" \n", "empty_answer"), ("", "empty_answer")])
 def test_the_end_is_added_if_it_is_missing(text: str, reason: str) -> None:
-    assert completed(Answer(text, trace=(TOOL,))).trace == (TOOL, Step("end", {"reason": reason}))
+    assert complete_answer(Answer(text, trace=(TOOL,))).trace == (TOOL, Step("end", {"reason": reason}))
 
 
 def test_the_last_end_counts_and_comes_last() -> None:
     inner = Step("retrieve", {"query": "x", "parent": 1})
     gave_up, limit = Step("end", {"reason": "gave_up"}), Step("end", {"reason": "step_limit", "parent": 0})
-    answer = completed(Answer("", trace=(gave_up, TOOL, inner, limit, Step("thought", {"parent": 3}))))
+    answer = complete_answer(Answer("", trace=(gave_up, TOOL, inner, limit, Step("thought", {"parent": 3}))))
     assert answer.trace == (
         TOOL, Step("retrieve", {"query": "x", "parent": 0}), Step("thought"), Step("end", {"reason": "step_limit"}),
     )  # fmt: skip
 
 
 def test_returned_steps_win_over_collected_ones() -> None:
-    answer = completed(Answer("x", trace=(TOOL,)), collected(Event("tool", {"name": "other"})))
+    answer = complete_answer(Answer("x", trace=(TOOL,)), collected(Event("tool", {"name": "other"})))
     assert answer.trace == (TOOL, END)
 
 
 def test_collected_steps_stand_between_the_times_of_our_own_stages() -> None:
     ours = (Step("retrieve", {"seconds": 0.5, "retriever": "bm25"}), Step("generate", {"seconds": 2.0}))
     tool = Event("tool", {"name": "search"}, 1.0)
-    answer = completed(Answer("x", trace=ours), collected(tool, Event("thought", {}, 2.0, parent=tool)))
+    answer = complete_answer(Answer("x", trace=ours), collected(tool, Event("thought", {}, 2.0, parent=tool)))
     between = (Step("tool", {"name": "search"}), Step("thought", {"parent": 1}))
     assert answer.trace == (ours[0], *between, ours[1], END)
-    answer = completed(Answer("x", trace=ours), collected(Event("retrieve", {"query": "q", "seconds": 0.4}, 1.0)))
+    answer = complete_answer(Answer("x", trace=ours), collected(Event("retrieve", {"query": "q", "seconds": 0.4}, 1.0)))
     search = Step("retrieve", {"seconds": 0.4, "retriever": "bm25", "query": "q"})
     assert answer.trace == (search, ours[1], END)
 
@@ -59,22 +59,22 @@ def test_collected_steps_stand_between_the_times_of_our_own_stages() -> None:
 def test_the_ranking_is_the_passages_in_order_of_first_appearance() -> None:
     again = Step("retrieve", {"passages": [{"id": "b"}, {"id": 7, "title": "T"}, {"text": "no id"}, "text"]})
     failed = Step("tool", {"name": "search", "error": "ValueError", "passages": [{"id": "z"}]})
-    answer = completed(Answer("x", trace=(failed, TOOL, again)))
+    answer = complete_answer(Answer("x", trace=(failed, TOOL, again)))
     b = ScoredPassage("b", page="B")
     assert answer.ranking == Ranking((ScoredPassage("a", None, "A."), b, ScoredPassage("7", title="T")))
     own = Ranking((ScoredPassage("own"),))
-    assert completed(Answer("x", own, trace=(TOOL,))).ranking == own
-    assert completed(Answer("x", trace=(Step("tool", {"name": "add"}),))).ranking is None
-    assert completed(Answer("x", trace=(Step("retrieve", {"passages": []}),))).ranking == Ranking(())
+    assert complete_answer(Answer("x", own, trace=(TOOL,))).ranking == own
+    assert complete_answer(Answer("x", trace=(Step("tool", {"name": "add"}),))).ranking is None
+    assert complete_answer(Answer("x", trace=(Step("retrieve", {"passages": []}),))).ranking == Ranking(())
 
 
 def test_scores_stay_if_they_never_rise() -> None:
     falling = Step("retrieve", {"passages": [{"id": "a", "score": 2}, {"id": "b", "score": 2.0}]})
-    ranking = completed(Answer("x", trace=(falling,))).ranking
+    ranking = complete_answer(Answer("x", trace=(falling,))).ranking
     assert ranking is not None
     assert [item.score for item in ranking] == [2.0, 2.0]
     second = Step("retrieve", {"passages": [{"id": "c", "score": 3.0}]})
-    ranking = completed(Answer("x", trace=(falling, second))).ranking
+    ranking = complete_answer(Answer("x", trace=(falling, second))).ranking
     assert ranking is not None
     assert [item.score for item in ranking] == [None, None, None]
 
@@ -104,7 +104,7 @@ def test_one_call_that_two_sources_recorded_is_one_step() -> None:
     later = Event("tool", {"name": "search", "arguments": {"q": "x"}}, 2.5, 2.6, source="tracing")
     call = Event("completion", {"prompt_tokens": 3, "completion_tokens": 1}, 3.0, 4.0, source="otel")
     http = Event("completion", {"prompt_tokens": 3, "completion_tokens": 1, "cost_usd": 0.1}, 3.1, 3.9, source="http")
-    assert completed(Answer("x"), collected(span, ours, inner, later, call, http)).trace == (
+    assert complete_answer(Answer("x"), collected(span, ours, inner, later, call, http)).trace == (
         Step("tool", {"name": "search", "arguments": '{"q": "x"}', "result": "r", "tool_call_id": "c1"}),
         Step("retrieve", {"query": "x", "parent": 0}),
         Step("tool", {"name": "search", "arguments": {"q": "x"}}),
@@ -117,7 +117,7 @@ def test_a_model_call_inside_one_with_unknown_tokens_is_one_step() -> None:
     known = {"model": "m-2025", "prompt_tokens": 3, "completion_tokens": 1}
     spans = [Event("completion", {"model": "m"}, start, 2.0, source="otel") for start in (1.0, 1.1)]
     http = [Event("completion", known, start, 2.01) for start in (1.2, 1.3)]
-    assert completed(Answer("x"), collected(*spans, *http)).trace == (
+    assert complete_answer(Answer("x"), collected(*spans, *http)).trace == (
         *(Step("completion", {**known, "model": "m"}) for _ in spans),
         END,
     )
@@ -129,12 +129,12 @@ def test_a_model_call_inside_one_with_unknown_tokens_is_one_step() -> None:
 def test_another_model_call_near_one_with_unknown_tokens_stays_a_step(model: str, start: float, end: float) -> None:
     span = Event("completion", {"model": "m"}, 1.0, 2.0, source="otel")
     http = Event("completion", {"model": model, "prompt_tokens": 3, "completion_tokens": 1}, start, end)
-    assert len(completed(Answer("x"), collected(span, http)).trace) == 3
+    assert len(complete_answer(Answer("x"), collected(span, http)).trace) == 3
 
 
 def test_equal_calls_at_once_from_one_source_stay_two() -> None:
     first, second = (Event("tool", {"name": "search"}, 1.0, 2.0, source="tracing") for _ in range(2))
-    assert len(completed(Answer("x"), collected(first, second)).trace) == 3
+    assert len(complete_answer(Answer("x"), collected(first, second)).trace) == 3
 
 
 class ComparedText(str):
@@ -159,7 +159,7 @@ def test_the_work_grows_with_the_number_of_calls_and_not_with_its_square() -> No
 
     count = 1000
     events = [event for at in range(count) for event in calls(at, "environment")]
-    trace = completed(Answer("x"), collected(*events, *calls(count // 2, "tracing"))).trace
+    trace = complete_answer(Answer("x"), collected(*events, *calls(count // 2, "tracing"))).trace
     assert len(trace) == 2 * count + 1
     assert ComparedText.compared < 50 * count
 
@@ -167,5 +167,5 @@ def test_the_work_grows_with_the_number_of_calls_and_not_with_its_square() -> No
 def test_what_json_cannot_hold_becomes_its_repr() -> None:
     with collecting() as collector, tracing.step("mine", handle=object, n=float("inf")):
         pass
-    (step, _) = completed(Answer("x"), collector).trace
+    (step, _) = complete_answer(Answer("x"), collector).trace
     assert (step.detail["handle"], step.detail["n"]) == ("<class 'object'>", "inf")

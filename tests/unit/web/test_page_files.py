@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.errors import SettingError
-from pytest_rageval.web.files import FileChangedError, inside, read_seen, write_file
+from pytest_rageval.web.files import FileChangedError, inside, read_snapshot, write_file
 
 
 def test_a_file_is_written_over_what_was_seen(tmp_path: Path) -> None:
     first = write_file(tmp_path, "cases/new.jsonl", b"one\n", seen="")
     path = tmp_path / "cases" / "new.jsonl"
     path.chmod(0o640)
-    seen = read_seen(path)
+    seen = read_snapshot(path)
     assert (seen.content, seen.digest) == (b"one\n", first)
-    assert write_file(tmp_path, path, b"two\n", seen=seen.digest) == read_seen(path).digest
+    assert write_file(tmp_path, path, b"two\n", seen=seen.digest) == read_snapshot(path).digest
     assert path.read_bytes() == b"two\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [each.name for each in path.parent.iterdir()] == ["new.jsonl"]
@@ -54,7 +54,7 @@ def test_nothing_is_written_outside_of_the_project(tmp_path: Path, path: str) ->
         each.mkdir()
     (project / "link").symlink_to(outside)
     (project / "outside.jsonl").symlink_to(outside / "cases.jsonl")
-    with pytest.raises(SettingError, match=r"writes only inside|no path of a file"):
+    with pytest.raises(SettingError, match=r"writes only inside|not a valid file path"):
         write_file(project, path, b"mine", seen="")
     assert list(outside.iterdir()) == []
     assert not (tmp_path / "out.jsonl").exists()

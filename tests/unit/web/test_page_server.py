@@ -18,7 +18,7 @@ from support.servers.page_process import PageProcess, start_page
 
 from pytest_rageval import web
 from pytest_rageval.errors import MissingDependencyError, SettingError
-from pytest_rageval.web.address import Address, claimed
+from pytest_rageval.web.address import Address, claim_server
 from pytest_rageval.web.serving import serve
 from pytest_rageval.web.site import Site
 
@@ -92,7 +92,11 @@ def test_a_second_server_opens_the_page_of_the_first(served: PageProcess, tmp_pa
 
 def test_pages_on_two_subjects_run_side_by_side(tmp_path: Path) -> None:
     sites = [Site("sample", tmp_path, [], subject=subject) for subject in ("a", "b")]
-    with claimed(Address(sites[0])) as one, claimed(Address(sites[1])) as other, claimed(Address(sites[0])) as again:
+    with (
+        claim_server(Address(sites[0])) as one,
+        claim_server(Address(sites[1])) as other,
+        claim_server(Address(sites[0])) as again,
+    ):
         assert (one, other, again) == (True, True, False)
 
 
@@ -120,7 +124,7 @@ def test_a_server_that_does_not_answer_is_said(
 ) -> None:
     """Nothing answers at the address, or another server: one that has no such token."""
     monkeypatch.setattr("pytest_rageval.web.address.PATIENCE_S", 0.15)
-    with socket.socket() as closed, claimed(Address(site)):
+    with socket.socket() as closed, claim_server(Address(site)):
         closed.bind(("127.0.0.1", 0))
         Address(site).write(url.format(closed=closed.getsockname()[1], other=served.base))
         with pytest.raises(SettingError) as raised:

@@ -85,9 +85,9 @@ def test_code_of_a_folder_with_a_longer_name_is_not_the_project(
     module = ModuleType("beside")
     module.__file__ = str(tmp_path / "app_lib" / "beside.py")  # missing, as if it changed
     monkeypatch.setitem(sys.modules, "beside", module)
-    assert CodeChanges(tmp_path / "app").first() == ""
+    assert CodeChanges(tmp_path / "app").first_changed_file() == ""
     module.__file__ = str(tmp_path / "app" / "beside.py")
-    assert CodeChanges(tmp_path / "app").first() == "beside.py"
+    assert CodeChanges(tmp_path / "app").first_changed_file() == "beside.py"
 
 
 def test_changed_code_is_said(play: PlayPage) -> None:

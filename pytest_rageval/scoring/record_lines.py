@@ -1,4 +1,4 @@
-"""Records of datasets in other formats than ours, as lines of chunks: loaded whole, then encoded."""
+"""Encode the records of other dataset formats as lines of chunks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pytest_rageval.model.case import Instance, Passage
 from pytest_rageval.model.codec import encode_instance
 from pytest_rageval.model.derived_codec import decoder
 
-__all__ = ["JSONL", "decoded", "encoded", "instances_at"]
+__all__ = ["JSONL", "decode_record", "encode_record", "instances_at"]
 
 JSONL = "jsonl"
-"""The format that is read as a stream; the lines of its files stand in chunks as they are."""
+"""The format that is read as a stream; chunks contain the lines of its files unchanged."""
 
 
 def instances_at(form: str, path: Path, name: str) -> tuple[Instance, ...]:
@@ -31,7 +31,7 @@ def instances_at(form: str, path: Path, name: str) -> tuple[Instance, ...]:
     return instances
 
 
-def encoded(instance: Instance) -> bytes:
+def encode_record(instance: Instance) -> bytes:
     """Return a record as a line of JSON."""
     passages = instance.passages
     plain = {
@@ -45,17 +45,17 @@ def encoded(instance: Instance) -> bytes:
     return json.dumps(plain).encode()
 
 
-def decoded(line: str) -> Instance:
-    """Return the record that `encoded` wrote."""
+def decode_record(line: str) -> Instance:
+    """Return the record from a line of `encode_record`."""
     plain: dict[str, Any] = json.loads(line)
-    own = {name: plain[name] for name in ("facets", "language", "answerable")}
-    instance: Instance = decoder(Instance)(plain["record"], plain["id"], **own)
+    values = {name: plain[name] for name in ("facets", "language", "answerable")}
+    instance: Instance = decoder(Instance)(plain["record"], plain["id"], **values)
     passages = plain["passages"]
     return replace(instance, passages=None if passages is None else tuple(map(_passage, passages)))
 
 
 def _plain(passage: Passage) -> dict[str, Any]:
-    """Return all fields of a passage, also those that results.json does not store."""
+    """Return all fields of a passage; results.json does not store all of them."""
     return {each.name: getattr(passage, each.name) for each in fields(Passage)} | {"metadata": dict(passage.metadata)}
 
 

@@ -1,4 +1,4 @@
-"""What runs for a request of the page and can be stopped by another one."""
+"""Stop signals of running requests, so another request can stop them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from contextlib import contextmanager
 
 from pytest_rageval.errors import SettingError
 
-__all__ = ["Stops"]
+__all__ = ["StopSignals"]
 
 
-class Stops:
-    """The work in progress, each by a key; the same work runs once at a time."""
+class StopSignals:
+    """Stop signals of the work in progress by key; work with the same key cannot run twice at a time."""
 
     def __init__(self) -> None:
         self._running: dict[Hashable, threading.Event] = {}
 
     @contextmanager
     def running(self, key: Hashable, what: str) -> Iterator[threading.Event]:
-        """Yield what `stop` sets while work runs.
+        """Yield the stop signal of work while it runs.
 
         Args:
             key: identifies the work.
             what: names it in errors.
 
         Raises:
-            SettingError: it runs already.
+            SettingError: work with this key runs already.
         """
         if key in self._running:
             raise SettingError(f"{what} runs already; wait for its end, or stop it")
@@ -37,10 +37,10 @@ class Stops:
             del self._running[key]
 
     def stop(self, key: Hashable, what: str) -> None:
-        """Stop work.
+        """Set the stop signal of work.
 
         Raises:
-            SettingError: it does not run.
+            SettingError: no work with this key runs.
         """
         if key not in self._running:
             raise SettingError(f"{what} does not run")

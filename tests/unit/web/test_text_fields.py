@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rageval.report.html.visible_text import INVISIBLE
-from pytest_rageval.web.edited_text import edited, field_text
+from pytest_rageval.web.text_fields import field_text, text_of_field
 
 ODD = st.text(st.characters() | st.sampled_from("\\u{}0AF\r\n\t\0\u202e\ud800\U000e0041"))
 
@@ -24,16 +24,16 @@ ODD = st.text(st.characters() | st.sampled_from("\\u{}0AF\r\n\t\0\u202e\ud800\U0
 )
 def test_invisible_characters_are_written_by_code(text: str, shown: str) -> None:
     assert field_text(text) == shown
-    assert edited(shown) == text
+    assert text_of_field(shown) == text
 
 
 @given(ODD)
 def test_what_nobody_edits_comes_back_unchanged(text: str) -> None:
     field = field_text(text)
     assert not INVISIBLE.search(field)
-    assert edited(field) == text
-    assert edited(field.replace("\n", "\r\n")) == text  # as a form sends it
+    assert text_of_field(field) == text
+    assert text_of_field(field.replace("\n", "\r\n")) == text  # as a form sends it
 
 
 def test_a_code_beyond_unicode_stays() -> None:
-    assert edited("\\u{110000} \\u{FFFFFF}") == "\\u{110000} \\u{FFFFFF}"
+    assert text_of_field("\\u{110000} \\u{FFFFFF}") == "\\u{110000} \\u{FFFFFF}"
