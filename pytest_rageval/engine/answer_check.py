@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rageval.errors import SystemContractError, short_repr
 from pytest_rageval.model.answer import Answer, Step, Usage
-from pytest_rageval.model.ranking import Ranking, ScoredPassage
+from pytest_rageval.model.ranking import Ranking
 from pytest_rageval.trace.steps import END_REASONS, end_of
 
 __all__ = ["check_parts"]
@@ -14,19 +14,21 @@ __all__ = ["check_parts"]
 
 def check_parts(answer: Answer, name: str) -> None:
     """Raise `SystemContractError` if a field of the system's ``answer`` has a type that no report can hold."""
+    head = f"rag_system {name!r} returned an Answer whose"
+    ranking: object = answer.ranking
+    if isinstance(ranking, Ranking) and (fault := ranking.fault) is not None:
+        raise SystemContractError(f"{head} ranking {fault}")
     for part, value, wanted in _wrong(answer):
-        problem = f"rag_system {name!r} returned an Answer whose {part} is {short_repr(value)}"
-        raise SystemContractError(f"{problem}; it must be {wanted} or left out")
+        raise SystemContractError(f"{head} {part} is {short_repr(value)}; it must be {wanted} or left out")
 
 
 def _wrong(answer: Answer) -> Iterator[tuple[str, object, str]]:
     ranking: object = answer.ranking
-    if not (ranking is None or (isinstance(ranking, Ranking) and all(map(_is_scored, ranking.items)))):
-        yield (
-            "ranking",
-            ranking,
-            "a Ranking of ScoredPassage, its scores numbers or None, its spans two integers or None,",
-        )
+    if not (ranking is None or isinstance(ranking, Ranking)):
+        yield "ranking", ranking, "a Ranking of ScoredPassage"
+    abstained: object = answer.abstained
+    if not (abstained is None or isinstance(abstained, bool)):
+        yield "abstained", abstained, "True, False, None"
     trace: object = answer.trace
     if not (isinstance(trace, Sequence) and all(isinstance(s, Step) and isinstance(s.detail, Mapping) for s in trace)):
         yield "trace", trace, "a tuple of Step"
@@ -47,14 +49,3 @@ def _end_reason(trace: Sequence[Step]) -> object:
         return None if end is None else end.detail.get("reason")
     except Exception:  # a user's mapping may raise anything
         return None
-
-
-def _is_scored(item: object) -> bool:
-    if not isinstance(item, ScoredPassage) or not (item.score is None or _is_number(item.score)):
-        return False
-    span: object = item.span
-    return span is None or (isinstance(span, tuple) and len(span) == 2 and all(type(edge) is int for edge in span))
-
-
-def _is_number(value: object) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, bool)

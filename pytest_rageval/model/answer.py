@@ -88,11 +88,13 @@ class OldAnswer:
         text: the answer itself.
         abstained: as in `Answer`.
         passages: ids of the passages that the system saw, best first; None if unknown.
+        texts: digest of the ids and texts of the retrieved passages, in any order; "" if no text is known.
     """
 
     text: str
     abstained: bool | None = field(default=None, metadata=ALWAYS)
     passages: tuple[str, ...] | None = field(default=None, metadata=ALWAYS)
+    texts: str = ""
 
 
 def _is_amount(value: object) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from pytest_rageval.errors import short_repr
 from pytest_rageval.model.stored import ALWAYS, UNSTORED, stored
 
 __all__ = ["Ranking", "ScoredPassage", "page_of"]
@@ -38,6 +39,19 @@ class ScoredPassage:
         """The id of the passage's page."""
         return self.page or page_of(self.doc_id)
 
+    @property
+    def fault(self) -> str | None:
+        """The first field with another type than declared, its value and the wanted type; None if all are valid."""
+        for name in ("doc_id", "text", "title", "page"):
+            if not isinstance(value := getattr(self, name), str):
+                return f"{name} {short_repr(value)}; it must be a str"
+        if not (self.score is None or _is_number(self.score)):
+            return f"score {short_repr(self.score)}; it must be a number or None"
+        span: object = self.span
+        if span is None or (isinstance(span, tuple) and len(span) == 2 and all(type(edge) is int for edge in span)):
+            return None
+        return f"span {short_repr(span)}; it must be two integers or None"
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -59,7 +73,25 @@ class Ranking:
         """The ids, best first."""
         return tuple(item.doc_id for item in self.items)
 
+    @property
+    def fault(self) -> str | None:
+        """What it holds instead of a tuple of valid passages, and what to write; None if it is valid."""
+        items: object = self.items
+        if not isinstance(items, (tuple, list)):
+            what = short_repr(items) if items is None or isinstance(items, str) else f"a {type(items).__name__}"
+            return f"holds {what}; write Ranking(tuple(...)) with a ScoredPassage for each passage"
+        for place, item in enumerate(items, 1):
+            if not isinstance(item, ScoredPassage):
+                return f"holds {short_repr(item)} at place {place}; write ScoredPassage(...) for each passage"
+            if item.fault is not None:
+                return f"holds at place {place} a passage with the {item.fault}"
+        return None
+
 
 def page_of(doc_id: str) -> str:
     """Return the page id in a passage's id: the part before ``#NUMBER``, or the whole id without one."""
     return _CHUNK.sub("", doc_id) or doc_id
+
+
+def _is_number(value: object) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool)

@@ -42,6 +42,8 @@ def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") ->
         SystemContractError: ``value`` or one of its items has another form, or a score is NaN or infinite.
     """
     if isinstance(value, Ranking):
+        if (fault := value.fault) is not None:
+            raise SystemContractError(f"{part} {name!r} returned a Ranking that {fault}")
         return Ranking(_check_scores(value.items[:k], name, part))
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         hint = "; declare it with async def to have it awaited" if inspect.isawaitable(value) else ""
@@ -54,6 +56,8 @@ def ranking_of(value: object, k: int, name: str, part: str = "rag_retriever") ->
         if passage is None:
             problem = f"returned {short_repr(item)} at place {place}"
             raise SystemContractError(f"{part} {name!r} {problem}; it must return {FORMS}")
+        if (fault := passage.fault) is not None:
+            raise SystemContractError(f"{part} {name!r} returned at place {place} a passage with the {fault}")
         if passage.doc_id in passages and passages[passage.doc_id].text != passage.text:
             number = zlib.crc32(passage.text.encode("utf-8", "surrogatepass"))
             passage = replace(passage, doc_id=f"{passage.doc_id}#{number}", page=passage.page_id)

@@ -118,4 +118,6 @@ def _found(retriever: Retriever | None, ranking: object, start: float) -> Found:
         raise SystemContractError(
             f"rag_retriever {system_name(retriever)!r} returned a {type(ranking).__name__}; it must return a Ranking"
         )
+    if (fault := ranking.fault) is not None:
+        raise SystemContractError(f"rag_retriever {system_name(retriever)!r} returned a Ranking that {fault}")
     return Found(ranking, seconds, retriever_of(facts_of(retriever)) or "")

@@ -99,7 +99,8 @@ class CaseFates:
             missing = "" if cases or cell or KNEW in gate.slice else "the baseline holds no case of this slice"
         if missing:
             return f"not comparable, {missing}: add it with --rag-update-baseline"
-        return _too_few(cases, corrects(gate.metric) or gate.metric, self.least)
+        runs = {outcome.nodeid: outcome for outcome in scope}
+        return _too_few(cases, corrects(gate.metric) or gate.metric, self.least, runs)
 
     def lost_cells(self, gate: Gate, scope: Sequence[Outcome], *, session: bool = False) -> list[Mapping[str, str]]:
         """Return the facets of the cases in a gate's slice that the run lacks, although it did not deselect them."""
@@ -131,17 +132,19 @@ class CaseFates:
         return cases, "" if cases else f"the baseline holds no {metric} of {names}"
 
 
-def _too_few(cases: Sequence[CaseFate], metric: str, least: float) -> str:
+def _too_few(cases: Sequence[CaseFate], metric: str, least: float, runs: Mapping[str, Outcome]) -> str:
     """Return a message with the counts if too few of the cases are compared, else "".
 
     If only a part of the cases is selected, such as with ``-k``, it is unknown how many removed cases belong to that
     part. So removed cases count in proportion to the part.
+
+    Args:
+        cases: the baseline's cases that the gate covers.
+        metric: the gate's metric.
+        least: smallest share of them that must be compared.
+        runs: node id -> outcome of this run; an unscored case has its reason.
     """
-    fates = Counter(
-        "unscored" if case.fate == "compared" and case.after and metric not in case.after.scores else case.fate
-        for case in cases
-        if case.counts
-    )
+    fates = Counter(_fate_by(metric, case, runs) for case in cases if case.counts)
     n_deselected = sum(not case.counts for case in cases)
     present = sum(fates.values()) - fates["removed"]
     fates["removed"] = round(fates["removed"] * (present / (present + n_deselected) if n_deselected else 1))
@@ -151,6 +154,15 @@ def _too_few(cases: Sequence[CaseFate], metric: str, least: float) -> str:
     details = ", ".join(f"{n} {fate}" for fate, n in fates.most_common() if n)
     all_cases = f"{total} case{'' if total == 1 else 's'}"
     return f"not comparable, {n_compared} of {all_cases} compared: {details} (rag_min_compared = {least:g})"
+
+
+def _fate_by(metric: str, case: CaseFate, runs: Mapping[str, Outcome]) -> str:
+    """Return the fate of a case in the comparison of one metric: ``unscored (no_ranking)`` without a value of it."""
+    if case.fate != "compared" or case.after is None or metric in case.after.scores:
+        return case.fate
+    scores = (runs[node].scores.get(metric) for node in case.after.nodes if node in runs)
+    reason = next((score.reason.partition(":")[0] for score in scores if score is not None and score.reason), "")
+    return f"unscored ({reason})" if reason else "unscored"
 
 
 def case_fates(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pytest_rageval.analysis.baseline.comparable import MIN_COMPARED
 from pytest_rageval.analysis.baseline.regression import Against, Regression, regressions
 from pytest_rageval.analysis.decisions.verdicts import BECOMES_BASELINE, GateResult, Undecided, measure, size_of
 from pytest_rageval.analysis.decisions.worst_cases import WORST, badness
@@ -25,9 +26,10 @@ def evaluate(
     metrics: Mapping[str, MetricInfo],
     unasked: int = 0,
     against: Against | None = None,
+    least: float = MIN_COMPARED,
 ) -> GateResult:
     """Return the result of a single gate; the arguments are those of `measure`."""
-    return decide([measure(gate, scope, outcomes, metrics, unasked, against)], against)[0]
+    return decide([measure(gate, scope, outcomes, metrics, unasked, against, least)], against)[0]
 
 
 def decide(gates: Sequence[GateResult | Undecided], against: Against | None) -> list[GateResult]:

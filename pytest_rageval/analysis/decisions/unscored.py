@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_rageval.analysis.cells import cell_of
 from pytest_rageval.analysis.clusters import by_case
@@ -15,8 +15,8 @@ from pytest_rageval.model.facets import KNEW
 from pytest_rageval.model.outcome import Outcome, Score
 
 __all__ = [
-    "NOT_ASKED", "TOO_FEW_LABELS", "n_lost", "nothing_scored", "reasons_of", "too_few_labels", "unasked_of",
-    "unknowable", "unscored_of",
+    "NOT_ASKED", "TOO_FEW_LABELS", "n_lost", "nothing_scored", "reasons_of", "too_few_labels", "too_few_scored",
+    "unasked_of", "unknowable", "unscored_of",
 ]  # fmt: skip
 
 NOT_ASKED = "not_asked"
@@ -26,6 +26,8 @@ BUDGET = "budget"
 """The error_type of an outcome whose case was not asked because the budget was used up."""
 
 NOT_APPLICABLE = "not_applicable"
+
+_TOLERANCE = 1e-9
 
 TOO_FEW_LABELS = "too_few_labels"
 """The reason of a mean that people's labels are too few to correct."""
@@ -79,6 +81,21 @@ def unscored_of(metric: str, covered: Sequence[Outcome]) -> dict[str, int]:
     scores = (outcome.scores.get(metric) for outcome in covered if outcome.status == "scored")
     reasons = Counter(score.reason.partition(":")[0] for score in scores if score is not None and score.reason)
     return {reason: n for reason, n in reasons.most_common() if reason != NOT_APPLICABLE}
+
+
+def too_few_scored(n: int, unscored: Mapping[str, int], least: float) -> str:
+    """Return why too few answers have a value to hold a gate, or "".
+
+    Args:
+        n: number of answers with a value.
+        unscored: reason -> number of answers without one, as of `unscored_of`.
+        least: smallest share of answers with a value among both; cases to which the metric does not apply are in none.
+    """
+    total = n + sum(unscored.values())
+    if n + _TOLERANCE >= least * total:
+        return ""
+    reasons = ", ".join(f"{many} unscored ({reason})" for reason, many in unscored.items())
+    return f"too few scored, {n} of {total}: {reasons} (rag_min_compared = {least:g})"
 
 
 def nothing_scored(gate: Gate, covered: Sequence[Outcome]) -> str:

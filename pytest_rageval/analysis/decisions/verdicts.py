@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from pytest_rageval.analysis.baseline.comparable import MIN_COMPARED
 from pytest_rageval.analysis.baseline.regression import Against, BaselineComparison, Regression, not_comparable
 from pytest_rageval.analysis.baseline.stale import stale_text
 from pytest_rageval.analysis.cells import cell_of
@@ -17,6 +18,7 @@ from pytest_rageval.analysis.decisions.unscored import (
     nothing_scored,
     reasons_of,
     too_few_labels,
+    too_few_scored,
     unasked_of,
     unknowable,
     unscored_of,
@@ -161,6 +163,7 @@ def measure(
     metrics: Mapping[str, MetricInfo],
     unasked: int = 0,
     against: Against | None = None,
+    least: float = MIN_COMPARED,
 ) -> GateResult | Undecided:
     """Return the measured cells of ``gate``, or its result if nothing can be measured.
 
@@ -172,6 +175,8 @@ def measure(
         unasked: number of selected cases in scope that never finished; above 0 the gate is skipped, because a part of
             its cases must not decide it.
         against: what a baseline gate compares with; None skips such a gate, because the run becomes the baseline.
+        least: smallest share of the answers with a value, of all to which its metric applies, that an absolute gate
+            needs to hold.
     """
     covered = [outcome for outcome in outcomes if in_slice(outcome.facets, gate.slice)]
     if unasked:
@@ -189,7 +194,7 @@ def measure(
     fates = against.fates if gate.baseline and against is not None else None
     lost = fates.lost_cells(gate, outcomes, session=scope == SESSION) if fates is not None and free else []
     cell_groups = list(_by_cell(gate, free, covered, lost)) if free else [(gate, covered)]
-    cells = [_cell(each, scope, group, metrics) for each, group in cell_groups]
+    cells = [_cell(each, scope, group, metrics, least) for each, group in cell_groups]
     if not gate.baseline or against is None:
         return Undecided(gate, scope, tuple(cells), (None,) * len(cells))
     return _compared(gate, scope, cells, [group for _, group in cell_groups], against, outcomes)
@@ -244,7 +249,9 @@ def _by_cell(
         yield replace(gate, slice={**names, **gate.slice, **own}), group
 
 
-def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo]) -> GateResult:
+def _cell(
+    gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[str, MetricInfo], least: float
+) -> GateResult:
     errors = sum(outcome.status == "error" for outcome in covered)
     unasked = unasked_of(covered)
     binary = metrics.get(gate.metric, MetricInfo()).binary
@@ -272,9 +279,15 @@ def _cell(gate: Gate, scope: str, covered: Sequence[Outcome], metrics: Mapping[s
         return replace(result, status="failed", reason=too_few_labels(cell.labels), n=0, unscored=lost)
     if cell.mean is None:
         return replace(result, status="failed", reason=nothing_scored(gate, covered))
-    if gate.baseline or gate.holds(cell.mean):
-        return result
-    reason = f"{gate.metric} is {gate.missed_by(cell.mean)}"
+    return result if gate.baseline else _bounded(result, cell.mean, covered, least)
+
+
+def _bounded(result: GateResult, mean: float, covered: Sequence[Outcome], least: float) -> GateResult:
+    gate = result.gate
+    if gate.holds(mean):
+        few = too_few_scored(result.n, result.unscored, least)
+        return replace(result, status="failed", reason=few) if few else result
+    reason = f"{gate.metric} is {gate.missed_by(mean)}"
     return replace(result, status="failed", reason=reason, worst=worst_of(gate, covered), flaws=flaws_of(gate, covered))
 
 

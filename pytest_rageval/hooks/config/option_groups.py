@@ -71,7 +71,7 @@ class BaselineSetting(Settings):
     alpha_per: Setting[AlphaPer] = Setting("rag_alpha_per", parse=parsing.one_of("session", "gate"), default="session",
         help="session or gate: what rag_alpha applies to", more="explanation/decisions.md")
     min_compared = Setting("rag_min_compared", parse=parsing.share, default="0.5",
-        help="least share of a gate's baseline cases to compare",
+        help="least share of a gate's cases to compare with the baseline, or to score for a fixed bound",
         more="explanation/decisions.md#not-comparable")
     inconclusive: Setting[Policy] = Setting("rag_inconclusive", parse=parsing.one_of("pass", "warn", "fail"),
         help="pass, warn or fail for a drop that is not significant", default="warn",

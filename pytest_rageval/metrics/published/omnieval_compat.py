@@ -60,8 +60,8 @@ def omnieval_map_compat(sample: Sample) -> Score:
     Formula: sum of the precision at each rank with a relevant document / the number of such ranks. Unlike with `AP`,
     missed documents do not lower the value. Ranks follow the answer's order, not its scores, and a repeated document
     is another hit. If the evidence has alternatives, the maximum over them.
-    Range: 0..1, higher is better. Empty input: an empty ranking, or one without a hit, scores 0; no qrels or no ranking
-    is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking, or one without a hit, scores 0; no qrels is not
+    applicable; no ranking has the reason no_ranking.
     Source: OmniEval (Wang et al., 2024), its MAP.
     """
     judged = judgement_sets(sample)

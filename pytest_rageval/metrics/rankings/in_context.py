@@ -17,8 +17,8 @@ def answer_in_context(sample: Sample) -> Score:
 
     Formula: 1 if an alias of any gold slot is in the title or in the text of a retrieved passage (see
     `matching.contains`), else 0. Title and text are searched separately.
-    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no gold or no ranking is not applicable;
-    if the text of a passage is unknown, the reason is no_texts.
+    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no gold is not applicable; no ranking
+    has the reason no_ranking, and a passage without a text no_texts.
     Source: the "containing the answer" baseline of eRAG (Salemi and Zamani, SIGIR 2024).
     """
     gold, ranking = sample.case.instance.gold, sample.answer.ranking

@@ -40,7 +40,7 @@ def page_r_precision(sample: Sample) -> Score:
 
     Formula: max over the evidence sets of (its pages in the first R pages / R); R is the number of its pages.
     Range: 0..1, higher is better. Empty input: an empty ranking or evidence set scores 0; a case without provenance and
-    qrels, or an answer without a ranking, is not applicable.
+    qrels is not applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), R-precision.
     """
     return _scored(sample, lambda pages, sets: max(_r_precision(pages, each) for each in sets))
@@ -51,8 +51,8 @@ def page_precision(sample: Sample, k: int | None) -> Score:
 
     Formula: evidence sets complete in the first k entries / k. The retrieved pages of a set form one entry, at the rank
     of the last of them; each other page is an entry of its own.
-    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels, or an
-    answer without a ranking, is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels is not
+    applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), precision@k.
     """
     return _scored(sample, lambda pages, sets: _complete(pages, sets, k) / (k or 1))
@@ -63,7 +63,7 @@ def page_recall(sample: Sample, k: int | None) -> Score:
 
     Formula: evidence sets complete in the first k entries / distinct evidence sets; entries as in `page_precision`.
     Range: 0..1, higher is better. Empty input: an empty ranking scores 0, an empty set is never complete; a case
-    without provenance and qrels, or an answer without a ranking, is not applicable.
+    without provenance and qrels is not applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), recall@k.
     """
     return _scored(sample, lambda pages, sets: _complete(pages, sets, k) / len(sets))
@@ -73,8 +73,8 @@ def page_success(sample: Sample, k: int | None) -> Score:
     """Score whether an evidence set is complete in the first k entries.
 
     Formula: 1 if one is complete, else 0; entries as in `page_precision`.
-    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels, or an
-    answer without a ranking, is not applicable.
+    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; a case without provenance and qrels is not
+    applicable; no ranking has the reason no_ranking.
     Source: KILT (Petroni et al., NAACL 2021), success rate@k.
     """
     return _scored(sample, lambda pages, sets: float(_complete(pages, sets, k) > 0))

@@ -3,7 +3,7 @@
 A case with evidence is scored by `evidence_ranks`; its qrels and provenance are then ignored.
 
 Ranks are those of `retrieved.by_rank`; a document is relevant if its grade is at least 1. An empty ranking scores 0.
-Metrics are not applicable to a case without qrels ("no_qrels") and to an answer without a ranking ("no_ranking").
+Metrics are not applicable to a case without qrels ("no_qrels"); an answer without a ranking is unscored ("no_ranking").
 If a testbed declares another `relevance`, `relevance.judgements` replaces the qrels.
 """
 
@@ -42,8 +42,8 @@ def ndcg(sample: Sample, k: int | None = None) -> Score:
 
     Formula: DCG of the first k ranks (all ranks without k) / the highest DCG that the judged documents allow; DCG is
     the sum of grade / log2(rank + 1).
-    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
-    is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels is not
+    applicable; no ranking has the reason no_ranking.
     Source: trec_eval's ndcg and ndcg_cut; Järvelin and Kekäläinen, TOIS 2002.
     """
     return TREC_EVAL.score(sample, "ndcg" if k is None else "ndcg_cut", k)
@@ -53,8 +53,8 @@ def average_precision(sample: Sample, k: int | None = None) -> Score:
     """Score the precision at the ranks of the relevant documents.
 
     Formula: sum of the precision at each rank (of the first k) with a relevant document / relevant documents.
-    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
-    is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels is not
+    applicable; no ranking has the reason no_ranking.
     Source: trec_eval's map and map_cut.
     """
     return TREC_EVAL.score(sample, "map" if k is None else "map_cut", k)
@@ -64,7 +64,8 @@ def reciprocal_rank(sample: Sample, k: int | None = None) -> Score:
     """Score how high the first relevant document is ranked.
 
     Formula: 1 / the rank of the first relevant document; 0 without one (in the first k ranks).
-    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels is not applicable; no
+    ranking has the reason no_ranking.
     Source: trec_eval's recip_rank; with a cutoff, MS MARCO's (Nguyen et al., 2016).
     """
     score = TREC_EVAL.score(sample, "recip_rank")
@@ -75,7 +76,8 @@ def precision(sample: Sample, k: int | None) -> Score:
     """Score the share of the first k ranks with a relevant document.
 
     Formula: relevant documents in the first k ranks / k, even if the ranking is shorter.
-    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; no qrels is not applicable; no
+    ranking has the reason no_ranking.
     Source: trec_eval's P.
     """
     return TREC_EVAL.score(sample, "P", k)
@@ -86,8 +88,8 @@ def recall(sample: Sample, k: int | None) -> Score:
 
     Formula: relevant documents in the first k ranks / relevant documents. By evidence: units that the first k ranks
     hold / units (`evidence_ranks`).
-    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
-    is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels is not
+    applicable; no ranking has the reason no_ranking.
     Source: trec_eval's recall; by evidence ours.
     """
     if by_evidence(sample.case):
@@ -100,7 +102,8 @@ def success(sample: Sample, k: int | None) -> Score:
     """Score whether a relevant document is in the first k ranks.
 
     Formula: 1 if one is, else 0.
-    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no qrels or no ranking is not applicable.
+    Range: 0 or 1, higher is better. Empty input: an empty ranking scores 0; no qrels is not applicable; no
+    ranking has the reason no_ranking.
     Source: trec_eval's success.
     """
     return TREC_EVAL.score(sample, "success", k)
@@ -110,8 +113,8 @@ def r_precision(sample: Sample, k: int | None = None) -> Score:
     """Score the precision at the first rank at which all relevant documents could be retrieved.
 
     Formula: relevant documents in the first R ranks / R; R is the number of relevant documents.
-    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels or no ranking
-    is not applicable.
+    Range: 0..1, higher is better. Empty input: an empty ranking, or nothing relevant, scores 0; no qrels is not
+    applicable; no ranking has the reason no_ranking.
     Source: trec_eval's Rprec.
     """
     return TREC_EVAL.score(sample, "Rprec")
@@ -121,8 +124,8 @@ def judged(sample: Sample, k: int | None = None) -> Score:
     """Score the share of judged documents in the first k ranks: the reliability of the other metrics.
 
     Formula: documents of the first k ranks with a grade (also 0) / the smaller of k and the ranking's length.
-    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; not applicable without qrels, without a
-    ranking, and with evidence, which judges every passage.
+    Range: 0..1, higher is better. Empty input: an empty ranking scores 0; not applicable without qrels, and with
+    evidence, which judges every passage; no ranking has the reason no_ranking.
     Source: ir_measures' Judged (MacAvaney et al., ECIR 2022), with trec_eval's order of equal scores.
     """
     if by_evidence(sample.case):

@@ -15,7 +15,8 @@ from pytest_rageval.model.ranking import Ranking, ScoredPassage
 __all__ = ["NO_QRELS", "NO_RANKING", "NO_TEXTS", "STALE_LABELS", "by_rank", "scored", "supplied_of"]
 
 NO_QRELS = Score.not_applicable("no_qrels")
-NO_RANKING = Score.not_applicable("no_ranking")
+NO_RANKING = Score(reason="no_ranking")
+"""The case has labels, but the answer does not report what was retrieved."""
 NO_TEXTS = Score(reason="no_texts")
 """Only the ids of the retrieved passages are known."""
 STALE_LABELS = Score(reason="stale_labels")

@@ -50,9 +50,9 @@ def erag_metric(name: str, head: str, get: Callable[[str], Metric]) -> Metric:
         The label of a document is the score, by the testbed's first answer metric, of the answer to the question with
         that document as the only passage. For labels in 0..1, P@k is their mean over the first k ranks, even if the
         ranking is shorter, and Success@k is the highest of them.
-        Range: 0..1, higher is better. Empty input: an empty ranking scores 0; an answer without a ranking is not
-        applicable; the reason is system_unavailable for recorded answers, no_texts for passages without a text, and
-        the label's own for a label without a value.
+        Range: 0..1, higher is better. Empty input: an empty ranking scores 0; the reason is no_ranking for an answer
+        without one, system_unavailable for recorded answers, no_texts for passages without a text, and the label's
+        own for a label without a value.
         Source: eRAG (Salemi and Zamani, SIGIR 2024), where short and empty rankings fail or are left out.
         """
         values = _values(sample)

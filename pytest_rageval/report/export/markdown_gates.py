@@ -11,7 +11,7 @@ from pytest_rageval.report.export.markdown_text import Part, Row, code, plain
 from pytest_rageval.report.run.gate_results import reason_of
 from pytest_rageval.report.run.gate_values import reason_beyond_values, values_of
 from pytest_rageval.report.run.run import Run
-from pytest_rageval.report.sections.gates import cells_text, n_text
+from pytest_rageval.report.sections.gates import cells_text, n_text, unscored_text
 from pytest_rageval.report.text.lines import interval, number
 
 __all__ = ["gate_parts", "worst_parts"]
@@ -71,9 +71,12 @@ def _against(gate: GateResult) -> Iterator[str]:
 
 
 def _why(gate: GateResult, *, texts: bool) -> Iterator[str]:
-    """Yield why a gate did not pass, and which of its cells fail or are lowest."""
+    """Yield why a gate did not pass, what it could not score, and which of its cells fail or are lowest."""
+    reason = reason_of(gate, texts=texts) or ""
+    if gate.unscored and "unscored" not in reason:
+        yield unscored_text(gate.unscored)
     if gate.status != "passed":
-        if reason := reason_beyond_values(reason_of(gate, texts=texts), gate.gate, place_text(gate.own_slice)):
+        if reason := reason_beyond_values(reason, gate.gate, place_text(gate.own_slice)):
             yield reason
         if gate.status == "failed" and len(gate.cells) > 1:
             yield cells_text(gate)

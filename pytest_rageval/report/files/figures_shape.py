@@ -66,9 +66,11 @@ class StoredGate(_Gate, _Regression, total=False):
         least_drop: the smallest detectable drop: found with 80 % power
         cells: every cell of a facet=* gate
         labels: the labels that corrected the value; only for people:METRIC
+        unscored: reason -> number of answers without a value, without "not_applicable"; absent if there are none
     """
 
     labels: LabelsUsed
+    unscored: Mapping[str, Positive]
 
 
 class WorstCase(TypedDict):

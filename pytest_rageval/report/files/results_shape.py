@@ -180,7 +180,7 @@ class StoredPlan(_Plan, total=False):
         updates: whether the run becomes the baseline; baseline gates then have nothing to compare with
         alpha_per: what alpha applies to: all baseline gates together, or each alone; files without it used each gate
             alone
-        min_compared: smallest share of a gate's baseline cases that must be compared
+        min_compared: smallest share of a gate's cases that must be compared with the baseline, or scored
         partial_gates: what happens to a gate with a fixed bound if only part of its cases is selected
         partial: node id of such a gate -> number of selected cases, of all cases, and of uncollected test files that
             may have more; absent if there are none

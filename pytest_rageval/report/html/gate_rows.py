@@ -12,6 +12,7 @@ from pytest_rageval.report.html.comparison import delta_text, p_shown
 from pytest_rageval.report.html.gate_bars import bar_of
 from pytest_rageval.report.html.gate_trends import trend_of
 from pytest_rageval.report.run.gate_values import compared_value, gate_values, reason_beyond_values
+from pytest_rageval.report.sections.gates import unscored_text
 from pytest_rageval.report.text.lines import counted, in_units, interval, number
 from pytest_rageval.report.text.tables import ABSENT
 
@@ -43,7 +44,7 @@ def gates_of(results: Mapping[str, Any], earlier: Mapping[str, Sequence[float]] 
 
 def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
     parsed = _parsed(gate["expr"])
-    where = place_text(gate["slice"])
+    where, unscored = place_text(gate["slice"]), gate.get("unscored")
     now = compared_value(gate["value"], gate["baseline"], gate.get("delta")) if gate.get("n_pairs") else None
     shown = gate_values(parsed, gate["value"] if now is None else now, gate["baseline"])
     fixed = {} if parsed is None else parsed.slice
@@ -60,6 +61,7 @@ def _gate(gate: Mapping[str, Any], earlier: Sequence[float]) -> dict[str, Any]:
         "interval": interval(gate["ci95"]),
         "n": n,
         "errors": gate["n_errors"],
+        "unscored": unscored_text(unscored) if unscored and "unscored" not in (gate["reason"] or "") else "",
         "where": f"worst at {where}" if gate["status"] == "passed" and gate["cells"] and where else "",
         "cells": [_cell(cell) for cell in gate["cells"]],
         "was": "" if gate["baseline"] is None else shown.was,

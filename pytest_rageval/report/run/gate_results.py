@@ -61,7 +61,7 @@ def evaluate(
             return result
         several = "system" not in gate.slice and len({outcome.system for outcome in mine}) > 1
         each = replace(gate, slice={**gate.slice, "system": ANY}) if several else gate  # systems are never averaged
-        found = measure(each, scope, mine, plan.metrics, left, against)
+        found = measure(each, scope, mine, plan.metrics, left, against, plan.min_compared or 0)
         judge = plan.metrics[gate.metric].judge if gate.metric in plan.metrics else ""
         biased = {
             each.system: (judge, each.bias, each.n)

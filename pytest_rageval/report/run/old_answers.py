@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NamedTuple
 
 from pytest_rageval.analysis.baseline.measured import facets_of_case
 from pytest_rageval.analysis.baseline.pairing import Pair, Pairing
 from pytest_rageval.analysis.clusters import REPEAT
 from pytest_rageval.model.answer import Answer, OldAnswer
+from pytest_rageval.model.digests import text_digest
 from pytest_rageval.model.outcome import Digest, Outcome
 from pytest_rageval.model.stored import stored
 
-__all__ = ["HOW", "OldAnswers", "Source", "StoredAnswer", "answer_now", "answers_of", "old_answers", "with_old_answers"]
+__all__ = [
+    "HOW", "OldAnswers", "Source", "StoredAnswer", "answer_now", "answers_of", "old_answers", "texts_digest",
+    "with_old_answers",
+]  # fmt: skip
 
 HOW = (
     "the old answers are not stored; keep them with rag_baseline_answers = true and --rag-update-baseline, or name the "
@@ -117,7 +122,14 @@ def answers_of(outcomes: Iterable[Outcome]) -> list[StoredAnswer]:
 
 def answer_now(outcome: Outcome, answer: Answer) -> OldAnswer:
     """Return an outcome's own answer in the form of an old one."""
-    return OldAnswer(answer.text, answer.abstained, outcome.seen)
+    return OldAnswer(answer.text, answer.abstained, outcome.seen, texts_digest(answer))
+
+
+def texts_digest(answer: Answer) -> str:
+    """Return `OldAnswer.texts` of an answer. Texts of the case's own passages do not stand in its ranking."""
+    ranking = () if answer.ranking is None else answer.ranking.items
+    found = sorted((item.doc_id, item.text) for item in ranking)
+    return text_digest("\0".join(chain.from_iterable(found))) if any(text for _, text in found) else ""
 
 
 def old_answers(pairing: Pairing, outcomes: Mapping[str, Outcome], source: Source) -> OldAnswers:
@@ -169,5 +181,6 @@ def _old(outcome: Outcome, pair: Pair, answers: Mapping[str, StoredAnswer], *, h
         return outcome.was
     if outcome.answer is None or outcome.said not in pair.before.said:
         return None
-    now = answer_now(outcome, outcome.answer)
-    return now if has_stored else OldAnswer(now.text, now.abstained)
+    if has_stored:
+        return answer_now(outcome, outcome.answer)
+    return OldAnswer(outcome.answer.text, outcome.answer.abstained)

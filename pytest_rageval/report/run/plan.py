@@ -134,8 +134,8 @@ class Plan:
         updates: whether the run becomes the baseline; baseline gates then have nothing to compare with.
         identity: the settings and data that decide the scores, see `Head`.
         passages: id of each judged passage -> digest of its text, if the corpus has it.
-        min_compared: smallest share of a gate's baseline cases that must be compared; None, in results of an older
-            version, for no limit.
+        min_compared: smallest share of a gate's cases that must be compared with the baseline, or scored; None,
+            in results of an older version, for no limit.
         deselected: baseline cases that the session left out, as indexes into the baseline.
         partial: node id of a gate with a fixed bound -> which part of its cases is selected, if not all are.
         partial_gates: what happens to these gates: ``skip``, ``decide`` or ``fail``.

@@ -19,7 +19,7 @@ from pytest_rageval.report.sections.comparison import causes_text, p_text
 from pytest_rageval.report.sections.section import Drawing, Screen
 from pytest_rageval.report.text.lines import Line, Style, counted, few_of, in_units, interval, number, wrap
 
-__all__ = ["GATES", "cells_text", "gate_failure", "gate_headline", "gate_lines", "n_text"]
+__all__ = ["GATES", "cells_text", "gate_failure", "gate_headline", "gate_lines", "n_text", "unscored_text"]
 
 _STYLE: dict[str, Style] = {"passed": "green", "failed": "red", "skipped": "yellow"}
 NAMED = 10  # cases of each kind that a failed gate lists
@@ -36,7 +36,7 @@ def gate_failure(result: GateResult) -> str:
     facts = [
         *([_labels_text(result.labels)] if result.labels is not None and result.value is not None else ()),
         *([counted(result.n_errors, "error")] if result.n_errors else ()),
-        *([_unscored_text(result.unscored)] if result.unscored else ()),
+        *([unscored_text(result.unscored)] if result.unscored and "unscored" not in head[0] else ()),
         *([f"95 % {interval(result.ci95)}"] if result.ci95 is not None else ()),
     ]
     if result.n_cases is not None or result.n_units is not None:
@@ -146,7 +146,7 @@ def _gate_text(result: GateResult, room: int) -> str:
     if result.bias:
         facts.append(result.bias)
     if result.unscored:
-        facts.append(_unscored_text(result.unscored))
+        facts.append(unscored_text(result.unscored))
     if result.cells and result.slice:
         facts.append(f"worst at {place_text(result.slice)}")
     if result.status == "skipped" or (result.reason or "").startswith(NOT_DECIDED):
@@ -212,8 +212,10 @@ def _labels_text(labels: LabelsUsed) -> str:
     return f"{labels.n} {EARLIER}" if labels.source == EARLIER else counted(labels.n, "label")
 
 
-def _unscored_text(unscored: Mapping[str, int]) -> str:
-    return f"{sum(unscored.values())} unscored ({few_of(tuple(f'{n} {why}' for why, n in unscored.items()), 3)})"
+def unscored_text(unscored: Mapping[str, int]) -> str:
+    """Return ``5 unscored (no_ranking)``, or ``5 unscored (3 no_ranking, 2 no_texts)``."""
+    reasons = tuple(unscored) if len(unscored) == 1 else tuple(f"{n} {why}" for why, n in unscored.items())
+    return f"{sum(unscored.values())} unscored ({few_of(reasons, 3)})"
 
 
 def _flaws_text(flaws: Flaws) -> str:

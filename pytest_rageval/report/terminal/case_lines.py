@@ -14,7 +14,7 @@ from pytest_rageval.model.answer import OldAnswer
 from pytest_rageval.model.outcome import Outcome
 from pytest_rageval.report.run.examples import evidence_ids, rank_text
 from pytest_rageval.report.run.json_text import from_json
-from pytest_rageval.report.run.old_answers import HOW
+from pytest_rageval.report.run.old_answers import HOW, texts_digest
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.text.lines import Line, counted, number
 from pytest_rageval.report.text.steps import step_lines
@@ -126,7 +126,7 @@ def _passages(
         if gained or lost:
             yield Line(f"passages: gained {', '.join(gained) or 'none'}; lost {', '.join(lost) or 'none'}")
         else:
-            yield Line(f"passages: {'the same' if now == was else 'the same in another order'}")
+            yield Line(f"passages: {_same_ids(outcome, old, instance)}")
     evidence = [] if now is None else evidence_ids(outcome, instance)
     for name in evidence[:MOST]:
         then = "" if was is None else f"{rank_text(name, was)} -> "
@@ -135,6 +135,17 @@ def _passages(
         yield Line(f"evidence in {counted(len(evidence) - MOST, 'more passage')}")
     if pair is not None and pair.before.evidence is not None and pair.after.evidence is not None:
         yield Line(f"share of the evidence: {number(pair.before.evidence)} -> {number(pair.after.evidence)}")
+
+
+def _same_ids(outcome: Outcome, old: OldAnswer | None, instance: Mapping[str, Any]) -> str:
+    """Return how passages with the same ids compare; the texts of the case's own passages have not changed."""
+    order = "" if old is None or outcome.seen == old.passages else " in another order"
+    if all(name in instance.get("passages", ()) for name in outcome.seen or ()):
+        return f"the same{order}"
+    texts = "" if outcome.answer is None else texts_digest(outcome.answer)
+    if old is None or not texts or not old.texts:
+        return f"the same ids{order}, texts unknown"
+    return f"the same{order}" if texts == old.texts else f"the same ids{order}, other texts"
 
 
 def _cause(run: Run, pair: Pair) -> Iterator[Line]:

@@ -135,7 +135,7 @@ def test_a_system_of_a_users_is_asked_where_its_test_runs(project: Project) -> N
     f1 = 2 * 1 / (1 + 3)  # of "Paris" in "It is Paris."
     assert values(run, "erag:P@2") == {"q1": pytest.approx(f1 / 2), "q2": pytest.approx(f1 / 2), "q3": 0.0, "q4": None}
     assert values(run, "erag:Success@1") == {"q1": 0.0, "q2": pytest.approx(f1), "q3": 0.0, "q4": None}
-    assert run.outcomes["q4"]["scores"]["erag:P@2"]["reason"] == "not_applicable: no_ranking"
+    assert run.outcomes["q4"]["scores"]["erag:P@2"]["reason"] == "no_ranking"
     assert sorted(alone(project)) == [
         ["find right", "right", "", True], ["find wrong right", "right", "", True],
         ["find wrong right", "wrong", "", True],
@@ -147,7 +147,7 @@ def test_what_nobody_can_be_asked_about_has_a_reason_and_no_value(project: Proje
     own(project, [case("q1", "find right empty"), *FINDS[1:]], ["accuracy", "erag:P@2"])
     run = project.run()
     assert run.outcomes["q1"]["scores"]["erag:P@2"] == {"value": None, "reason": "no_texts"}
-    run.said("unscored: 1 no_texts (erag:P@2)")
+    run.said("unscored: *1 no_texts (erag:P@2)*")
     assert [name for name, *_ in alone(project)] == ["find right"]
 
     ranked = [{"id": "right", "score": 1.0, "text": "It is Paris."}]

@@ -142,7 +142,10 @@ WRONG_TYPES = {
     "dict": ("{'text': 'Paris'}", "*rag_system*returned dict *"),
     "text": ("Answer(None)", "*returned an Answer whose text is None*"),
     "ranking": ("Answer('a', ranking=[('d1', 1.0)])", "*Answer whose ranking is *('d1', 1.0)*must be a Ranking*"),
-    "score": ("Answer('a', ranking=Ranking((ScoredPassage('d', 'high'),)))", "*Answer whose ranking is *"),
+    "score": (
+        "Answer('a', ranking=Ranking((ScoredPassage('d', 'high'),)))",
+        "*Answer whose ranking holds *the score 'high'*",
+    ),
     "trace": ("Answer('a', trace=({'kind': 'x'},))", "*Answer whose trace is *must be a tuple of Step*"),
     "end": (
         "Answer('a', trace=(Step('end', {'reason': 'tool_unavailble'}),))",
@@ -173,6 +176,46 @@ def test_a_system_that_always_returns_the_wrong_type_stops_after_three_cases(pro
     run.said(said)
     assert [o["error_type"] for o in run.results["outcomes"]] == [*["system_contract"] * 3, *["not_asked"] * 2]
     assert (run.results["usage"]["calls"], run.results["usage"]["cost_usd"]) == (0, 0)
+
+
+WRONG_OBJECTS = {
+    "a generator": (
+        "Answer('a', Ranking(ScoredPassage(name) for name in 'xy'))",
+        "ranking holds a generator; write Ranking(tuple(...)) with a ScoredPassage for each passage",
+    ),
+    "no items": ("Answer('a', Ranking(None))", "ranking holds None; write Ranking(tuple(...)) with a "),
+    "one passage": ("Answer('a', Ranking(ScoredPassage('x')))", "ranking holds a ScoredPassage; write Ranking(tuple("),
+    "a number": (
+        "Answer('a', Ranking((ScoredPassage('x'), ScoredPassage(1))))",
+        "ranking holds at place 2 a passage with the doc_id 1; it must be a str",
+    ),
+    "a word": ("Answer('a', abstained='no')", "abstained is 'no'; it must be True, False, None or left out"),
+}
+
+
+def test_objects_of_the_wrong_type_in_an_answer_are_errors_of_their_cases(project: Project) -> None:
+    answers = "".join(f"{question!r}: lambda: {value}, " for question, (value, _) in WRONG_OBJECTS.items())
+    conftest = f"""
+        import pytest
+        from pytest_rageval import Answer, Ranking, ScoredPassage
+
+        ANSWERS = {{{answers}}}
+
+        @pytest.fixture(scope="session")
+        def rag_system():
+            def answer(query):
+                return ANSWERS.get(query.question, lambda: Answer("Paris", Ranking([ScoredPassage("x")])))()
+
+            return answer
+    """
+    project.says(cases("?", *WRONG_OBJECTS), conftest=conftest)
+    run = project.run()
+    run.result.assert_outcomes(passed=1, errors=5)
+    errors = [outcome for outcome in run.results["outcomes"] if outcome["status"] == "error"]
+    assert {outcome["error_type"] for outcome in errors} == {"system_contract"}
+    for outcome, (_, said) in zip(errors, WRONG_OBJECTS.values(), strict=True):
+        assert outcome["error"].startswith(f"rag_system 'rag_system' returned an Answer whose {said}")
+    assert "Traceback" not in run.result.stdout.str()
 
 
 PICKY = """

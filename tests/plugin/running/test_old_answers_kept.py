@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -276,8 +277,30 @@ def test_show_prints_a_broken_case_with_what_it_was(project: Project) -> None:
         "answer: Paris",
         "was: the same answer",
         "accuracy: 1 -> 1",
-        "passages: the same",
+        "passages: the same ids, texts unknown",
     ]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "line"),
+    [
+        (("d1 a", "d2 b"), ("d1 a", "d2 b"), "passages: the same"),
+        (("d1 a", "d2 b"), ("d2 b", "d1 a"), "passages: the same in another order"),
+        (("d1 a", "d2 b"), ("d1 a", "d2 B"), "passages: the same ids, other texts"),
+        (("d1 a", "d2 b"), ("d2 B", "d1 a"), "passages: the same ids in another order, other texts"),
+        (("d1 a",), ("d1 ",), "passages: the same ids, texts unknown"),
+    ],
+)
+def test_show_compares_the_texts_of_passages_too(
+    project: Project, then: Sequence[str], now: Sequence[str], line: str
+) -> None:
+    project.file("pytest.ini", f"[pytest]\n{KEEPS}")
+    project.says([case("q1", "q1")])
+    for text, passages, options in (("Paris", then, UPDATE), ("In Paris", now, BASELINE)):
+        system = SYSTEM.replace("{says!r}", repr({"q1": (text, list(passages))}))
+        project.file("conftest.py", system.replace("(name, 1.0)", "(name[:2], None, name[3:])"))
+        project.run(*options)
+    assert line in shown(project, "q1")
 
 
 def test_show_says_why_an_old_answer_is_unknown(project: Project) -> None:

@@ -62,8 +62,9 @@ def test_they_are_in_the_matrix_the_gates_and_the_results(project: Project) -> N
         "q1": 1.0, "q2": 0.5, "q3": 0.0, "q4": None, "q5": None,
     }  # fmt: skip
     assert {scores[name]["R@5"]["reason"] for name in ("q4", "q5")} == {
-        "not_applicable: no_qrels", "not_applicable: no_ranking",
+        "not_applicable: no_qrels", "no_ranking",
     }  # fmt: skip
+    run.said("*PASSED*nDCG@10 >= 0.4*n 3 *1 unscored (no_ranking)*")
     assert run.gates["kilt:accuracy >= 90%"]["n"] == 5
     assert run.results["instances"]["q1"]["qrels"] == QRELS
 
@@ -127,3 +128,28 @@ def test_without_the_extra_the_session_ends_with_its_name(project: Project) -> N
     assert run.status == 4
     wanted = "a ranking metric needs an optional dependency: pip install 'pytest-rageval[[]ranking]'"
     run.result.stderr.fnmatch_lines([f"ERROR: *{wanted} [[]RAG106]"])
+
+
+@pytest.mark.parametrize(("found", "status"), [(1, "failed"), (3, "passed")])
+def test_lost_rankings_never_let_a_gate_hold_on_the_rest(project: Project, found: int, status: str) -> None:
+    rows = [case(f"q{at}", "find d#1" if at < found else "say", qrels={"d#1": 1}) for at in range(6)]
+    test = TEST.partition("        if rag")[0] + "        ..."
+    project.says(rows, 'metrics=["R@5"], gates=["R@5 >= 0.9"]', test=test, conftest=RETRIEVES)
+    run = project.run("--rag-markdown", "a.md", "--rag-html", "a.html")
+    unscored = f"{6 - found} unscored (no_ranking)"
+    assert (run.gates["R@5 >= 0.9"]["status"], run.status) == (status, int(status == "failed"))
+    assert run.gates["R@5 >= 0.9"]["unscored"] == {"no_ranking": 6 - found}
+    run.said(f"unscored: {6 - found} no_ranking (R@5)")
+    if status == "failed":
+        run.said(f"too few scored, 1 of 6: {unscored} (rag_min_compared = 0.5)")
+    assert unscored in (project.path / "a.md").read_text("utf-8").replace("\\", "")
+    assert unscored in (project.path / "a.html").read_text("utf-8")
+
+
+def test_a_testbed_without_any_ranking_is_counted_in_the_summary(project: Project) -> None:
+    rows = [case(f"q{at}", "say", qrels={"d#1": 1}) for at in range(3)]
+    test = TEST.partition("        if rag")[0] + "        ..."
+    project.says(rows, 'metrics=["nDCG@10", "accuracy"], gates=["accuracy >= 0"]', test=test, conftest=RETRIEVES)
+    run = project.run()
+    assert run.status == 0
+    run.said("unscored: 3 no_ranking (nDCG@10)")

@@ -62,7 +62,7 @@ GATE = "accuracy >= baseline"
                 *(outcome(f"q{at}", "judge_unavailable", topic="A") for at in range(4, 9)),
                 skipped("q9", topic="A"),
             ],
-            "4 of 10 cases compared: 5 unscored, 1 skipped",
+            "4 of 10 cases compared: 5 unscored (judge_unavailable), 1 skipped",
         ),
     ],
     ids=["enough", "removed", "new", "changed", "failed", "unscored"],

@@ -306,3 +306,35 @@ def test_a_reason_without_its_cause_names_the_whole_cell(topic: str) -> None:
     assert judge("accuracy >= 0.5", [failed("c", topic=topic)]).bare_reason == "nothing was scored"
     small = judge("accuracy[topic=*, min_n=5] >= 0.5", [right, lost])
     assert small.bare_reason == "too few in each of 2 cells"
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "reason"),
+    [
+        ([1.0, "no_ranking"], 0.5, None),
+        ([1.0, "no_ranking", "no_ranking: b"], 0.5,
+         "too few scored, 1 of 3: 2 unscored (no_ranking) (rag_min_compared = 0.5)"),
+        ([1.0, "no_ranking", "no_texts", "no_texts"], 0.0, None),
+        ([1.0, "no_ranking", "no_texts", "no_texts"], 0.5,
+         "too few scored, 1 of 4: 2 unscored (no_texts), 1 unscored (no_ranking) (rag_min_compared = 0.5)"),
+        ([1.0, "not_applicable: no_qrels", "not_applicable", "not_applicable"], 1.0, None),
+    ],
+)  # fmt: skip
+def test_a_bound_does_not_hold_if_too_few_answers_have_a_value(
+    values: list[float | str], least: float, reason: str | None
+) -> None:
+    outcomes = [outcome(f"q{at}", value) for at, value in enumerate(values)]
+    result = evaluate(parse_gate("accuracy >= 0.5"), "test_a", outcomes, METRICS, least=least)
+    assert (result.status, result.reason) == ("failed" if reason else "passed", reason)
+
+
+def test_a_missed_bound_is_reported_before_missing_values() -> None:
+    result = judge("accuracy >= 0.5", [outcome("a", 0.0), outcome("b", "no_ranking"), outcome("c", "no_ranking")])
+    assert (result.reason, result.unscored) == ("accuracy is 0", {"no_ranking": 2})
+
+
+def test_a_cell_with_too_few_values_fails_at_its_place() -> None:
+    outcomes = [outcome("a", 1.0, topic="A"), outcome("b", 1.0, topic="B"), outcome("c", "no_ranking", topic="B")]
+    outcomes.append(outcome("d", "no_ranking", topic="B"))
+    reason = judge("accuracy[topic=*] >= 0.5", outcomes).reason
+    assert reason == "too few scored, 1 of 3 at topic=B: 2 unscored (no_ranking) (rag_min_compared = 0.5)"

@@ -204,7 +204,7 @@ def test_nobody_is_asked_where_nothing_is_ranked_or_readable(loop: LoopThread) -
         made = desk(loop, system)
         score = outcome(made.ask(task(), Meter())).scores["erag:P@2"]
         assert len(asked) == 1
-        wanted = {0: (0.0, None), None: (None, "not_applicable: no_ranking"), 2: (None, "no_texts")}
+        wanted = {0: (0.0, None), None: (None, "no_ranking"), 2: (None, "no_texts")}
         assert (score.value, score.reason) == wanted[None if ranking is None else len(ranking)]
 
 

@@ -68,7 +68,7 @@ def test_any_text_gives_a_score(
         score = metric.compute(of)
         if score.value is None:
             assert (score.reason or "").startswith(
-                ("not_applicable: ", "judge_unavailable", "model_unavailable", "embedder_unavailable")
+                ("not_applicable: ", "no_ranking", "judge_unavailable", "model_unavailable", "embedder_unavailable")
             ), name
         elif metric.binary:
             assert score.value in (0.0, 1.0), name

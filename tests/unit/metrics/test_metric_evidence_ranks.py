@@ -195,7 +195,7 @@ def test_an_empty_ranking_is_zero_and_none_is_not_applicable() -> None:
     at = located({}, NINE)
     assert set(scores(((NINE,),), [], at, *NAMES).values()) == {0.0}
     case = Case("q", Instance("q", "?", evidence=((NINE,),)), None, {}, located=at)
-    assert METRICS.get("R@1").compute(Sample(case, Answer(""))) == Score.not_applicable("no_ranking")
+    assert METRICS.get("R@1").compute(Sample(case, Answer(""))) == Score(reason="no_ranking")
 
 
 def test_judged_does_not_apply() -> None:

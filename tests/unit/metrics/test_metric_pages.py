@@ -74,7 +74,7 @@ def test_the_pages_of_relevant_qrels_are_one_set() -> None:
 def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(name: str) -> None:
     metric = METRICS.get(name)
     assert value(metric, retrieved(ranking("a"))) == "not_applicable: no_provenance"
-    assert value(metric, retrieved(None, provenance=[["a"]])) == "not_applicable: no_ranking"
+    assert value(metric, retrieved(None, provenance=[["a"]])) == "no_ranking"
     assert value(metric, retrieved(ranking(), provenance=[["a"]])) == 0.0
     assert value(metric, retrieved(ranking("a"), {"a": 0})) == 0.0
     assert value(metric, retrieved(ranking("a"), provenance=[[]])) == 0.0

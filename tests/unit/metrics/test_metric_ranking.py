@@ -71,7 +71,7 @@ def test_a_metric_is_of_its_name_and_direction() -> None:
 def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(name: str) -> None:
     metric = METRICS.get(name)
     assert value(metric, retrieved(FOUND)) == "not_applicable: no_qrels"
-    assert value(metric, retrieved(None, GRADED)) == "not_applicable: no_ranking"
+    assert value(metric, retrieved(None, GRADED)) == "no_ranking"
     assert value(metric, retrieved(ranking(), GRADED)) == 0.0
     if not name.startswith("Judged"):
         assert value(metric, retrieved(FOUND, {"b": 0})) == 0.0

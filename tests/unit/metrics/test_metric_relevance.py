@@ -109,7 +109,7 @@ def test_by_overlap_ranks_are_those_of_the_scores() -> None:
 def test_unjudged_cases_are_unscored_and_rankings_without_hits_are_zero(relevance: Relevance) -> None:
     assert values(sample(relevance), "P@5", "RR", "Judged@5") == [0.0, 0.0, 0.0]
     of = sample(relevance)
-    assert values(Sample(of.case, Answer("")), "P@5", "Judged") == ["not_applicable: no_ranking"] * 2
+    assert values(Sample(of.case, Answer("")), "P@5", "Judged") == ["no_ranking"] * 2
     ids = Ranking((ScoredPassage("a", text="x"), ScoredPassage("b")))
     assert values(sample(relevance, ranking=ids), "P@5", "Judged") == ["no_texts"] * 2
 

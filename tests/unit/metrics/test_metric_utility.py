@@ -136,7 +136,7 @@ def test_a_document_twice_is_refused() -> None:
 @pytest.mark.parametrize("measure", ALL)
 def test_without_labels_there_is_a_reason_instead_of_a_value(measure: str) -> None:
     metric = METRICS.get(f"erag:{measure}")
-    assert metric.compute(retrieved(None)).reason == "not_applicable: no_ranking"
+    assert metric.compute(retrieved(None)).reason == "no_ranking"
     assert metric.compute(retrieved(ranking("d0"))).reason == "system_unavailable"
     unread: Mapping[str, Score] = {"d0": Score(1.0), "d1": Score(reason="no_texts")}
     assert metric.compute(replace(retrieved(ranking("d0", "d1")), labels=unread)).reason == "no_texts"
@@ -225,5 +225,5 @@ def test_an_answer_in_context_is_in_a_retrieved_text() -> None:
     assert scored(other, unread) == Score(reason="no_texts")
     across = Ranking((ScoredPassage("e", text="York was built.", title="New"),))
     assert answer_in_context(retrieved(across, gold=(("New York",),))) == Score(0.0)
-    assert answer_in_context(retrieved(None)).reason == "not_applicable: no_ranking"
+    assert answer_in_context(retrieved(None)).reason == "no_ranking"
     assert answer_in_context(retrieved(ranking("a"), gold=())).reason == "not_applicable: no_gold"

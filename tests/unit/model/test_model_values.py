@@ -4,7 +4,7 @@ import dataclasses
 import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -85,6 +85,34 @@ def test_a_ranking_is_a_sequence_of_passages() -> None:
     assert (len(Ranking()), Ranking().doc_ids) == (0, ())
     with pytest.raises(IndexError):
         ranking[2]
+
+
+@pytest.mark.parametrize(
+    ("items", "fault"),
+    [
+        ((), None),
+        ([ScoredPassage("a", 1, "text", "title", "page", (0, 4)), ScoredPassage("b")], None),
+        ({ScoredPassage("a")}, "holds a set; write Ranking(tuple(...)) with a ScoredPassage for each passage"),
+        ("ab", "holds 'ab'; write Ranking(tuple(...)) with a ScoredPassage for each passage"),
+        (("a",), "holds 'a' at place 1; write ScoredPassage(...) for each passage"),
+        (
+            (ScoredPassage("a", None, cast("str", None)),),
+            "holds at place 1 a passage with the text None; it must be a str",
+        ),
+        ((ScoredPassage("a", title=cast("str", 1)),), "holds at place 1 a passage with the title 1; it must be a str"),
+        ((ScoredPassage("a", page=cast("str", 1)),), "holds at place 1 a passage with the page 1; it must be a str"),
+        (
+            (ScoredPassage("a", cast("float", "1")),),
+            "holds at place 1 a passage with the score '1'; it must be a number or None",
+        ),
+        (
+            (ScoredPassage("a", span=cast("tuple[int, int]", (0, True))),),
+            "holds at place 1 a passage with the span (0, True); it must be two integers or None",
+        ),
+    ],
+)
+def test_a_ranking_names_its_first_fault(items: Any, fault: str | None) -> None:
+    assert Ranking(items).fault == fault
 
 
 def test_the_markers_are_in_the_sentences_of_the_protocol() -> None:

@@ -190,6 +190,8 @@ def test_a_class_is_refused() -> None:
         ([("a", True)], r"returned \('a', True\) at place 1"),
         ([{"score": 1.0}], r"returned \{'score': 1.0\} at place 1"),
         ([{"id": "a", "score": "high"}], "returned .* at place 1"),
+        ([ScoredPassage(cast("str", 1))], "returned at place 1 a passage with the doc_id 1; it must be a str"),
+        (Ranking(cast("Any", iter(()))), "returned a Ranking that holds a tuple_iterator; write Ranking"),
     ],
 )
 def test_an_invalid_result_is_refused(value: object, problem: str) -> None:

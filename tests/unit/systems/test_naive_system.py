@@ -171,6 +171,15 @@ def test_a_retriever_that_returns_something_else_is_named(generator: Generator) 
         ask(naive(SystemParts(cast("Retriever", Listing()), as_system(generator))), Query("q?"))
 
 
+def test_a_retriever_that_returns_a_generator_in_its_ranking_is_named(generator: Generator) -> None:
+    class Lazy:
+        def search(self, query: str, k: int) -> Ranking:
+            return Ranking(cast("tuple[ScoredPassage, ...]", (ScoredPassage(query) for _ in range(k))))
+
+    with pytest.raises(SystemContractError, match="rag_retriever 'Lazy' returned a Ranking that holds a generator"):
+        ask(naive(SystemParts(cast("Retriever", Lazy()), as_system(generator))), Query("q?"))
+
+
 class Threaded(Recorder):
     """A retriever that records the threads of its calls and the number of concurrent calls."""
 
