@@ -1,11 +1,12 @@
-"""Check the project of the current folder, for the command `rageval doctor`: ini, components, baseline, models."""
+"""Check the current folder's project for `rageval doctor`: ini, components, baseline, models, collection."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +21,7 @@ from pytest_rageval.hooks.config.model_clients import Models
 from pytest_rageval.hooks.config.model_scripts import is_offline
 from pytest_rageval.hooks.config.options import Options
 from pytest_rageval.hooks.config.setting import Setting, declared
-from pytest_rageval.hooks.project import in_project
+from pytest_rageval.hooks.project import collected_cases, in_project
 from pytest_rageval.importing import cause_text
 
 __all__ = ["Check", "project_checks"]
@@ -38,7 +39,7 @@ class Check:
     """The result of one check.
 
     Attributes:
-        topic: what it belongs to: installed, ini, components or models.
+        topic: what it belongs to: installed, ini, components, models or tests.
         name: what was checked.
         state: ok; missing for an extra that is not installed; unasked for a model; wrong.
         text: a version, what is wrong and what to do, or "".
@@ -56,6 +57,8 @@ def project_checks(*, ask_models: bool) -> list[Check]:
 
     try:
         found = in_project(lambda config: [*_checks(config, ask_models=ask_models)])
+        if all(each.state != "wrong" or each.text.startswith(UNKNOWN) for each in found):
+            found = _with_collection(found)
     except RagEvalError as error:
         found = [Check("ini", "project", "wrong", str(error))]
     return [Check(each.topic, each.name, each.state, ascii_safe(redact(each.text))) for each in found]
@@ -75,6 +78,19 @@ def _checks(config: pytest.Config, *, ask_models: bool) -> Iterator[Check]:
         return
     yield from _component_checks(config, options)
     yield from _model_checks(options, ask_models=ask_models)
+
+
+def _with_collection(checks: Sequence[Check]) -> list[Check]:
+    """Collect the tests as pytest does, which checks every setting; return the checks with the result.
+
+    If pytest refuses a setting of the ini, this setting is wrong.
+    """
+    result = _tried("cases", lambda: f"{collected_cases():,} collected", "tests")
+    problem = result.text if result.state == "wrong" else ""
+    refused = [each for each in checks if each.topic == "ini" and re.match(rf"(\S+:\d+: )?{each.name}\b", problem)]
+    if not refused:
+        return [*checks, result]
+    return [replace(each, state="wrong", text=result.text) if each in refused else each for each in checks]
 
 
 def _ini_checks(config: pytest.Config) -> Iterator[Check]:

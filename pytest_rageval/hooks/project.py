@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -10,11 +12,17 @@ import pytest
 
 from pytest_rageval.engine.catalog import Catalog
 from pytest_rageval.errors import RagEvalError, SettingError
-from pytest_rageval.hooks.collect.keys import CATALOG
+from pytest_rageval.hooks.collect.keys import CATALOG, ENTRY, RUN_FOLDER
+from pytest_rageval.hooks.collect.usage_errors import REFUSED
 from pytest_rageval.hooks.config.option_groups import BaselineSetting
+from pytest_rageval.hooks.config.process import WITHOUT_TESTS
+from pytest_rageval.hooks.run.dry_run import stay_in_one_process
 from pytest_rageval.hooks.setup import registered
 
-__all__ = ["in_project", "project_baseline", "project_catalog"]
+__all__ = ["collected_cases", "in_project", "project_baseline", "project_catalog"]
+
+IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+"""Options of pytest for a process that has imported the package already."""
 
 T = TypeVar("T")
 
@@ -48,14 +56,53 @@ def in_project(work: Callable[[pytest.Config], T], options: Sequence[str] = ()) 
         RagEvalError: ``work`` raises it, or pytest cannot start here.
     """
     call = _Call(work)
-    status = pytest.main(
-        ["-W", "ignore::pytest.PytestAssertRewriteWarning", *options], [call]
-    )  # the package is imported already
+    status = pytest.main([*IMPORTED, *options], [call])
     if call.error is not None:
         raise call.error
     if not call.results:
         raise SettingError(f"pytest cannot start here: it ended with status {int(status)}; correct what it says above")
     return call.results[0]
+
+
+def collected_cases() -> int:
+    """Collect the tests of the project as pytest does, run none, and return the number of their cases.
+
+    Raises:
+        SettingError: pytest refuses the project, or cannot collect its tests; the message is pytest's.
+    """
+    plugin, printed = _CollectOnly(), StringIO()
+    with redirect_stdout(printed), redirect_stderr(printed):
+        status = pytest.main([*IMPORTED, "--collect-only", "-qq", "--no-header", "--capture=no"], [plugin])
+    refused = [] if plugin.config is None else plugin.config.stash.get(REFUSED, [])
+    errors = [line.removeprefix("ERROR: ") for line in printed.getvalue().splitlines() if line.startswith("ERROR: ")]
+    if refused or errors:
+        raise SettingError((refused or errors)[0])
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise SettingError("pytest cannot collect the tests; run pytest --collect-only to see why")
+    return plugin.cases
+
+
+class _CollectOnly:
+    """Plugin that counts the collected cases; no run is stored."""
+
+    def __init__(self) -> None:
+        self.config: pytest.Config | None = None
+        self.cases = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> None:
+        """Collect in one process."""
+        self.config = config
+        setattr(config.option, WITHOUT_TESTS, True)
+        stay_in_one_process(config)
+
+    def pytest_collection(self, session: pytest.Session) -> None:
+        """Write no folder of a run."""
+        session.config.stash[RUN_FOLDER] = lambda: None
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count the cases."""
+        self.cases = sum(ENTRY in item.stash for item in session.items)
 
 
 class _Call(Generic[T]):

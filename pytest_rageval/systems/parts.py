@@ -57,5 +57,5 @@ def no_passages() -> CaseError:
     return CaseError(
         "no_passages",
         "the case supplies no passages and the session has no retriever; "
-        "set rag_corpus in the ini, or override the `rag_corpus` or `rag_retriever` fixture",
+        "set rag_corpus in the ini, or override the fixture `rag_system`, `rag_corpus` or `rag_retriever`",
     )

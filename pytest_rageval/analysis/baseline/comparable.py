@@ -33,7 +33,6 @@ class CaseFate:
     Attributes:
         before: the case in the baseline.
         testbed: node id of its testbed in this run; for a removed case, the testbed that it belonged to.
-        system: the system that answers it in this run.
         fate: whether it can be compared and, if not, why.
         facets: its facets in the baseline, with those of its system in this run.
         after: the case in this run; None if the run does not have it.
@@ -42,7 +41,6 @@ class CaseFate:
 
     before: Measured
     testbed: str
-    system: str
     fate: Fate
     facets: Mapping[str, str]
     after: Measured | None = None
@@ -124,9 +122,11 @@ class CaseFates:
             return [], f"the baseline does not hold {names}"
         system = gate.slice.get("system", ANY)
         gate_systems = [system] if system != ANY else sorted(systems)
-        cases = [case for case in cases if case.system in gate_systems]
+        known = sorted({case.before.system for case in cases})
+        cases = [case for case in cases if case.before.system in gate_systems]
         if not cases:
-            return [], f"the baseline does not hold the system {', '.join(gate_systems[:3])} of {names}"
+            held = "" if set(known) & set(systems) else f", only {', '.join(known[:3])}"
+            return [], f"the baseline does not hold the system {', '.join(gate_systems[:3])} of {names}{held}"
         metric = corrects(gate.metric) or gate.metric
         cases = [case for case in cases if metric in case.before.scores]
         return cases, "" if cases else f"the baseline holds no {metric} of {names}"
@@ -184,9 +184,6 @@ def case_fates(
     deselected_ids = {id(before[at]) for at in deselected if at < len(before)}
     moved = {pair.before.testbed: pair.after.testbed for pair in pairing.pairs}
     moved |= {testbed: testbed for testbed in {case.testbed for case in after}}
-    systems = {case.system for case in after}
-    one_each = len(systems) == len({case.system for case in before}) == 1  # one system each: names need not match
-    system_now = next(iter(systems)) if one_each else ""
     labels = {case.system: case.labels for case in after}
     not_run = {(outcome.testbed, outcome.case_id) for outcome in skipped}
     by_testbed: dict[str, list[CaseFate]] = {}
@@ -195,8 +192,8 @@ def case_fates(
     for old in pairing.gone:
         testbed = moved.get(old.testbed, old.testbed)
         fate: Fate = "skipped" if (testbed, old.case) in not_run else "removed"
-        system = system_now or old.system
-        case = CaseFate(old, testbed, system, fate, {**old.facets, **labels.get(system, {}), SYSTEM: system})
+        facets = {**old.facets, **labels.get(old.system, {}), SYSTEM: old.system}
+        case = CaseFate(old, testbed, fate, facets)
         by_testbed.setdefault(testbed, []).append(case)
     return {
         testbed: [replace(case, deselected=True) if id(case.before) in deselected_ids else case for case in cases]
@@ -228,6 +225,5 @@ def _cases_of_pairs(pairing: Pairing) -> Iterator[CaseFate]:
     }
     for fate, pairs in fates.items():
         for pair in pairs:
-            system = pair.after.system
-            facets = {**pair.before.facets, **pair.after.labels, SYSTEM: system}
-            yield CaseFate(pair.before, pair.after.testbed, system, fate, facets, pair.after)
+            facets = {**pair.before.facets, **pair.after.labels, SYSTEM: pair.after.system}
+            yield CaseFate(pair.before, pair.after.testbed, fate, facets, pair.after)

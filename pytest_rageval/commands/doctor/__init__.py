@@ -1,4 +1,4 @@
-"""``rageval doctor``: check what is installed, the ini, the components, the baseline and the models."""
+"""``rageval doctor``: check what is installed, the ini, the components, the baseline, the models and the tests."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ __all__ = ["add_to"]
 
 DESCRIPTION = """\
 Check what is installed and with which extras, the settings of the ini, the systems, retriever, judges and files that
-they name, and the baseline. Models are asked only with --models, one request each, which may cost. Values of model
-parameters are never printed. Exit status: 0, or 1 if something is wrong.
+they name, and the baseline. Then collect the tests as pytest does, and run none. Models are asked only with --models,
+one request each, which may cost. Values of model parameters are never printed. Exit status: 0, or 1 if something is
+wrong.
 """
 
 

@@ -36,7 +36,7 @@ def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, 
     Args:
         folder: the project's folder.
         system: the system as ``module:attribute``, or "" for the embedded reader.
-        data: the file of cases; None for example_cases ones.
+        data: the file of cases; None for invented ones.
 
     Raises:
         RagEvalError: the system or the data cannot be used, or a file exists; nothing was written.
@@ -56,7 +56,7 @@ def write_suite(folder: Path, system: str, data: Path | None) -> Generator[str, 
     yield f"written: {', '.join(texts)}"
     yield from cases.remarks
     if system and not data:
-        yield f"The cases are example_cases: replace them with questions that {system} should answer."
+        yield f"The cases are invented: replace them with questions that {system} should answer."
     if settings and system:
         yield f"Add to pytest's settings in {settings}, then leave out --rag-system: {_setting(settings, system)}"
     yield power_line(len(cases.rows))

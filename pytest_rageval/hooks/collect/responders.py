@@ -43,7 +43,7 @@ def responders_of(item: pytest.Item, collected: Collected) -> list[Responder]:
     if parts["rag_retriever"] is not None or parts["rag_generator"] is not None:
         return [Responder("rag_system", lasting=lasting, facets=_facets_of("llm", model))]
     name = "llm" if has_model else "extractive"
-    return [Responder(name, named=True, lasting=lasting, facets=_facets_of(name, model))]
+    return [Responder(name, named=True, lasting=lasting, facets=_facets_of(name, model), default=True)]
 
 
 def named_responder(item: pytest.Item, collected: Collected, text: str, where: str) -> Responder:

@@ -53,6 +53,7 @@ class Responder:
         model: the litellm name of its own model; "" for the session's.
         facets: its facets ``workflow`` and ``model``, as pairs.
         options: its options in ``rag_systems``, as pairs.
+        default: whether it is built in and answers because no fixture and no option names a system.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Responder:
     model: str = ""
     facets: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+    default: bool = False
 
     @property
     def kind(self) -> str:

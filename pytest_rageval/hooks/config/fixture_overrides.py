@@ -5,8 +5,12 @@ pytest has no public API for this; only this module uses its internals.
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +21,7 @@ __all__ = [
     "ENVIRONMENTS_FIXTURE",
     "MODELS",
     "PARTS",
+    "SYSTEM_FIXTURE",
     "foreign_fixtures",
     "overridden",
     "reaches",
@@ -25,7 +30,11 @@ __all__ = [
     "running_test",
     "session_params",
     "set_up_for",
+    "similar_fixtures",
 ]
+
+SYSTEM_FIXTURE = "rag_system"
+"""The fixture of the system under test; the plugin's own is made of the fixtures of its parts."""
 
 CORPUS_FIXTURE = "rag_corpus"
 """The fixture of the corpus; the plugin's own returns the corpus of the ini."""
@@ -42,6 +51,9 @@ EMBEDDER = "rag_embedder"
 ENVIRONMENTS_FIXTURE = "rag_environments"
 """The fixture of the environments; registered systems may use it."""
 
+NEAR = 0.8
+"""Least similarity of two names, as difflib measures it, of which one may be a misspelling of the other."""
+
 _OWN = "pytest_rageval.hooks.run.fixtures"
 
 
@@ -49,6 +61,24 @@ def overridden(name: str, node: pytest.Item) -> pytest.FixtureDef[Any] | None:
     """Return the user's definition of the fixture ``name`` for ``node``; None if the plugin's own applies."""
     definitions = node.session._fixturemanager.getfixturedefs(name, node)
     return definitions[-1] if definitions and definitions[-1].func.__module__ != _OWN else None
+
+
+def similar_fixtures(name: str, node: pytest.Item) -> list[str]:
+    """Return the user's fixtures of a test whose names are close to ``name``, as ``rag_sytem (conftest.py:12)``."""
+    from difflib import get_close_matches
+
+    root = node.config.rootpath
+    modules = (*node.config.pluginmanager.get_plugins(), getattr(node, "module", None))
+    paths = {each: getattr(each, "__file__", None) for each in modules if isinstance(each, ModuleType)}
+    own = (module for module, path in paths.items() if path is not None and Path(path).is_relative_to(root))
+    names = {each for module in own for each in vars(module)} - {name}
+    places = []
+    for each in get_close_matches(name, names, n=len(names) or 1, cutoff=NEAR):
+        definition = overridden(each, node)
+        code = None if definition is None else getattr(inspect.unwrap(definition.func), "__code__", None)
+        if code is not None:
+            places.append(f"{each} ({os.path.relpath(code.co_filename, root)}:{code.co_firstlineno})")
+    return places
 
 
 def reaches_own(name: str, starts: Iterable[str], node: pytest.Item) -> bool:

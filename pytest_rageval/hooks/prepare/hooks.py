@@ -132,6 +132,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
     from pytest_rageval.hooks.collect.early_selection import report_left_out
     from pytest_rageval.hooks.collect.selection import deselected, of_other_shards
     from pytest_rageval.hooks.prepare.checks import check_session
+    from pytest_rageval.hooks.prepare.default_system import note_similar_fixture
 
     collected = config.stash[COLLECTED]
     try:
@@ -140,6 +141,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
             from pytest_rageval.hooks.collect.marker_expressions import checked_terms
 
             collected.notes += checked_terms(config.option.markexpr, collected.entries)
+        note_similar_fixture(config, items)
         left = {item.stash[ENTRY].ordinal for item in items if ENTRY in item.stash}
         dropped = deselected(collected.options, collected.entries, left)
     except RagEvalError as error:

@@ -50,6 +50,7 @@ def encode_plan(run: Run, choice: MatrixChoice) -> dict[str, Any]:
             else {}
         ),
         **({"deselected": list(left_out)} if (left_out := run.deselected()) else {}),
+        **({"default_system": plan.default_system} if plan.default_system else {}),
     } | ({} if plan.shard is None else {"dealt": _encode_dealt(run, plan.shard)})
 
 
@@ -97,6 +98,7 @@ def decode_plan_without_cases(results: Mapping[str, Any]) -> Plan:
         max_bias=plain.get("dealt", {}).get("max_bias", MAX_BIAS),
         identity=plain.get("dealt", {}).get("identity", {}),
         unseen=decoder(Unseen)(plain.get("dealt", {}).get("unseen", {})),
+        default_system=plain.get("default_system", ""),
     )
 
 

@@ -186,6 +186,7 @@ class StoredPlan(_Plan, total=False):
             may have more; absent if there are none
         deselected: indexes into baseline.cases of cases that the session left out; absent if there are none
         dealt: for a shard, what merging needs
+        default_system: the built-in system that answered because no fixture and no option named one; absent if none did
     """
 
     alpha_per: AlphaPer
@@ -194,6 +195,7 @@ class StoredPlan(_Plan, total=False):
     partial: Mapping[str, PartialGate]
     deselected: tuple[Count, ...]
     dealt: Dealt
+    default_system: str
 
 
 class PartialGate(TypedDict):

@@ -140,6 +140,7 @@ class Plan:
         partial: node id of a gate with a fixed bound -> which part of its cases is selected, if not all are.
         partial_gates: what happens to these gates: ``skip``, ``decide`` or ``fail``.
         unseen: systems with model calls that may not be seen.
+        default_system: the built-in system that answers because no fixture and no option names one; "" if none does.
     """
 
     testbeds: dict[str, TestbedPlan] = field(default_factory=dict)
@@ -168,6 +169,7 @@ class Plan:
     partial: Mapping[str, SelectedPart] = field(default_factory=dict)
     partial_gates: PartPolicy = "skip"
     unseen: Unseen = field(default_factory=Unseen)
+    default_system: str = ""
 
     def dumps(self) -> str:
         """Return the plan as one JSON text."""

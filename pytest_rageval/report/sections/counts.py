@@ -15,11 +15,16 @@ from pytest_rageval.report.text.lines import Line, counted, wrap
 
 __all__ = ["COUNTS", "counts_text"]
 
+UNNAMED = "no fixture rag_system and no option names one"
+"""Why a built-in system answers that nobody named."""
+
 
 def _lines(run: Run, screen: Screen) -> Iterator[Line]:
-    """Yield the head; without ``-v`` only truncated replies and unscored values, which the account omits."""
+    """Yield the head; without ``-v`` only what the account omits: the default system, replies cut off, lost values."""
     for line in _counts(run) if screen.verbosity > 0 else unscored_kinds(run):
         yield from wrap(line, screen.width, between=" · ")
+    if run.plan.default_system and screen.verbosity > -1:
+        yield from wrap(Line(f"system: {run.plan.default_system}, built in: {UNNAMED}"), screen.width)
 
 
 def _counts(run: Run) -> Iterator[Line]:

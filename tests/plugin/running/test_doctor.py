@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.projects.model_projects import KEY, asks, rows
-from support.projects.rag_project import Project, cases
+from support.projects.rag_project import RUNS, Project, cases
 from support.servers.openai_server import Fault, OpenAIServer
 
 from pytest_rageval.cli import main
@@ -49,6 +49,7 @@ def test_a_sound_project_has_no_problem(project: Project, doctor: Doctor, capsys
         "installed",
         "ini",
         "components",
+        "tests",
         "No problem found.",
     ]
 
@@ -91,6 +92,37 @@ def test_a_problem_is_named(line: str, name: str, problem: str, project: Project
     state, text = checks[name.format(folder=project.path)]
     assert (status, state) == (1, "wrong")
     assert problem.format(folder=project.path) in text
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("rag_gates = accuracy => 0.5", "rag_gates: gate 'accuracy => 0.5' has no valid operator and bound"),
+        ("rag_gates = acuracy >= 0.5", "unknown metric 'acuracy'; did you mean 'accuracy'?"),
+        ("rag_gates = accuracy[toppic=A] >= 0.5", "unknown facet 'toppic'"),
+        ("rag_chunking = token 5", "rag_chunking: unknown chunking 'token'; did you mean 'tokens'?"),
+        ("rag_cluster = dialog", "pytest.ini:2: rag_cluster is 'dialog', a facet that no case has"),
+    ],
+)
+def test_what_ends_pytest_is_a_problem(line: str, problem: str, project: Project, doctor: Doctor) -> None:
+    project.file("test_it.py", RUNS.replace("{arguments}", ""))
+    status, checks = doctor(line)
+    state, text = checks[line.partition(" ")[0]]
+    assert (status, state) == (1, "wrong")
+    assert problem in text
+    run = project.run()
+    assert run.status == 4
+    assert problem in run.result.stderr.str()
+
+
+def test_the_tests_are_collected_and_none_runs(project: Project, doctor: Doctor) -> None:
+    project.file("test_it.py", RUNS.replace("{arguments}", "").replace("...", "raise SystemExit"))
+    assert doctor("rag_top_k = 3")[1]["cases"] == ("ok", "1 collected")
+    assert not (project.path / ".rageval").exists()
+    project.file("test_other.py", "import nowhere\n")
+    status, checks = doctor("rag_top_k = 3")
+    problem = "pytest cannot collect the tests; run pytest --collect-only to see why"
+    assert (status, checks["cases"]) == (1, ("wrong", problem))
 
 
 def test_an_ini_that_pytest_cannot_read_is_a_problem(project: Project, doctor: Doctor) -> None:

@@ -97,8 +97,9 @@ def test_a_baseline_of_other_testbeds_or_systems_is_not_compared() -> None:
     assert result.reason == "not comparable, the baseline does not hold test_a: add it with --rag-update-baseline"
     others = [replace(case, system=name) for case in before(3) for name in ("one", "two")]
     message = "not comparable, the baseline does not hold the system rag_system of test_a"
-    assert (decided(GATE, others, now(3)).reason or "").startswith(message)
-    assert decided(GATE, [replace(case, system="one") for case in before(3)], now(3)).status == "passed"
+    assert (decided(GATE, others, now(3)).reason or "").startswith(f"{message}, only one, two: ")
+    alone = decided(GATE, [replace(case, system="one") for case in before(3)], now(3))
+    assert (alone.status, alone.reason) == ("failed", f"{message}, only one: add it with --rag-update-baseline")
 
 
 def test_a_cell_counts_its_own_cases() -> None:
