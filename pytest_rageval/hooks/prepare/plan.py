@@ -77,7 +77,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.alpha, plan.inconclusive, plan.updates = setting.alpha, setting.inconclusive, setting.update
     plan.partial_gates = collected.options.partial_gates
     plan.min_compared, plan.deselected = setting.min_compared, deselected_of_baseline(collected, chosen)
-    plan.alpha_per, plan.unseen = setting.alpha_per, Unseen(collected.unseen)
+    plan.alpha_per, plan.unseen = setting.alpha_per, Unseen(collected.unseen, direct=collected.direct)
     places: dict[tuple[tuple[str, str], ...], int] = {}
     for nodeid, entry in sorted(nodes.items(), key=lambda node: (node[1].ordinal, node[0])):
         key = tuple(entry.case.facets.items())
