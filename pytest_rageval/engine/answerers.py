@@ -68,6 +68,8 @@ class SystemAnswerer:
         light: whether it is the embedded reader, which may run on the event loop.
         budget: counts the costs that answers report; None if each call is counted when it is made.
         origin: identifies the system's fixtures and options in all processes; "" writes nothing to the journal.
+        answers: the number of its answers.
+        seen: whether any call that it made was recorded, replayed or charged.
     """
 
     def __init__(
@@ -86,6 +88,8 @@ class SystemAnswerer:
         self.light = light
         self.budget = budget
         self.origin = origin
+        self.answers = 0
+        self.seen = False
         self._journaled = bool(origin) and not light  # the embedded reader costs nothing
         self._loop = loop
         self._bound = bound
@@ -175,10 +179,12 @@ class SystemAnswerer:
         outer = CASE_IDS.set((case.id, case.instance.id))
         around = CASE_ENVIRONMENT.set(case.facets.get("environment", ""))
         meter, collector = current().meter, None
+        before = meter.calls, meter.keys
         try:
             with collecting() as collector, case_span(case.id, self.name, collector), running_case():
                 yield collector
             _raise_refusal(meter)
+            self.answers += 1
         except RefusedCallError as refusal:
             raise _refused(refusal.error, self.name, case) from None
         except (CaseError, SystemContractError):
@@ -192,6 +198,7 @@ class SystemAnswerer:
             message = f"system {self.name!r} failed on case {case.id!r}: {cause_of(error)}"
             raise unanswered("cancelled" if cancelled else "system_error", message, collector) from error
         finally:
+            self.seen = self.seen or (meter.calls, meter.keys) != before
             CASE_IDS.reset(outer)
             CASE_ENVIRONMENT.reset(around)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.answerers import SystemAnswerer
     from pytest_rageval.model.calls import Calls
     from pytest_rageval.trace.otel.live import LiveTraces
 
@@ -25,6 +27,10 @@ class Runtime(Protocol):
     @property
     def hint(self) -> str | None:
         """A measured hint on how to make the session faster."""
+
+    @property
+    def systems(self) -> Sequence[SystemAnswerer]:
+        """The systems of this process so far, with what was seen of their calls."""
 
     @property
     def traces(self) -> LiveTraces:

@@ -32,7 +32,7 @@ class HttpRecording:
     def __init__(self, options: Options, cassettes: Cassettes | None, budget: Budget | None, outside: Meter) -> None:
         own = {str(each.name): each.params for each in (options.model, options.judge, options.embedder)}
         spending = Spending(PriceTable(own), budget, partial=options.budget_partial)
-        recorder = Recorder(options.record_http or Hosts.none(), cassettes, spending, outside)
+        self.recorder = recorder = Recorder(options.record_http or Hosts.none(), cassettes, spending, outside)
         self._upstream = (os.environ.get(VARIABLE) or OPENAI) if options.proxy else None
         self._patches = None if options.record_http is None else Patches(recorder)
         self._proxy = None if self._upstream is None else Proxy(recorder, self._upstream)
@@ -54,6 +54,11 @@ class HttpRecording:
             f"rag_proxy: {calls} came while several cases ran, so they count in the session's sum and in no case; "
             "give --rag-concurrency 1 to charge each case"
         ]
+
+    @property
+    def setting(self) -> str:
+        """The setting that makes requests visible."""
+        return "rag_proxy" if self._patches is None else "rag_record_http"
 
     def past_proxy(self, setting: ModelSetting, name: str) -> Mapping[str, Any]:
         """Return the parameters of the session's own model ``name``; it must not use the proxy's address."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_rageval.model.case import Query
     from pytest_rageval.systems.workflow import PlannedRun
 
-__all__ = ["first_items", "own_systems", "planned_of", "planned_task", "unseen_systems"]
+__all__ = ["direct_systems", "first_items", "own_systems", "planned_of", "planned_task"]
 
 
 def planned_of(collected: Collected, items: Iterable[pytest.Item], *, asking: bool = False) -> list[Planned]:
@@ -83,13 +83,11 @@ def own_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str,
     return dict(_own(entry, item) for item, entry in _own_cases(collected, items))
 
 
-def unseen_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
-    """Return the `own_systems` whose model calls may be invisible: they do not use the fixture ``rag_llm``.
+def direct_systems(collected: Collected, items: Iterable[pytest.Item]) -> dict[str, str]:
+    """Return the `own_systems` that may ask models directly: they do not use the fixture ``rag_llm``.
 
-    ``rag_record_http`` makes them visible.
+    ``rag_record_http`` makes their calls visible, if it names the right hosts.
     """
-    if collected.models.http is not None:
-        return {}
     own = _own_cases(collected, items)
     return dict(_own(entry, item) for item, entry in own if not _asks_rag_llm(collected, entry, item))
 

@@ -78,7 +78,7 @@ def plan_of(collected: Collected, nodes: Mapping[str, Entry]) -> Plan:
     plan.alpha, plan.inconclusive, plan.updates = setting.alpha, setting.inconclusive, setting.update
     plan.partial_gates = collected.options.partial_gates
     plan.min_compared, plan.deselected = setting.min_compared, deselected_of_baseline(collected, chosen)
-    plan.alpha_per, plan.unseen = setting.alpha_per, Unseen(collected.unseen)
+    plan.alpha_per, plan.unseen = setting.alpha_per, Unseen(collected.unseen, direct=collected.direct)
     plan.default_system = default_system(nodes.values())
     systems = {collected.entries[ordinal].responder.name for ordinal in chosen}
     if other := other_system_text(collected.baseline, plan, systems):

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_rageval.errors import SettingError, UnknownNameError
 from pytest_rageval.hooks.collect.keys import COLLECTED
-from pytest_rageval.hooks.prepare.model_calls import unseen_systems
+from pytest_rageval.hooks.prepare.model_calls import direct_systems
 from pytest_rageval.hooks.prepare.resume import leave_out
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def check_before_run(session: pytest.Session, items: list[pytest.Item]) -> None:
     if collected.options.record_cases:
         _check_record_cases(collected)
     leave_out(session, items)
-    collected.unseen = unseen_systems(collected, items)
+    collected.direct = direct_systems(collected, items)
+    collected.unseen = {} if collected.models.http is not None else collected.direct
     if collected.options.budget_usd is not None and not collected.options.dry_run:
         from pytest_rageval.hooks.prepare.budget import check_budget
 

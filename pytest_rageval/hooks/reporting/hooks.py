@@ -177,7 +177,7 @@ class Reporting:
         """Count a worker's calls without an outcome, once; after an interrupt xdist does not report its end."""
         output = getattr(node, "workeroutput", None) or {}
         if "rag_unclaimed" in output:
-            self._counted_by(node.gateway.id)
+            self._counted_by(node.gateway.id, output)
         unclaimed, faults = output.pop("rag_unclaimed", None), output.pop("rag_faults", ())
         dropped = output.pop("rag_dropped_steps", 0)
         if unclaimed is not None or faults or dropped:
@@ -189,10 +189,10 @@ class Reporting:
             for fault in faults:
                 recorder.take_fault(fault)
 
-    def _counted_by(self, process: str) -> None:
-        """Note that a process has counted its calls for unreported cases."""
+    def _counted_by(self, process: str, output: dict[str, Any]) -> None:
+        """Note that a process has counted its calls for unreported cases, and what it saw of its systems' calls."""
         if RECORDER in self._config.stash:
-            self._config.stash[RECORDER].counted.add(process)
+            self._config.stash[RECORDER].take_counted(process, output)
 
     def _take_plan(self, text: str) -> None:
         """Take the plan from the first worker that sends it; the others send the same one."""

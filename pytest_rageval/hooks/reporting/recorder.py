@@ -25,6 +25,7 @@ from pytest_rageval.hooks.prepare.run_folder import run_folder
 from pytest_rageval.hooks.prepare.run_settings import settings_of
 from pytest_rageval.hooks.reporting.old_answers import add_old_answers
 from pytest_rageval.hooks.reporting.outputs import Outlets
+from pytest_rageval.hooks.reporting.sightings import note_unsighted, sent_by, sightings_of
 from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.codec import encode_outcome
 from pytest_rageval.report.files.interrupted_run import Head, Stopped
@@ -35,6 +36,7 @@ from pytest_rageval.report.files.run_folder import ENDED, HEAD, OUTCOMES, RunFol
 from pytest_rageval.report.run.json_text import JsonText, from_json, plain, to_json
 from pytest_rageval.report.run.plan import Plan
 from pytest_rageval.report.run.run import Run
+from pytest_rageval.report.run.sightings import Sightings
 from pytest_rageval.report.run.stored_texts import StoredTexts
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.run.unfailable_gates import never_failing
@@ -62,6 +64,8 @@ class Recorder:
         self._unflushed: dict[str, tuple[int, int] | None] = {}  # case id -> the place of its instance
         self.counted: set[str] = set()
         self.dropped_steps = 0
+        self.sightings = Sightings()
+        self.unchecked = False
         self.pruned: list[str] = []
         self._folder: RunFolder | None = None
         self._going: FolderLock | None = None
@@ -141,6 +145,11 @@ class Recorder:
         self.run.unclaimed += Calls(**calls)
         self._recordings.update(recordings)
 
+    def take_counted(self, process: str, output: Mapping[str, Any]) -> None:
+        """Note that a worker has counted its calls for unreported cases, and what it saw of its systems' calls."""
+        self.counted.add(process)
+        self.sightings += sent_by(output)
+
     def take_fault(self, fault: str) -> None:
         """Add a write failure of a process to the summary's warnings, once."""
         if fault not in self.outlets.faults:
@@ -161,6 +170,7 @@ class Recorder:
                 self.take_outcome({"outcome": encode_outcome(lost), **nothing})
         self.run.interrupted, self.run.failed = interrupted, tuple(sorted(failed))
         note_unseen(self.run.plan, self.run.ordered(), budget=self.options.budget_usd is not None)
+        self.unchecked = note_unsighted(self.run, self.sightings + sightings_of(self._config), self.options)
         self.run.weigh_judges()
         self.run.compare_variants()
         runs = None if self.folder is None else self.folder.parent
@@ -174,11 +184,12 @@ class Recorder:
     def finish(self, exitstatus: int) -> bool:
         """Write results.json to the run folder, then the requested reports.
 
-        Returns whether the requested reports were written; failures in the run folder do not count.
+        Returns whether the requested reports were written and the calls of systems were seen; failures in the run
+        folder do not count.
         """
         self._count_unreported()
         updated = self.outlets.update_baseline(self.run, self._id)
-        self.run.exitstatus = exitstatus or int(not updated)
+        self.run.exitstatus = exitstatus or int(not updated or self.unchecked)
         results = results_of(self.run, self._id, datetime.now(timezone.utc), self.choice)
         if self._config.hook.pytest_rageval_finish.get_hookimpls():
             self._call_finish(results)
@@ -192,7 +203,8 @@ class Recorder:
         if folder is not None and self.outlets.report(folder.path / "results.json", partial(folder.finish, results)):
             self._end(folder)
             self._prune(folder)
-        return self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path) and updated
+        delivered = self.outlets.deliver(self.run, self.choice, results, None if folder is None else folder.path)
+        return delivered and updated and not self.unchecked
 
     def _call_finish(self, results: Mapping[str, Any]) -> None:
         """Pass the results to the hook, or add the fault if their files cannot be read."""

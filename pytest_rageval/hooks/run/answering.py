@@ -35,6 +35,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.trace.otel.live import open_traces
 
 if TYPE_CHECKING:
+    from pytest_rageval.engine.answerers import SystemAnswerer
     from pytest_rageval.hooks.collect.session import Collected
     from pytest_rageval.hooks.collect.testbed import Entry
     from pytest_rageval.model.outcome import Outcome
@@ -127,6 +128,11 @@ class Answering:
     def hint(self) -> str | None:
         """Advice on a slow system, from measured times; None if there is none."""
         return self._desks.hint
+
+    @property
+    def systems(self) -> list[SystemAnswerer]:
+        """The systems of this process so far."""
+        return self._desks.answering
 
     def stop_looking_ahead(self) -> None:
         """Stop asking ahead: show the debugger's output and cancel pending answers.

@@ -90,6 +90,11 @@ class Desks:
         """The first hint that a system has; None if no system has one."""
         return next((system.hint for system in self._systems if system.hint), None)
 
+    @property
+    def answering(self) -> list[SystemAnswerer]:
+        """The systems that were built so far; a system whose fixtures were set up again is in it again."""
+        return list(self._systems)
+
     def origin(self, item: pytest.Item, entry: Entry) -> Origin:
         """Return the identity of an item's system: its name, the overridden fixtures it uses, and their parameters."""
         params = tuple(sorted(session_params(item).items()))

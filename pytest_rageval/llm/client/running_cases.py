@@ -8,7 +8,7 @@ from pytest_rageval.errors import RagEvalError
 from pytest_rageval.llm.client.usage_meter import Scope, current
 from pytest_rageval.trace.collector import Collector, current_collector
 
-__all__ = ["RunningCase", "refuse_running_cases", "running_case", "running_cases"]
+__all__ = ["RunningCase", "is_running", "refuse_running_cases", "running_case", "running_cases"]
 
 RunningCase = tuple[Scope, Collector | None]
 
@@ -34,6 +34,11 @@ def running_cases() -> list[RunningCase]:
     """Return the running cases."""
     with _lock:
         return list(_running.values())
+
+
+def is_running(scope: Scope) -> bool:
+    """Return whether the system of a scope's case runs now."""
+    return any(running.meter is scope.meter for running, _ in running_cases())
 
 
 def refuse_running_cases(error: RagEvalError) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_rageval.llm.client.own_calls import is_own_call
+from pytest_rageval.llm.client.running_cases import is_running
 from pytest_rageval.llm.client.usage_meter import Meter, Scope, current
 from pytest_rageval.llm.http.exchange import Exchange
 from pytest_rageval.llm.http.exchange_values import Call
@@ -30,6 +33,10 @@ class Recorder:
         cassettes: the recordings; None only meters.
         spending: prices and budget.
         outside: meter of the requests outside of any case.
+
+    Attributes:
+        taken: the number of requests that it took.
+        elsewhere: host and port -> requests of running systems to a host that it leaves alone.
     """
 
     def __init__(
@@ -45,10 +52,18 @@ class Recorder:
         self._outside = outside or Meter()
         self._in_flight = InFlight()
         self._left_out = ""
+        self._lock = threading.Lock()
+        self.taken = 0
+        self.elsewhere: Counter[str] = Counter()
 
     def takes(self, url: str) -> bool:
         """Return whether it takes a request to an address; False for the calls of the session's own models."""
-        return not is_own_call() and self._host(url) is not None
+        if is_own_call():
+            return False
+        if self._host(url) is not None:
+            return True
+        self._note_elsewhere(url)
+        return False
 
     def exchange(self, call: Call) -> Exchange:
         """Start a request that `takes` accepts, of the case of the current context."""
@@ -56,6 +71,8 @@ class Recorder:
 
     def exchange_for(self, case: RunningCase | None, call: Call, host: str) -> Exchange:
         """Start a request of a case, or of none; ``host`` is its name in recordings if no setting lists it."""
+        with self._lock:
+            self.taken += 1
         scope, collector = case or (Scope(self._outside), None)
         host = self._host(call.url) or host
         exchange = Exchange(call, host, scope, collector, self._cassettes, self._spending, self._in_flight)
@@ -65,6 +82,13 @@ class Recorder:
     def leave_out(self, address: str) -> None:
         """Leave the requests to an address alone: the proxy there records them."""
         self._left_out = urlsplit(address).netloc
+
+    def _note_elsewhere(self, url: str) -> None:
+        """Count a request to a host that no setting names, if a running system sends it."""
+        parts = urlsplit(url)
+        if parts.netloc != self._left_out and is_running(current(self._outside)):
+            with self._lock:
+                self.elsewhere[parts.netloc.rpartition("@")[2]] += 1
 
     def _host(self, url: str) -> str | None:
         try:

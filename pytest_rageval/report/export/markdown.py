@@ -20,6 +20,7 @@ from pytest_rageval.report.export.markdown_text import Part, Row, code, parts_wi
 from pytest_rageval.report.run.account import account_of
 from pytest_rageval.report.run.run import Run
 from pytest_rageval.report.run.summary_data import MatrixChoice
+from pytest_rageval.report.run.unseen_calls import UNSEEN
 from pytest_rageval.report.sections.comparison import NO_PAIR, cases_text, causes_text, change_text
 from pytest_rageval.report.sections.counts import counts_text
 from pytest_rageval.report.sections.matrices import matrix_legend, matrix_rows, matrix_title
@@ -56,6 +57,7 @@ def markdown_of(
     """
     blocks = [verdict_line(run), "\n".join(cause_lines(run)), plain(counts_text(run))]
     blocks.append(" · ".join(filter(None, [*links, rerun_line(run)])))
+    blocks += [f"warning: {plain(note, 1_000)}" for note in run.plan.notes if note.startswith(UNSEEN)]
     if missing:
         blocks.append(f"warning: could not be written, as the log says why: {', '.join(map(code, missing))}")
     text = "\n\n".join(filter(None, blocks)) + "\n"

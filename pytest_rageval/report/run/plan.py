@@ -101,11 +101,13 @@ class Unseen:
         systems: system -> its name or fixture in the user's words.
         budget: whether a budget bounds the session.
         notes: the warnings of them at the end of the session; the plan's notes include them.
+        direct: the systems that may ask models directly, in the same form: ``rag_record_http`` may name other hosts.
     """
 
     systems: Mapping[str, str] = field(default_factory=dict)
     budget: bool = False
     notes: tuple[str, ...] = ()
+    direct: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,54 @@
+"""Collect what the processes of a session saw of the calls of users' systems."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rageval.hooks.collect.keys import COLLECTED
+from pytest_rageval.report.run.sightings import Limits, Sightings, unsighted
+
+if TYPE_CHECKING:
+    from pytest_rageval.hooks.config.options import Options
+    from pytest_rageval.report.run.run import Run
+
+__all__ = ["note_unsighted", "send_sightings", "sent_by", "sightings_of"]
+
+_SENT = "rag_sightings"
+
+
+def sightings_of(config: pytest.Config) -> Sightings:
+    """Return what this process saw; nothing if it collected no case."""
+    collected = config.stash.get(COLLECTED, None)
+    if collected is None or collected.runtime is None:
+        return Sightings()
+    answers: Counter[str] = Counter()
+    for system in collected.runtime.systems:
+        answers[system.name] += system.answers
+    seen = tuple(dict.fromkeys(system.name for system in collected.runtime.systems if system.seen))
+    http = collected.models.http
+    if http is None:
+        return Sightings(answers=dict(answers), seen=seen)
+    return Sightings(http.setting, http.recorder.taken, dict(http.recorder.elsewhere), dict(answers), seen)
+
+
+def send_sightings(config: pytest.Config) -> None:
+    """Put what a worker saw into its output."""
+    config.workeroutput[_SENT] = asdict(sightings_of(config))  # type: ignore[attr-defined]
+
+
+def sent_by(output: Mapping[str, Any]) -> Sightings:
+    """Return what a worker saw."""
+    return Sightings(**output.get(_SENT, {}))
+
+
+def note_unsighted(run: Run, sightings: Sightings, options: Options) -> bool:
+    """Warn if no call of the user's systems was seen; return whether the session must fail for it."""
+    limits = Limits(options.record_mode, budget=options.budget_usd is not None, partial=options.budget_partial)
+    note, fails = unsighted(run.plan.unseen.direct, sightings, run.ordered(), limits)
+    run.plan.notes += (note,) if note else ()
+    return fails
