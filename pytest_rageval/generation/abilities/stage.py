@@ -137,6 +137,7 @@ def _search(passages: tuple[Passage, ...], settings: AbilitySettings, folder: Pa
 
 
 def _count(material: Material, generated: Abilities) -> None:
+    """Add the counts of what could not be generated to the report."""
     for what, counts in (
         ("negatives", generated.short),
         ("counterfactual", generated.without_twin),

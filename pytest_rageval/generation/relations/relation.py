@@ -103,6 +103,7 @@ class Relation:
         return tuple(self._variant(original, number, each) for number, each in enumerate(changed_cases, 1))
 
     def _valid_changes(self, original: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+        """Yield different changes of a case that keep what must not change."""
         contents = {_content(original)}
         for each in islice(self.changed(original, chance, records), MAX_TRIES):
             content = _content(each)

@@ -85,6 +85,7 @@ class Expression:
         return PlaceholderValue(texts, _rows(present)) if texts else None
 
     def _plain(self, row: Row, items: list[Value]) -> PlaceholderValue:
+        """Return the values of the column itself."""
         if any(isinstance(item, dict) for item in items):
             problem = f"{{{self.text}}}: the column holds objects; name a field, as {{{self.column}.name}}"
             raise DataError(row.where, problem)

@@ -103,6 +103,7 @@ class ParsedTemplate:
 
 
 def _key(row: Row, expressions: Sequence[Expression]) -> tuple[str, ...] | None:
+    """Return the folded values of placeholders for a row; None if one is missing."""
     values = [expression.find(row) for expression in expressions]
     if any(value is None for value in values):
         return None

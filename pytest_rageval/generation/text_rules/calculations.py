@@ -75,6 +75,7 @@ def calculations(statements: Iterable[Statement], seed: int) -> Iterator[Draft]:
 
 
 def _of_passage(statements: Sequence[Statement], seed: int) -> Iterator[Draft]:
+    """Yield the drafts of the statements of one passage."""
     groups: dict[tuple[str, ...], list[LocatedValue]] = {}
     for statement in statements:
         for value in statement.values:
@@ -99,6 +100,7 @@ def _is_countable(value: Value) -> bool:
 
 
 def _fits(one: LocatedValue, other: LocatedValue) -> bool:
+    """Return whether two values may belong to the same thing: in one sentence, or in similar ones."""
     if one[0] is other[0]:
         return True
     if one[0].frame == other[0].frame or any(
