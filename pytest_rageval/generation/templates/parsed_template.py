@@ -118,8 +118,8 @@ def parse_template(template: Template, tables: Mapping[str, Table]) -> ParsedTem
     """
     section = template.section
     if template.table not in tables:
-        what = f"table: no [[table]] is named {short_repr(template.table)}"
-        raise section.error("table", f"{what}; {did_you_mean(template.table, tables)}")
+        problem = f"table: no [[table]] is named {short_repr(template.table)}"
+        raise section.error("table", f"{problem}; {did_you_mean(template.table, tables)}")
     table = tables[template.table]
     joins = parse_joins(template, table, tables)
     answer_table = joins[-1].table if joins else table
