@@ -39,6 +39,7 @@ def _verified(instance: Instance, texts: Iterator[str], *, right: bool) -> tuple
 
 
 def _right_candidates(instance: Instance) -> Iterator[str]:
+    """Yield answers that are probably right; the caller verifies them."""
     firsts = [slot[0] for slot in instance.gold]
     for wording in _wordings(instance):
         yield wording.format(_join(instance, firsts))
@@ -49,6 +50,7 @@ def _right_candidates(instance: Instance) -> Iterator[str]:
 
 
 def _wrong_candidates(instance: Instance) -> Iterator[str]:
+    """Yield answers that are probably wrong; the caller verifies them."""
     yield from _ABSTENTIONS.get(instance.language, _ABSTENTIONS["en"])
     for slot in instance.fake:
         for wording in _wordings(instance):

@@ -71,5 +71,5 @@ def _warn_of_outdated(material: Material, drafts: Sequence[Draft], decisions: De
         name not in kept_by_id or not valid_decisions(kept_by_id[name], decisions) for name in decisions.standing
     )
     if n_outdated:
-        what = "1 case has" if n_outdated == 1 else f"{n_outdated:,} cases have"
-        material.warnings.append(f"{what} changed since people decided; rageval review asks again")
+        cases = "1 case has" if n_outdated == 1 else f"{n_outdated:,} cases have"
+        material.warnings.append(f"{cases} changed since people decided; rageval review asks again")

@@ -33,8 +33,8 @@ def load_material(plan: Plan, out: Path | None) -> Material:
     plan = plan if out is None else without_files(plan, out, GENERATED_FILES)
     tables, corpus = load_tables(plan, warnings), tuple(corpus_passages(plan))
     if not tables and not corpus:
-        what = "there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"
-        raise DataError(plan.file_name, what)
+        problem = "there is nothing to generate from; add a [[table]] with a [[template]], or a [[corpus]]"
+        raise DataError(plan.file_name, problem)
     if not corpus and not templates_of(plan):
         warnings.append(f"{plan.file_name}: without [[template]] and [[corpus]], no case is made")
     files = {Path(os.path.relpath(each.path, plan.folder)).as_posix(): each.path for each in table_settings(plan)}

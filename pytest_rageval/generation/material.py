@@ -20,19 +20,19 @@ class Shortage:
     """A cell or template with fewer cases than wanted.
 
     Attributes:
-        what: the cell or the template, for a message: ``topic=Staff, task=extractive_qa`` or ``plan.toml:12``.
-        wanted: the wanted number.
-        kept: the number of kept cases.
+        cell: the cell or the template, for a message: ``topic=Staff, task=extractive_qa`` or ``plan.toml:12``.
+        n_wanted: the wanted number of cases.
+        n_kept: the number of kept cases.
         reason: why: the reasons of dropped drafts with counts, or the error of a model.
     """
 
-    what: str
-    wanted: int
-    kept: int
+    cell: str
+    n_wanted: int
+    n_kept: int
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.kept} of {self.wanted} wanted cases ({self.reason})"
+        return f"{self.cell}: {self.n_kept} of {self.n_wanted} wanted cases ({self.reason})"
 
 
 @dataclass(slots=True)

@@ -63,8 +63,8 @@ class Section:
         """Raise an error for a key outside ``valid_keys``."""
         for key in self.values:
             if key not in valid_keys:
-                what = f"unknown key {short_repr(key)}" + (f" in [{self.name}]" if self.name else "")
-                raise DataError(self.place(key), f"{what}; {did_you_mean(key, valid_keys)}", code="RAG102")
+                problem = f"unknown key {short_repr(key)}" + (f" in [{self.name}]" if self.name else "")
+                raise DataError(self.place(key), f"{problem}; {did_you_mean(key, valid_keys)}", code="RAG102")
 
     def text(self, key: str, default: str | None = None) -> str:
         """Return a string that is not blank; the key is required without a default."""

@@ -128,6 +128,7 @@ def _states(answer: Answer[Any], text: str, value: Any) -> bool:
 
 
 def _with_twins(positives: Sequence[Passage], false_values: FalseValues) -> Counterfactual:
+    """Return the false answer with the twins of all positive passages, and the reasons of missing twins."""
     results = {passage.id: make_twin(passage, false_values) for passage in positives}
     return Counterfactual(
         tuple(answer.fakes(value) for answer, value in false_values),

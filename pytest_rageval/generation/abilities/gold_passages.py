@@ -86,6 +86,7 @@ def is_matchable(gold: Gold) -> bool:
 
 
 def _with_group(gold: Gold, passage: Passage) -> Passage:
+    """Return a positive passage with the first slot that it states as its group."""
     if len(gold) < 2 or passage.group is not None:
         return passage
     slots: Sequence[int] = slots_in(gold, passage)

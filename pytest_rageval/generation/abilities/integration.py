@@ -86,6 +86,7 @@ def _with_end_mark(question: str, mark: str) -> str:
 
 
 def _unfit(instance: Instance) -> str:
+    """Return why a record cannot be joined with another one; "" if it can."""
     if len(instance.gold) != 1 or instance.history:
         return "several_slots" if len(instance.gold) > 1 else "history" if instance.history else "no_gold"
     if not is_matchable(instance.gold):
@@ -120,6 +121,7 @@ def _documents(instance: Instance) -> frozenset[str]:
 
 
 def _join(one: Instance, other: Instance) -> Instance:
+    """Return the record of two joined questions: both golds as slots, positives of both, and negatives."""
     pools = [
         [replace(each, group=group) for each in _of_role(instance, "positive")]
         for group, instance in enumerate((one, other))

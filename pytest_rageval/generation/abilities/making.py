@@ -118,6 +118,7 @@ def _add_twins(
     negatives: Negatives,
     options: AbilityOptions,
 ) -> None:
+    """Add the counterfactual record of a record, or the reason why there is none."""
     fake = make_counterfactual(instance, positives, options.seed, options.names)
     if fake.reason is not None:
         abilities.without_twin[fake.reason.reason] += 1

@@ -73,6 +73,7 @@ def find_negatives(instance: Instance, ranking: Ranking, positives: Sequence[Pas
 
 
 def _candidates(ranking: Ranking) -> Iterator[Passage]:
+    """Yield the first passages of a ranking as negatives, with rank and score."""
     for rank, each in enumerate(ranking.items[:DEPTH], 1):
         score = each.score if each.score is None else round(each.score, 4)  # the last digits differ between machines
         metadata = {"rank": rank, "score": score}
@@ -80,6 +81,7 @@ def _candidates(ranking: Ranking) -> Iterator[Passage]:
 
 
 def _exclusion_reason(instance: Instance, passage: Passage, others: Sequence[Passage]) -> str:
+    """Return why a passage cannot be a negative; "" if it can."""
     if holds_slot(instance.gold, passage):
         return "holds_answer"
     if any(_is_near(passage.text, other.text) for other in others):
@@ -100,6 +102,7 @@ def _shingles(text: str) -> frozenset[str]:
 
 
 def _with_free_id(passage: Passage, used_ids: Collection[str]) -> Passage:
+    """Return a passage with ``-2``, ``-3`` and so on after its id if the id is in use."""
     name, number = passage.id, 1
     while name in used_ids:
         number += 1

@@ -149,6 +149,7 @@ class NumberAnswer:
         return abs(self.number.quantity.low) <= 100
 
     def _is_stated_by(self, one: Quantity) -> bool:
+        """Return whether a quantity equals the gold number."""
         gold = self.number.quantity
         if relation(gold, one) != "same":
             return False

@@ -68,7 +68,7 @@ def names_in(path: Path) -> tuple[str, ...]:
 
 
 def with_abilities(
-    sets: Mapping[str, Sequence[Json]], known: Mapping[str, Sequence[Json]], material: Material
+    sets: Mapping[str, Sequence[Json]], known_records: Mapping[str, Sequence[Json]], material: Material
 ) -> dict[str, Sequence[Json]]:
     """Return the records of each set with negative passages, and the records of the other abilities by file.
 
@@ -77,8 +77,8 @@ def with_abilities(
 
     Args:
         sets: name of a set -> its records.
-        known: name of a set -> records that the set leaves out because a model knows their answers. They get only
-            counterfactual passages, which test whether a passage overrides what the model knows.
+        known_records: name of a set -> records that the set leaves out because a model knows their answers. They get
+            only counterfactual passages, which test whether a passage overrides what the model knows.
         material: the plan, and the rows and documents that are the corpus.
 
     Raises:
@@ -95,19 +95,19 @@ def with_abilities(
     rows = [row.passage for table in material.tables.values() for row in table.rows]
     passages = (*rows, *material.corpus)
     kinds = [kind for kind, is_on in zip(KINDS, (options.counterfactuals, options.integration), strict=True) if is_on]
-    documents = {name: _documents([*records, *known.get(name, ())]) for name, records in sets.items()}
+    documents = {name: _documents([*records, *known_records.get(name, ())]) for name, records in sets.items()}
     for name, records in sets.items():
         others = frozenset().union(*(each for other, each in documents.items() if other != name))
         passages_of_set = tuple(each for each in passages if (each.page or each.id) not in others)
         search = _search(passages_of_set, settings, material.plan.folder)
         generated = make_abilities(_instances(records, name), passages_of_set, search, options)
         generated_from_known = make_abilities(
-            _instances(known.get(name, ()) if options.counterfactuals else (), name),
+            _instances(known_records.get(name, ()) if options.counterfactuals else (), name),
             passages_of_set,
             search,
             replace(options, integration=False),
         )
-        earlier = {str(each["id"]): each.get("generated", {}) for each in (*records, *known.get(name, ()))}
+        earlier = {str(each["id"]): each.get("generated", {}) for each in (*records, *known_records.get(name, ()))}
         files[name] = [record_of_generated(each, generated, earlier) for each in generated.pools]
         for kind in kinds:
             files[f"{name}.{kind}"] = [
@@ -137,12 +137,13 @@ def _search(passages: tuple[Passage, ...], settings: AbilitySettings, folder: Pa
 
 
 def _count(material: Material, generated: Abilities) -> None:
-    for what, counts in (
+    """Add the counts of what could not be generated to the report."""
+    for ability, counts in (
         ("negatives", generated.short),
         ("counterfactual", generated.without_twin),
         ("integration", generated.without_partner),
     ):
-        material.left_out.update({f"abilities: {what}: {reason}": count for reason, count in counts.items()})
+        material.left_out.update({f"abilities: {ability}: {reason}": count for reason, count in counts.items()})
 
 
 def _read_abilities(sections: tuple[Section, ...], folder: Path) -> AbilitySettings | None:

@@ -80,6 +80,7 @@ def _is_stated(question: str, slot: Sequence[str], texts: Sequence[str]) -> bool
 
 
 def _wrong_result(calculation: str, aliases: Sequence[str]) -> str:
+    """Return why a calculation does not give the answer; "" if it does."""
     try:
         if len(calculation) > _MAX_CALCULATION_LENGTH:
             raise ValueError(calculation)

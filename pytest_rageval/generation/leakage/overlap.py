@@ -56,6 +56,7 @@ class _Script:
     short: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
 
     def add(self, name: str, units: Units) -> None:
+        """Add a question to the index."""
         if len(units) < self.fewest:
             self.short.setdefault(tuple(units), []).append(name)
             return
@@ -65,6 +66,7 @@ class _Script:
             self.heads.setdefault(needle[: self.fewest], []).append((needle, name, length == len(units)))
 
     def find(self, units: Units, where: str, overlaps: dict[str, Overlap]) -> None:
+        """Add the first overlap of each question with a text to ``overlaps``."""
         for name in self.short.get(tuple(units), ()):
             overlaps.setdefault(name, Overlap(where, self.joint.join(units), True))
         for at in range(len(units) - self.fewest + 1) if self.heads else ():

@@ -62,6 +62,7 @@ def _matches(name: str, folder: Path) -> list[str]:
 
 
 def _strings(text: str) -> Iterator[str]:
+    """Yield all strings in a JSON text; the text itself if it is not valid JSON."""
     try:
         stack = [json.loads(text)]
     except (ValueError, RecursionError):

@@ -81,6 +81,7 @@ def _with_nearest(kind: str, task: str, chunks: Iterable[Chunk]) -> Iterator[Job
 
 
 def _pairs(kind: str, task: str, chunks: Sequence[Chunk]) -> Iterator[Job]:
+    """Yield a job for each chunk and each of the next chunks of its document."""
     for members in _by_document(chunks):
         for at, chunk in enumerate(members):
             for other in members[at + 1 : at + 1 + MAX_DISTANCE]:

@@ -128,6 +128,7 @@ def _stored_reason(reason: str) -> str:
 
 
 def _is_copy(text: str, start: int, values: object) -> bool:
+    """Return whether the JSON at ``start`` equals ``values``."""
     try:
         return bool(strict_decoder().raw_decode(text, start)[0] == values)
     except (ValueError, RecursionError):
@@ -135,6 +136,7 @@ def _is_copy(text: str, start: int, values: object) -> bool:
 
 
 def _one_by_one(text: str, at: int, key: str) -> ReadItems:
+    """Parse the objects of an invalid array one by one, and count the broken ones."""
     decoder, items, broken, is_after_broken = strict_decoder(), list[Mapping[str, Any]](), 0, False
     while True:
         try:

@@ -72,8 +72,8 @@ def rewording_lines(material: Material) -> Iterator[str]:
     settings, access = model_settings(material.plan), material.models
     if settings is None or access is None or not any(each.paraphrase for each in templates_of(material.plan)):
         return
-    kept = keep_wanted(material, check_all(material, rule_drafts(material)))
-    requests = [_request(kept[at], settings) for at in _positions(material, kept)]
+    candidates = keep_wanted(material, check_all(material, rule_drafts(material)))
+    requests = [_request(candidates[at], settings) for at in _positions(material, candidates)]
     yield calls_line(settings.name, "for other wordings", requests, ASSUMED_REPLY, access)
 
 

@@ -42,8 +42,8 @@ def add_drafts(material: Material, drafts: Sequence[Draft]) -> list[Draft]:
     pairing, cells = Pairing(chunks), list(cell_jobs(material.plan, chunks))
     drafting = _Drafting(material, settings, material.models, list(drafts))
     while True:
-        kept = count_kept(drafting.drafts)
-        jobs = [job for cell in cells for job in cell.next(kept[cell.topic, cell.task])]
+        n_kept = count_kept(drafting.drafts)
+        jobs = [job for cell in cells for job in cell.next(n_kept[cell.topic, cell.task])]
         if not jobs or not drafting.round(pairing.with_partners(jobs)):
             break
     drafting.raise_if_all_failed()

@@ -92,6 +92,7 @@ def text_sha(text: str) -> str:
 
 
 def _generated(draft: Draft) -> Json:
+    """Return the value of the key ``generated``."""
     spans: dict[str, list[int]] = {}
     for _, source, span in located_quotes(draft):
         if source is not None:

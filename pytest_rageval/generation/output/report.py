@@ -91,7 +91,7 @@ def sets_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Ite
 def notes_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
     """Yield shortages, counts of left-out input, and warnings."""
     notes = [str(shortage) for shortage in material.shortages]
-    notes += [f"{what}: {count}" for what, count in sorted(material.left_out.items())]
+    notes += [f"{reason}: {count}" for reason, count in sorted(material.left_out.items())]
     notes += material.warnings
     if notes:
         yield from ("## Notes", "")

@@ -15,6 +15,7 @@ __all__ = ["REMOVE_EVIDENCE", "SWAP_EVIDENCE"]
 
 
 def _remove_evidence(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    """Yield the case without the positives of one group, for each group."""
     passages = case.supplied or ()
     if any(passage.role == "counterfactual" for passage in passages) or case.instance.answerable is False:
         return

@@ -52,6 +52,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def _add_passage(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    """Yield the case with a random passage of another record at a random position."""
     passages = case.supplied
     if not passages:
         return

@@ -79,6 +79,7 @@ def _may_be_year(question: str, match: re.Match[str]) -> bool:
 
 
 def _english(value: Fraction, number_text: str, power: int) -> Iterator[str]:
+    """Yield the English forms of a number."""
     digits = number_text if not power else _decimal(value)
     if digits:
         whole, dot, decimals = digits.partition(".")
@@ -92,6 +93,7 @@ def _english(value: Fraction, number_text: str, power: int) -> Iterator[str]:
 
 
 def _chinese(value: Fraction, number_text: str, word: str) -> Iterator[str]:
+    """Yield the Chinese forms of a number."""
     digits = number_text if not word else _decimal(value)
     if digits:
         yield digits

@@ -22,6 +22,7 @@ _MAX_PERMUTED = 6
 
 
 def _shuffle(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    """Yield the case with its passages in random orders."""
     passages = list(case.supplied or ())
     if len({(p.id, p.text) for p in passages}) < 2:
         return
@@ -35,6 +36,7 @@ def _same_passages(original: Case, each: Case) -> bool:
 
 
 def _drop_negative(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    """Yield the case without one negative passage, in random order."""
     passages = case.supplied or ()
     negative_positions = [at for at, passage in enumerate(passages) if passage.role == "negative"]
     chance.shuffle(negative_positions)
@@ -48,6 +50,7 @@ def _without_a_negative(original: Case, each: Case) -> bool:
 
 
 def _duplicate(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    """Yield the case with a copy of a random passage at a random position."""
     passages = case.supplied or ()
     ids = {passage.id for passage in passages}
     copies = [replace(passage, id=passage.id + COPY) for passage in passages if passage.id + COPY not in ids]

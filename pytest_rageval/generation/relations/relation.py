@@ -68,7 +68,7 @@ class Relation:
         name: the name in settings, and the value of the facet ``relation``.
         of: what it changes.
         expected: what the answer to a changed case should be.
-        changed: yields changed cases in random order, perhaps with repeats and without end; depends only on its
+        change: yields changed cases in random order, perhaps with repeats and without end; depends only on its
             arguments.
         keeps: (original, changed) -> whether everything that must stay is unchanged.
     """
@@ -76,7 +76,7 @@ class Relation:
     name: str
     target: Literal["question", "passages"]
     expected: Expected
-    changed: Callable[[Case, random.Random, Records], Iterable[Case]]
+    change: Callable[[Case, random.Random, Records], Iterable[Case]]
     keeps: Callable[[Case, Case], bool]
 
     def applies(self, case: Case | Instance, records: Records = NO_RECORDS) -> bool:
@@ -103,8 +103,9 @@ class Relation:
         return tuple(self._variant(original, number, each) for number, each in enumerate(changed_cases, 1))
 
     def _valid_changes(self, original: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+        """Yield different changes of a case that keep what must not change."""
         contents = {_content(original)}
-        for each in islice(self.changed(original, chance, records), MAX_TRIES):
+        for each in islice(self.change(original, chance, records), MAX_TRIES):
             content = _content(each)
             if content not in contents and self.keeps(original, each):
                 contents.add(content)
@@ -137,7 +138,7 @@ def of_question(
     """
     check = keeps or (lambda question, form: not lost_invariants(question, form))
 
-    def changed(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
+    def change(case: Case, chance: random.Random, records: Records) -> Iterator[Case]:
         question = case.instance.question
         question_edits = list(islice(edits(question), MAX_EDITS))
         chance.shuffle(question_edits)
@@ -147,7 +148,7 @@ def of_question(
     def keeps_all(original: Case, each: Case) -> bool:
         return original.supplied == each.supplied and check(original.instance.question, each.instance.question)
 
-    return Relation(name, "question", "same", changed, keeps_all)
+    return Relation(name, "question", "same", change, keeps_all)
 
 
 def as_case(case: Case | Instance) -> Case:

@@ -55,6 +55,7 @@ def _typos(question: str) -> Iterator[Edit]:
 
 
 def _may_have_typo(word: str, question: str, start: int, end: int, *, first: bool) -> bool:
+    """Return whether a word may be edited; see `_typos`."""
     if len(word) < MIN_LENGTH or not (word.isascii() and word.isalpha()) or is_negation(word):
         return False
     if not word.islower() and not (first and word[1:].islower() and word.casefold() in OPENERS):

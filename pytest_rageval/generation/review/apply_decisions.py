@@ -127,6 +127,7 @@ def _was_reviewed(draft: Draft) -> bool:
 
 
 def _restore(draft: Draft) -> Draft:
+    """Return a draft as it was generated."""
     if not _was_reviewed(draft):
         return draft
     verdicts_of_review = {GRADE, REVIEWER, BEFORE, draft.reason}

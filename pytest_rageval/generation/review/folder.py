@@ -73,8 +73,8 @@ def open_folder(path: Path, cell: Cell | None = None) -> ReviewFolder:
     drafts = without_decisions(read_drafts(path / DRAFTS))
     sample = split(drafts, settings, seed, []).human_test
     if not sample:
-        what = f"the sample of {folder_name} for people is empty"
-        raise SettingError(f"{what}; auto_test has no case, or human_per_cell is 0 in [split] of the plan")
+        problem = f"the sample of {folder_name} for people is empty"
+        raise SettingError(f"{problem}; auto_test has no case, or human_per_cell is 0 in [split] of the plan")
     drafts_of_cell = [draft for draft in sample if cell.holds(draft)]
     if not drafts_of_cell:
         raise SettingError(f"--cell: no case of the sample is in it; {_nearest(cell, sample)}")

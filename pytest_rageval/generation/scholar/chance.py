@@ -22,19 +22,19 @@ class Chance:
 
     key: str
 
-    def digits(self, what: str, count: int) -> str:
+    def digits(self, draw: str, count: int) -> str:
         """Return ``count`` hexadecimal digits, at most 64."""
-        return sha256(f"{self.key}/{what}".encode()).hexdigest()[:count]
+        return sha256(f"{self.key}/{draw}".encode()).hexdigest()[:count]
 
-    def number(self, what: str, below: int) -> int:
+    def number(self, draw: str, below: int) -> int:
         """Return a whole number in ``0..below-1``."""
-        return int(self.digits(what, 16), 16) % below
+        return int(self.digits(draw, 16), 16) % below
 
-    def pick(self, what: str, items: Sequence[T]) -> T:
+    def pick(self, draw: str, items: Sequence[T]) -> T:
         """Return one of the items."""
-        return items[self.number(what, len(items))]
+        return items[self.number(draw, len(items))]
 
-    def several(self, what: str, items: Sequence[T], count: int) -> list[T]:
+    def several(self, draw: str, items: Sequence[T], count: int) -> list[T]:
         """Return up to ``count`` different items in random order."""
         remaining = list(items)
-        return [remaining.pop(self.number(f"{what}/{at}", len(remaining))) for at in range(min(count, len(remaining)))]
+        return [remaining.pop(self.number(f"{draw}/{at}", len(remaining))) for at in range(min(count, len(remaining)))]

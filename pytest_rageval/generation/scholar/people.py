@@ -106,11 +106,11 @@ def group_of(number: int) -> list[int]:
     return list(range(first, first + GROUP * fields, fields))
 
 
-def stranger(chance: Chance, what: str) -> str:
+def stranger(chance: Chance, draw: str) -> str:
     """Return the name of an author outside all worlds; its double surname tells it from persons."""
-    given = chance.pick(f"{what} given", GIVEN_FEMALE + GIVEN_MALE)
+    given = chance.pick(f"{draw} given", GIVEN_FEMALE + GIVEN_MALE)
     return (
-        f"{given} {_surname(chance.number(f'{what} one', SURNAMES))}-{_surname(chance.number(f'{what} two', SURNAMES))}"
+        f"{given} {_surname(chance.number(f'{draw} one', SURNAMES))}-{_surname(chance.number(f'{draw} two', SURNAMES))}"
     )
 
 

@@ -91,6 +91,7 @@ def _joint(chance: Chance, persons: int) -> list[int]:
 
 
 def _work(chance: Chance, authors: tuple[Scholar, ...], others: tuple[str, ...], titles: Counter[str]) -> Work:
+    """Return a publication of some authors."""
     topic = chance.pick("topic", authors[0].interests)
     field = next(name for name, topics in FIELDS.items() if topic in topics)
     opening, setting, part = _title_words(topic, titles)

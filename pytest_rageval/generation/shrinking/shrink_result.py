@@ -29,7 +29,7 @@ class ShrinkResult:
     """The smallest context of a case and the evidence that it lacks.
 
     Attributes:
-        seen: number of passages that the system saw.
+        n_seen: number of passages that the system saw.
         context: the smallest context; () if the case misses without any passage.
         is_minimal: whether removing any one passage or sentence makes the case right.
         without: number of tested contexts without some passage of the smallest one, and how many of them were right.
@@ -43,7 +43,7 @@ class ShrinkResult:
         history: the earlier turns of each request.
     """
 
-    seen: int
+    n_seen: int
     context: tuple[ReducedPassage, ...]
     is_minimal: bool
     without: tuple[int, int]

@@ -151,6 +151,7 @@ class _Requests:
         return len(lacking), sum(reply.missed is False for reply in lacking)
 
     def _reply(self, context: Context, repeat: int) -> Reply:
+        """Send a request and count it."""
         try:
             reply = self._ask(context, repeat)
         except NoMoreTestsError as error:

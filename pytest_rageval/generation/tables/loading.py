@@ -81,12 +81,12 @@ def _check_columns(settings: TableSettings, columns: Sequence[str], empty: Seque
     """Raise an error for a key or a placeholder that names an unknown or empty column."""
     for name, text in (("passage", settings.passage), ("topic", settings.topic)):
         for column in columns_in(text):
-            what = f"{name}: {{{column}}}"
+            place = f"{name}: {{{column}}}"
             if column not in columns:
                 hint = did_you_mean(column, columns)
-                raise settings.section.error(name, f"{what} is not a column of {settings.name!r}; {hint}")
+                raise settings.section.error(name, f"{place} is not a column of {settings.name!r}; {hint}")
             if column in empty:
-                raise settings.section.error(name, f"{what}: this column of {settings.name!r} is empty; leave it out")
+                raise settings.section.error(name, f"{place}: this column of {settings.name!r} is empty; leave it out")
     if settings.key and settings.key not in columns:
         hint = did_you_mean(settings.key, columns)
         problem = f"key: {short_repr(settings.key)} is not a column of {settings.name!r}; {hint}"

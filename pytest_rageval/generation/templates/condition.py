@@ -74,8 +74,8 @@ def parse_condition(template: Template, columns: Sequence[str]) -> Condition:
         raise template.section.error("where", problem) from None
     for name in sorted(names):
         if name not in columns:
-            what = f"where: {short_repr(name)} is not a column of {template.table!r}"
-            raise template.section.error("where", f"{what}; {did_you_mean(name, columns)}")
+            problem = f"where: {short_repr(name)} is not a column of {template.table!r}"
+            raise template.section.error("where", f"{problem}; {did_you_mean(name, columns)}")
     return Condition(tree, names, template.where)
 
 

@@ -85,6 +85,7 @@ class Expression:
         return PlaceholderValue(texts, _rows(present)) if texts else None
 
     def _plain(self, row: Row, items: list[Value]) -> PlaceholderValue:
+        """Return the values of the column itself."""
         if any(isinstance(item, dict) for item in items):
             problem = f"{{{self.text}}}: the column holds objects; name a field, as {{{self.column}.name}}"
             raise DataError(row.where, problem)
@@ -145,8 +146,8 @@ def parse_expression(text: str, template: Template, key: str, table: Table, tabl
     if not pipe:
         column, _, rest = (part.strip() for part in name.partition("."))
     if column not in table.columns:
-        what = f"{key}: {{{text}}} is not a column of {table.name!r}"
-        raise template.section.error(key, f"{what}; {did_you_mean(column, table.columns)}")
+        problem = f"{key}: {{{text}}} is not a column of {table.name!r}"
+        raise template.section.error(key, f"{problem}; {did_you_mean(column, table.columns)}")
     linked = tables.get(column)
     match = _AGGREGATE.fullmatch(rest) if pipe else None
     if (pipe and match is None) or not rest:
@@ -155,7 +156,7 @@ def parse_expression(text: str, template: Template, key: str, table: Table, tabl
     field = field or (by if operation in ("max", "min") else "")
     for each in (by, field):
         if linked is not None and each and each not in linked.columns:
-            what = f"{key}: {{{text}}}: {each!r} is not a column of {linked.name!r}"
-            raise template.section.error(key, f"{what}; {did_you_mean(each, linked.columns)}")
+            problem = f"{key}: {{{text}}}: {each!r} is not a column of {linked.name!r}"
+            raise template.section.error(key, f"{problem}; {did_you_mean(each, linked.columns)}")
     kind = cast("Literal['', 'max', 'min', 'sum', 'count']", operation)
     return Expression(text, other, column, kind, by, field, linked)

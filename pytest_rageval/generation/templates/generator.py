@@ -30,6 +30,7 @@ def drafts(material: Material) -> Iterator[Draft]:
 
 
 def _drafts_of(parsed_template: ParsedTemplate, material: Material) -> Iterator[Draft]:
+    """Yield the drafts of a template, and count skipped rows."""
     template, skipped, n_drafts = parsed_template.template, Counter[str](), 0
     rows = list(_rows(parsed_template, skipped))
     for draft in (paired_drafts if parsed_template.is_pair else row_drafts)(

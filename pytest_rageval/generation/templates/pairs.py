@@ -58,6 +58,7 @@ def _pairs(parsed_template: ParsedTemplate, rows: Sequence[Row], skipped: Counte
 
 
 def _is_complete(parsed_template: ParsedTemplate, row: Row) -> bool:
+    """Return whether a row has all values that a pair needs."""
     pick = parsed_template.template.pick
     if pick is not None and is_missing(row.values.get(pick.column)):
         return False
@@ -78,6 +79,7 @@ def _differ(parsed_template: ParsedTemplate, one: Row, other: Row) -> bool:
 
 
 def _pair(parsed_template: ParsedTemplate, plan: Plan, row: Row, other: Row) -> Draft:
+    """Return the draft of a pair, dropped as ambiguous if other rows give other answers."""
     wording = parsed_template.wording(row, plan.seed)
     filled = wording.fill(row, other)
     question, values = filled if filled is not None else ("", ())

@@ -103,6 +103,7 @@ class ParsedTemplate:
 
 
 def _key(row: Row, expressions: Sequence[Expression]) -> tuple[str, ...] | None:
+    """Return the folded values of placeholders for a row; None if one is missing."""
     values = [expression.find(row) for expression in expressions]
     if any(value is None for value in values):
         return None
@@ -117,8 +118,8 @@ def parse_template(template: Template, tables: Mapping[str, Table]) -> ParsedTem
     """
     section = template.section
     if template.table not in tables:
-        what = f"table: no [[table]] is named {short_repr(template.table)}"
-        raise section.error("table", f"{what}; {did_you_mean(template.table, tables)}")
+        problem = f"table: no [[table]] is named {short_repr(template.table)}"
+        raise section.error("table", f"{problem}; {did_you_mean(template.table, tables)}")
     table = tables[template.table]
     joins = parse_joins(template, table, tables)
     answer_table = joins[-1].table if joins else table

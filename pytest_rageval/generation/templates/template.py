@@ -197,8 +197,8 @@ def check_columns(template: Template, key: str, names: tuple[str, ...], columns:
     """Raise an error for an unknown column; the message suggests the nearest name."""
     for name in names:
         if name not in columns:
-            what = f"{key}: {short_repr(name)} is not a column of {template.table!r}"
-            raise template.section.error(key, f"{what}; {did_you_mean(name, columns)}")
+            problem = f"{key}: {short_repr(name)} is not a column of {template.table!r}"
+            raise template.section.error(key, f"{problem}; {did_you_mean(name, columns)}")
 
 
 READER = SectionReader(many=True, read=_read)

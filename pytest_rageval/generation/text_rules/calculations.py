@@ -75,6 +75,7 @@ def calculations(statements: Iterable[Statement], seed: int) -> Iterator[Draft]:
 
 
 def _of_passage(statements: Sequence[Statement], seed: int) -> Iterator[Draft]:
+    """Yield the drafts of the statements of one passage."""
     groups: dict[tuple[str, ...], list[LocatedValue]] = {}
     for statement in statements:
         for value in statement.values:
@@ -99,6 +100,7 @@ def _is_countable(value: Value) -> bool:
 
 
 def _fits(one: LocatedValue, other: LocatedValue) -> bool:
+    """Return whether two values may belong to the same thing: in one sentence, or in similar ones."""
     if one[0] is other[0]:
         return True
     if one[0].frame == other[0].frame or any(
@@ -165,14 +167,14 @@ def _draft(one: LocatedValue, other: LocatedValue, operation: _Operation) -> Dra
 
 
 def _question_en(texts: Sequence[str], operation: _Operation, unit: str, value: Value) -> str:
-    what = {"date": "years", "time": "times of day"}.get(value.kind, "numbers")
+    kind = {"date": "years", "time": "times of day"}.get(value.kind, "numbers")
     question_en = {
         "difference": "What is the difference between them",
         "sum": "What is their sum",
         "ratio": "How many times the smaller one is the larger one",
     }[operation.name]
     of_unit = f", in {unit}" if unit and operation.name != "ratio" else ""
-    return f"Two {what} are missing in {' and in '.join(texts)} {question_en}{of_unit}?"
+    return f"Two {kind} are missing in {' and in '.join(texts)} {question_en}{of_unit}?"
 
 
 def _question_zh(texts: Sequence[str], operation: _Operation, unit: str) -> str:

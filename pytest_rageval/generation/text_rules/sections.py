@@ -85,6 +85,7 @@ def sections(chunks: Sequence[tuple[Passage, str]], language: str) -> Iterator[D
 
 
 def _is_noun_phrase(heading: str, language: str) -> bool:
+    """Return whether a heading probably is a specific noun phrase."""
     if _PUNCTUATION.search(heading) or heading.casefold() in _GENERAL_HEADINGS or not heading:
         return False
     if language == "zh":
@@ -94,6 +95,7 @@ def _is_noun_phrase(heading: str, language: str) -> bool:
 
 
 def _is_full(body: str, language: str) -> bool:
+    """Return whether the text of a section is prose of a suitable length."""
     if all(map(_ITEM.match, body.splitlines())):
         return False
     if not (_MIN_LENGTH_ZH if language == "zh" else _MIN_LENGTH_EN) <= len(body) <= _MAX_LENGTH or _MARKUP.search(body):

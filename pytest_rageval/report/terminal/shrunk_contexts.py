@@ -35,7 +35,7 @@ def shrunk_lines(found: Mapping[str, ShrinkResult | str], *, texts: bool) -> Ite
 
 
 def _first(result: ShrinkResult, *, texts: bool) -> str:
-    count = counted(result.seen, "passage")
+    count = counted(result.n_seen, "passage")
     if not result.context:
         return f"{count} -> 0: it misses without any passage"
     parts = [_part(each, texts=texts) for each in result.context]

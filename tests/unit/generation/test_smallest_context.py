@@ -66,7 +66,7 @@ def test_a_liar_is_found_and_cut_to_its_sentence() -> None:
         (2,),
         3,
     )
-    assert (result.seen, result.is_minimal, result.repeats) == (5, True, (3, 3))
+    assert (result.n_seen, result.is_minimal, result.repeats) == (5, True, (3, 3))
     assert (result.gold, result.added) == (("p0",), ())
     assert result.calls == len(log) == len(set(log))
     assert lines(result) == [
