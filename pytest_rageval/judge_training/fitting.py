@@ -18,7 +18,7 @@ __all__ = [
     "PENALTIES",
     "Rows",
     "best_head",
-    "cross_validated",
+    "cross_validate",
     "folds_of",
     "predict",
     "require_scikit_learn",
@@ -90,7 +90,7 @@ def best_head(rows: Rows, seed: int, test: Rows | None = None) -> tuple[Head, fl
     return _head(rows, best), best
 
 
-def cross_validated(rows: Rows, seed: int) -> list[tuple[float, ...]]:
+def cross_validate(rows: Rows, seed: int) -> list[tuple[float, ...]]:
     """Return the prediction of each row by a judge trained on other questions; C is chosen inside each fold."""
     return _over_folds(rows, seed, lambda part: best_head(part, seed)[0])
 
@@ -121,7 +121,7 @@ def _log_loss(predictions: Sequence[Sequence[float]], rows: Rows) -> float:
 
 def _head(rows: Rows, penalty: float) -> Head:
     scalings = {language: _scaling(rows, language) for language in sorted(set(rows.languages))}
-    scaled = [_scaled(values, scalings[language]) for values, language in zip(rows.values, rows.languages, strict=True)]
+    scaled = [_scale(values, scalings[language]) for values, language in zip(rows.values, rows.languages, strict=True)]
     thresholds = (
         _threshold(scaled, [label > below for label in rows.classes], penalty) for below in range(rows.n_classes - 1)
     )
@@ -131,12 +131,12 @@ def _head(rows: Rows, penalty: float) -> Head:
 def _scaling(rows: Rows, language: str) -> Scaling:
     in_language = [values for values, each in zip(rows.values, rows.languages, strict=True) if each == language]
     columns = list(zip(*in_language, strict=True))
-    means = tuple(_rounded(fmean(column)) for column in columns)
-    sds = tuple(_rounded(pstdev(column)) or 1.0 for column in columns)
+    means = tuple(_round(fmean(column)) for column in columns)
+    sds = tuple(_round(pstdev(column)) or 1.0 for column in columns)
     return Scaling(means, tuple(sd if sd > _LEAST else 1.0 for sd in sds))
 
 
-def _scaled(values: Sequence[float], scaling: Scaling) -> list[float]:
+def _scale(values: Sequence[float], scaling: Scaling) -> list[float]:
     return [(x - mean) / sd for x, mean, sd in zip(values, scaling.means, scaling.sds, strict=True)]
 
 
@@ -144,15 +144,15 @@ def _threshold(scaled: Sequence[Sequence[float]], above: Sequence[bool], penalty
     """Fit one logistic regression; if all rows are on one side, all weights are 0 and the intercept decides."""
     n_above, n = sum(above), len(above)
     if n_above in (0, n):
-        return Threshold(_rounded(math.log((n_above + 1) / (n - n_above + 1))), (0.0,) * len(scaled[0]))
+        return Threshold(_round(math.log((n_above + 1) / (n - n_above + 1))), (0.0,) * len(scaled[0]))
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=penalty, class_weight="balanced", solver="newton-cholesky", tol=1e-8, max_iter=200)
     model.fit(scaled, list(above))
-    return Threshold(_rounded(model.intercept_[0]), tuple(map(_rounded, model.coef_[0])))
+    return Threshold(_round(model.intercept_[0]), tuple(map(_round, model.coef_[0])))
 
 
-def _rounded(number: float) -> float:
+def _round(number: float) -> float:
     return float(f"{number:.{_DIGITS}g}")
 
 

@@ -16,7 +16,7 @@ from pytest_rageval.judge_training.fitting import (
     FOLDS,
     Rows,
     best_head,
-    cross_validated,
+    cross_validate,
     predict,
     require_scikit_learn,
 )
@@ -108,7 +108,7 @@ def train(
     head, penalty = best_head(rows, seed, dev_rows if len(dev_rows) else None)
     others: tuple[Figures, ...] = ()
     if shares is None:
-        tested, above = usable[0], cross_validated(rows, seed)
+        tested, above = usable[0], cross_validate(rows, seed)
         others = tuple(
             _held_out_figures(system, usable[0], rows, labels, values, seed) for system in _systems(usable[0])
         )

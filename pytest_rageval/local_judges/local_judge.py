@@ -28,8 +28,7 @@ BATCH = 64
 """Number of answers that are judged together."""
 
 STRANGE_SDS = 4.0
-"""Maximum distance of a feature from its mean in standard deviations; beyond it, an answer is unlike the training
-data (only for judges without cosines)."""
+"""Without cosines, an answer is unlike the training data if a feature is more standard deviations from its mean."""
 
 _ERROR = "judge_error"
 

@@ -70,7 +70,7 @@ class Leftovers:
 
 def chunk_scorer(job: Job) -> ChunkFunction:
     """Return the function that scores a chunk; it can be sent to any process."""
-    return ChunkFunction(f"{__name__}:score_chunk", job.encoded())
+    return ChunkFunction(f"{__name__}:score_chunk", job.encode())
 
 
 def score_chunk(job: bytes, chunk: bytes) -> bytes:
@@ -88,7 +88,7 @@ def score_chunk(job: bytes, chunk: bytes) -> bytes:
 
 @lru_cache(maxsize=1)
 def _job(encoded: bytes) -> Job:
-    return Job.decoded(encoded)
+    return Job.decode(encoded)
 
 
 def _score(job: Job, chunk: bytes) -> bytes:

@@ -17,7 +17,7 @@ from pytest_rageval.model.case import Instance
 from pytest_rageval.model.evidence import Chunk, EvidencePlace, EvidenceUnit, LocatedEvidence
 from pytest_rageval.report.text.lines import counted
 
-__all__ = ["CorpusLines", "decoded_evidence", "located_evidence"]
+__all__ = ["CorpusLines", "decode_evidence", "locate_evidence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class CorpusLines:
     chunking: str
 
 
-def located_evidence(corpus: CorpusLines, instances: Sequence[Instance]) -> tuple[str, tuple[str, ...]]:
+def locate_evidence(corpus: CorpusLines, instances: Sequence[Instance]) -> tuple[str, tuple[str, ...]]:
     """Return the places of the records' evidence, and warnings about evidence that the corpus lacks.
 
-    The places are text, which can be sent to any process; `decoded_evidence` reads it.
+    The places are text, which can be sent to any process; `decode_evidence` reads it.
 
     Raises:
         DataError, SettingError: the corpus cannot be read, or a span is outside of its document.
@@ -65,8 +65,8 @@ def _missing(locator: EvidenceLocator, instances: Sequence[Instance]) -> list[st
     return [f"{what} (evidence_not_in_corpus); the first at {missing[0].origin}; run rageval lint --corpus"]
 
 
-def decoded_evidence(text: str) -> LocatedEvidence:
-    """Return the places from the text of `located_evidence`."""
+def decode_evidence(text: str) -> LocatedEvidence:
+    """Return the places from the text of `locate_evidence`."""
     plain = json.loads(text)
     units = ((_with_span(unit), places) for unit, places in plain["places"])
     return LocatedEvidence(

@@ -17,7 +17,7 @@ from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.metrics.judges.people import corrects
 from pytest_rageval.model.evidence import LocatedEvidence
 from pytest_rageval.model.metric import Metric
-from pytest_rageval.scoring.corpus import decoded_evidence
+from pytest_rageval.scoring.corpus import decode_evidence
 from pytest_rageval.scoring.recorded_judge import RecordedJudge, VerdictReader
 from pytest_rageval.testbeds.settings import Settings
 from pytest_rageval.versions import installed_version
@@ -86,20 +86,20 @@ class Job:
     @cached_property
     def evidence(self) -> LocatedEvidence | None:
         """The places of the evidence of cases in the corpus; None without a corpus."""
-        return decoded_evidence(self.located) if self.located else None
+        return decode_evidence(self.located) if self.located else None
 
     @cached_property
     def verdicts(self) -> VerdictReader | None:
         """Reader of the judge's recorded verdicts, which reads their file once; None without a judge."""
         return None if self.judge is None else VerdictReader(self.judge)
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """Return the job as bytes that any process can decode."""
         return json.dumps(asdict(self), default=sorted).encode()
 
     @classmethod
-    def decoded(cls, plain: bytes) -> Job:
-        """Return the job from the bytes of `encoded`."""
+    def decode(cls, plain: bytes) -> Job:
+        """Return the job from the bytes of `encode`."""
         values = _with_tuples(json.loads(plain))
         testbeds = tuple(
             ScoredTestbed(**each | {"settings": _settings(each["settings"])}) for each in values["testbeds"]

@@ -17,7 +17,7 @@ from pytest_rageval.model.chat import CHAT_DEFAULTS, Completion, Message
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.sample import Sample
 
-__all__ = ["RecordedJudge", "VerdictReader", "judged_metrics", "recorded_judge"]
+__all__ = ["RecordedJudge", "VerdictReader", "find_recorded_judge", "judged_metrics"]
 
 JUDGE, VERDICTS, NOT_RECORDED = "judge", "verdicts", "not_recorded"
 
@@ -39,7 +39,7 @@ class RecordedJudge:
     digest: str = ""
 
 
-def recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> RecordedJudge:
+def find_recorded_judge(model: str, params: Mapping[str, Any], folder: Path) -> RecordedJudge:
     """Return a judge whose verdicts are recorded in a folder.
 
     Args:

@@ -21,7 +21,7 @@ from pytest_rageval.report.run.plan import Plan, TestbedPlan
 from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.report.text.lines import counted
 from pytest_rageval.scoring.chunk import Leftovers, chunk_scorer, leftovers_of, rows_of
-from pytest_rageval.scoring.corpus import CorpusLines, located_evidence
+from pytest_rageval.scoring.corpus import CorpusLines, locate_evidence
 from pytest_rageval.scoring.engines import Engine
 from pytest_rageval.scoring.folder import ScoreFolder, write_errors
 from pytest_rageval.scoring.job import Job, ScoredTestbed
@@ -82,7 +82,7 @@ def score_files(order: ScoreOrder) -> Scores:
     data = _split(order, folder)
     folder.check(data.digest)
     job = _job(order, data)
-    located, warnings = located_evidence(order.corpus, data.evidence) if order.corpus else ("", ())
+    located, warnings = locate_evidence(order.corpus, data.evidence) if order.corpus else ("", ())
     job = replace(job, located=located)
     clock.lap("split")
     results, leftovers = _score(order, folder, job, data)

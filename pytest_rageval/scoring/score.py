@@ -20,7 +20,7 @@ from pytest_rageval.report.run.summary_data import MatrixChoice
 from pytest_rageval.scoring.baseline import baseline_at
 from pytest_rageval.scoring.corpus import CorpusLines
 from pytest_rageval.scoring.job import ScoredTestbed
-from pytest_rageval.scoring.recorded_judge import RecordedJudge, judged_metrics, recorded_judge
+from pytest_rageval.scoring.recorded_judge import RecordedJudge, find_recorded_judge, judged_metrics
 from pytest_rageval.scoring.run import ScoreOrder, score_files
 from pytest_rageval.scoring.scores import Scores
 from pytest_rageval.scoring.testbeds import SUITE, cases_testbed, suite_testbeds
@@ -163,7 +163,7 @@ def _judge(testbeds: Sequence[ScoredTestbed], options: Options) -> RecordedJudge
         problem = f"metric {short_repr(names[0])} reads recordings, which only this machine has"
         raise SettingError(f"{problem}; leave --engine {options.engine} out")
     params, _ = checked_parameters(options.judge_params, "judge_params")
-    return recorded_judge(options.judge_model, params, Path(options.cassettes))
+    return find_recorded_judge(options.judge_model, params, Path(options.cassettes))
 
 
 @contextmanager

@@ -13,13 +13,13 @@ _CHINESE = re.compile(
     r"(?P<before>[第初周\d期拜])?(?P<of>[百千万]分之)?"
     r"(?P<number>[零〇一二三四五六七八九十百千万亿两]+(?:点[零〇一二三四五六七八九]+(?![十分])[万亿]*)?)"
 )
-_TIMES = "年(?!级)|个?月|个?季度|个?星期|周|天|日|个?小时|个?钟头|分钟|秒|倍|元|块钱|美元|港元|港币|欧元|日元|英镑"
-_COUNTED = (
-    f"{_TIMES}|公里|千米|米|厘米|毫米|公斤|千克|克(?!服)|吨|度|个|人|名|家|位|次|只|项|条|种|款|期|股|户|件|台|辆"
+_UNITS = "年(?!级)|个?月|个?季度|个?星期|周|天|日|个?小时|个?钟头|分钟|秒|倍|元|块钱|美元|港元|港币|欧元|日元|英镑"
+_UNITS_AND_MEASURE_WORDS = (
+    f"{_UNITS}|公里|千米|米|厘米|毫米|公斤|千克|克(?!服)|吨|度|个|人|名|家|位|次|只|项|条|种|款|期|股|户|件|台|辆"
     "|点(?:[半钟整]|[一二三四五六七八九十]{1,3}分)"
 )
-_AFTER_ONE = re.compile(_TIMES)
-_AFTER_DIGIT = re.compile(_COUNTED)
+_AFTER_ONE = re.compile(_UNITS)
+_AFTER_DIGIT = re.compile(_UNITS_AND_MEASURE_WORDS)
 _PER = {"百": "%", "千": "‰", "万": "‱"}
 
 _TEENS = (
@@ -54,10 +54,12 @@ def in_digits(text: str) -> str:
 
 
 def _plain_numerals(match: re.Match[str]) -> str:
+    """Return numerals of bank cheques as everyday numerals."""
     return "".join(_PLAIN.get(character, character) for character in match[0])
 
 
 def _chinese(match: re.Match[str]) -> str:
+    """Return a Chinese numeral in digits; unchanged if it is an ordinal, a part of a word or not a number."""
     numeral, of = match["number"], match["of"]
     if match["before"] or len(numeral) > _LONGEST:
         return match[0]
@@ -91,6 +93,7 @@ def _chinese_number(numeral: str) -> str | None:
 
 
 def _chinese_integer(numeral: str) -> int | None:
+    """Return the value of a numeral without decimals; None if it is not a complete number."""
     if all(character in _DIGITS for character in numeral):
         return int("".join(str(_DIGITS[c]) for c in numeral)) if len(numeral) == 1 or len(numeral) >= 4 else None
     total = section = digit = 0
@@ -117,6 +120,7 @@ def _chinese_integer(numeral: str) -> int | None:
 
 
 def _english(match: re.Match[str]) -> str:
+    """Return English number words in digits; unchanged if they do not form one number."""
     words = re.split(r"[ -]", match[0].lower().replace(" and ", " "))
     if len(words) > _LONGEST or (words == ["one"] and not _AFTER_ONE_IN_ENGLISH.match(match.string, match.end())):
         return match[0]

@@ -174,7 +174,7 @@ class _Server(uvicorn.Server):
 def _open_browser(url: str, enabled: bool) -> threading.Thread:
     """Open the page on a thread, in a graphical browser; a text browser would take over the terminal."""
     screen = sys.platform in ("darwin", "win32") or any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY"))
-    is_graphical = enabled and (screen or bool(os.environ.get("BROWSER")))
-    thread = threading.Thread(target=webbrowser.open if is_graphical else str, args=(url,), daemon=True)
+    can_open = enabled and (screen or bool(os.environ.get("BROWSER")))
+    thread = threading.Thread(target=webbrowser.open if can_open else str, args=(url,), daemon=True)
     thread.start()
     return thread

@@ -64,7 +64,7 @@ class AgentsSpans:
         if case is _CLOSED:
             self._notes.count(LATE)
         elif case is not None:
-            parsed_span = parse_span(_exported(span))
+            parsed_span = parse_span(_export_of(span))
             if parsed_span is not None:
                 case.end("agents", parsed_span)
 
@@ -88,7 +88,7 @@ _CLOSED = CaseSpans()
 """Placeholder for the case of a trace whose answer is complete."""
 
 
-def _exported(span: Any) -> Mapping[str, Any]:
+def _export_of(span: Any) -> Mapping[str, Any]:
     """Return the SDK's export of a span, with the fields of responses that the export lacks."""
     exported = dict(span.export() or {})
     response = getattr(span.span_data, "response", None)

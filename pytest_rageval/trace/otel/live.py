@@ -166,15 +166,16 @@ def _span(sources: Sequence[SpanSource], case_id: str, system: str, collector: C
         names["rageval.testbed"] = case.testbed
     token = _SPANS.set(spans)
     try:
-        yield from _inside(list(sources), spans, names, case if case is not None and case.case_id == case_id else None)
+        yield from _in_all(list(sources), spans, names, case if case is not None and case.case_id == case_id else None)
     finally:
         _SPANS.reset(token)
         spans.fill(collector)
 
 
-def _inside(
+def _in_all(
     sources: list[SpanSource], spans: CaseSpans, names: dict[str, str], case: CaseTrace | None
 ) -> Iterator[None]:
+    """Enter the context managers of all sources, one inside the other, and wait for open spans at the end."""
     if not sources:
         yield
         _wait(spans)
@@ -182,7 +183,7 @@ def _inside(
     with sources[0].case(spans, names) as context:
         if case is not None and case.context is None:
             case.context = context
-        yield from _inside(sources[1:], spans, names, case)
+        yield from _in_all(sources[1:], spans, names, case)
 
 
 def _wait(spans: CaseSpans) -> None:

@@ -25,9 +25,9 @@ from pytest_rageval.trace.collector import Event
 from pytest_rageval.trace.shortening import TRACE_CHARS, shortened
 from pytest_rageval.web.files import FileChangedError
 from pytest_rageval.web.play.chain_draft import ChainDraft
-from pytest_rageval.web.play.draft import Draft, changed_draft, draft_after, turn_added
+from pytest_rageval.web.play.draft import Draft, add_turn, change_draft, draft_after
 from pytest_rageval.web.play.event_log import EventLog
-from pytest_rageval.web.play.page_answer import PageAnswer, compared, masked_answer, page_answer
+from pytest_rageval.web.play.page_answer import PageAnswer, compare_answers, mask_answer, page_answer
 from pytest_rageval.web.play.state_file import StateFile
 
 __all__ = ["Board", "Question"]
@@ -138,7 +138,7 @@ class Board:
             FileChangedError: another tab changed it since the page was read.
             DataError: the body is malformed.
         """
-        return self.put(lambda draft: changed_draft(draft, body), body.get("version"))
+        return self.put(lambda draft: change_draft(draft, body), body.get("version"))
 
     def put(self, change: Callable[[Draft], Draft], version: object = None) -> Draft:
         """Apply a function to the draft if it still has this version; None accepts any version."""
@@ -210,14 +210,14 @@ class Board:
             return
         case = "" if question.order.case is None else self.project.case(question.order.case)[0]
         answer = page_answer(question.id, live, case=case, edited=question.edited, before=question.before)
-        answer = masked_answer(answer)
+        answer = mask_answer(answer)
         with self._lock:
             self._questions.pop(question.id, None)
             earlier = [each for each in self.answers if each.id == question.before]
-            answer = compared(earlier[0], answer) if earlier else answer
+            answer = compare_answers(earlier[0], answer) if earlier else answer
             self.answers = [*self.answers, answer][-MAX_ANSWERS:]
             if question.chats:
-                self.draft = turn_added(self.draft, answer)
+                self.draft = add_turn(self.draft, answer)
             elif self.draft.follows(question.draft, from_draft=question.from_draft):
                 self.draft = draft_after(self.draft, answer)
             try:

@@ -25,7 +25,7 @@ from pytest_rageval.model.derived_codec import encoder
 from pytest_rageval.trace.collector import Event
 from pytest_rageval.web.files import FileChangedError, inside, read_snapshot, write_file
 from pytest_rageval.web.play.board import Board
-from pytest_rageval.web.play.chain_draft import ChainDraft, changed_draft, edits_of, output_of
+from pytest_rageval.web.play.chain_draft import ChainDraft, change_chain_draft, edits_of, output_of
 from pytest_rageval.web.play.stop_signals import StopSignals
 from pytest_rageval.web.requests import json_of
 
@@ -106,7 +106,7 @@ class ChainApi:
         name = fields.text("chain")
         text = await self._chain(name, ())
         names = [each.name for each in text.chain.actions]
-        draft = self._board.put_chain(name, lambda draft: changed_draft(draft, body, names))
+        draft = self._board.put_chain(name, lambda draft: change_chain_draft(draft, body, names))
         return JSONResponse({"stale": list(draft.stale)})
 
     async def save(self, fields: Fields) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pytest_rageval.systems.chains.chain_edits import ChainEdit
 from pytest_rageval.trace.passages import passages_of
 from pytest_rageval.trace.steps import END
 
-__all__ = ["ChainDraft", "action_values", "changed_draft", "edits_of", "output_of"]
+__all__ = ["ChainDraft", "action_values", "change_chain_draft", "edits_of", "output_of"]
 
 WHERE = "the request"
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -61,7 +61,7 @@ def edits_of(fields: Fields, name: str) -> tuple[ChainEdit, ...]:
     return tuple(edits)
 
 
-def changed_draft(draft: ChainDraft, body: Mapping[str, Any], names: Iterable[str]) -> ChainDraft:
+def change_chain_draft(draft: ChainDraft, body: Mapping[str, Any], names: Iterable[str]) -> ChainDraft:
     """Apply a change of the page to a draft: ``question``, ``case``, ``edits``.
 
     The outputs of the first changed action and of all later ones become stale. Another question or case discards all

@@ -12,7 +12,7 @@ from pytest_rageval.model.case import Passage, Turn
 from pytest_rageval.web.play.ask_requests import turns_of
 from pytest_rageval.web.play.page_answer import PageAnswer
 
-__all__ = ["Draft", "DraftPassage", "Quote", "changed_draft", "draft_after", "draft_of_run", "turn_added"]
+__all__ = ["Draft", "DraftPassage", "Quote", "add_turn", "change_draft", "draft_after", "draft_of_run"]
 
 TEXTS = ("question", "case", "system", "answers", "file", "chat_system")
 
@@ -145,7 +145,7 @@ def draft_of_run(draft: Draft, answer: PageAnswer, case: str, *, keep_passages: 
     return replace(draft, passages=_draft_passages(answer), changed=True) if keep_passages else draft
 
 
-def turn_added(draft: Draft, answer: PageAnswer) -> Draft:
+def add_turn(draft: Draft, answer: PageAnswer) -> Draft:
     """Return the draft with one more turn of the conversation; without an answer there is no new turn."""
     if answer.answer is None:
         return draft
@@ -164,7 +164,7 @@ def draft_after(draft: Draft, answer: PageAnswer) -> Draft:
     )  # fmt: skip
 
 
-def changed_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
+def change_draft(draft: Draft, body: Mapping[str, Any]) -> Draft:
     """Apply a change of the page to a draft; missing keys change nothing.
 
     The key ``fresh`` discards the passages, so the system retrieves new ones. The key ``passages`` lists the passages

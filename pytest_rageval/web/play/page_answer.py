@@ -18,8 +18,8 @@ from pytest_rageval.model.outcome import Outcome, Score
 from pytest_rageval.model.ranking import Ranking, page_of
 
 __all__ = [
-    "FAKE", "GOLD", "HOLDS", "PageAnswer", "ShownPassage", "compared", "masked_answer", "missing_gold", "page_answer",
-    "page_answer_in_run", "shown_passages",
+    "FAKE", "GOLD", "HOLDS", "PageAnswer", "ShownPassage", "compare_answers", "mask_answer", "missing_gold",
+    "page_answer", "page_answer_in_run", "shown_passages",
 ]  # fmt: skip
 
 GOLD, FAKE, HOLDS = "gold", "fake", "holds"
@@ -173,7 +173,7 @@ def page_answer_in_run(case: Case, outcome: Outcome) -> PageAnswer:
     )
 
 
-def masked_answer(answer: PageAnswer) -> PageAnswer:
+def mask_answer(answer: PageAnswer) -> PageAnswer:
     """Return an answer with the secrets of the environment masked in all its texts, as in results.json."""
     plain = encoder(PageAnswer)(answer)
     masked = redacted(plain)
@@ -181,7 +181,7 @@ def masked_answer(answer: PageAnswer) -> PageAnswer:
     return result
 
 
-def compared(before: PageAnswer, now: PageAnswer) -> PageAnswer:
+def compare_answers(before: PageAnswer, now: PageAnswer) -> PageAnswer:
     """Return an answer that says whether it and the earlier one prove that the system ignores passages."""
     contexts = [[(each.id, each.text) for each in answer.passages] for answer in (before, now)]
     if before.answer is None or now.answer is None or before.system != now.system or contexts[0] == contexts[1]:

@@ -95,7 +95,7 @@ class PlayPages:
     async def take(self, request: Request) -> Response:
         """Put a case into the draft; ``version`` is the version of the draft that the page shows."""
         form = await form_of(request)
-        nodeid, case = self._project.case(_one(form, "case"))
+        nodeid, case = self._project.case(_field(form, "case"))
         self._board.put(lambda draft: draft.with_case(nodeid, case.instance.question), _version(form))
         return RedirectResponse("/", 303)
 
@@ -116,7 +116,7 @@ class PlayPages:
     async def take_of_run(self, request: Request) -> Response:
         """Put a case of a run into the draft, with the passages of its system if the form asks for them."""
         form = await form_of(request)
-        answer = self._runs.case(_one(form, "run"), _one(form, "case"))
+        answer = self._runs.case(_field(form, "run"), _field(form, "case"))
         nodeid, _ = self._project.case(answer.case)
         keep_passages = bool(form.get("passages"))
         self._board.put(lambda draft: draft_of_run(draft, answer, nodeid, keep_passages=keep_passages), _version(form))
@@ -172,13 +172,14 @@ def _terms(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _version(form: dict[str, list[str]]) -> int:
-    text = _one(form, "version")
+    text = _field(form, "version")
     if not text.isdecimal():
         raise SettingError("the request: the field version is not a number")
     return int(text)
 
 
-def _one(form: dict[str, list[str]], name: str) -> str:
+def _field(form: dict[str, list[str]], name: str) -> str:
+    """Return the only value of a field of a form."""
     values = form.get(name, [])
     if len(values) != 1:
         raise SettingError(f"the request: the field {name} is missing")

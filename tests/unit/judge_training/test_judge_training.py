@@ -17,7 +17,7 @@ from pytest_rageval.errors import DataError, SettingError
 from pytest_rageval.judge_training import training
 from pytest_rageval.judge_training.card import card
 from pytest_rageval.judge_training.examples import Example, Examples, read_examples, refuse_other_parts
-from pytest_rageval.judge_training.fitting import PENALTIES, Rows, best_head, cross_validated, folds_of
+from pytest_rageval.judge_training.fitting import PENALTIES, Rows, best_head, cross_validate, folds_of
 from pytest_rageval.judge_training.training import TrainingResult, check_examples, train
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.values import Worth
@@ -112,7 +112,7 @@ def test_figures_come_from_questions_that_did_not_train_them() -> None:
     labels = [draw.choice((0, 1)) for _ in range(n)]
     noise = tuple((float(draw.choice((0, 1))), *(draw.gauss(0, 1) for _ in range(12))) for _ in range(n))
     rows = Rows(noise, ("en",) * n, tuple(f"q{at}" for at in range(n)), tuple(labels), 2)
-    said = [likeliest_class(above)[0] for above in cross_validated(rows, 0)]
+    said = [likeliest_class(above)[0] for above in cross_validate(rows, 0)]
     assert abs(kappa(said, labels)) < 0.3
 
 

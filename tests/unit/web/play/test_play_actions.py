@@ -14,7 +14,7 @@ from support.projects.play_project import PlayPage, play_project
 from support.servers.openai_server import OpenAIServer
 
 from pytest_rageval.errors import DataError
-from pytest_rageval.web.play.chain_draft import ChainDraft, changed_draft
+from pytest_rageval.web.play.chain_draft import ChainDraft, change_chain_draft
 
 CHAIN = """\
 # Ask for a query, search, answer.
@@ -129,11 +129,11 @@ def test_secrets_are_masked_in_an_output(chained: PlayPage) -> None:
 
 def test_an_action_that_the_file_lost_does_not_block_the_page() -> None:
     draft = ChainDraft(edits=({"action": "gone", "key": "k", "value": 2},), outputs={"reply": {"text": "x"}})
-    assert changed_draft(draft, {"edits": []}, ["reply"]).edits == ()
+    assert change_chain_draft(draft, {"edits": []}, ["reply"]).edits == ()
     edit = {"action": "reply", "key": "prompt", "value": "x"}
-    assert changed_draft(draft, {"edits": [edit]}, ["reply"]).stale == ("reply",)
+    assert change_chain_draft(draft, {"edits": [edit]}, ["reply"]).stale == ("reply",)
     with pytest.raises(DataError, match="no action 'gone'"):
-        changed_draft(ChainDraft(), {"edits": [*draft.edits]}, ["reply"])
+        change_chain_draft(ChainDraft(), {"edits": [*draft.edits]}, ["reply"])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pytest_rageval.model.calls import Calls
 from pytest_rageval.model.case import Case, Instance
 from pytest_rageval.web.play.answer_view import facts_of
 from pytest_rageval.web.play.board import Board
-from pytest_rageval.web.play.draft import Draft, Quote, changed_draft, draft_after
+from pytest_rageval.web.play.draft import Draft, Quote, change_draft, draft_after
 from pytest_rageval.web.play.page_answer import PageAnswer, page_answer_in_run
 from pytest_rageval.web.play.state_file import StateFile
 
@@ -33,12 +33,12 @@ def saved(draft: Draft) -> tuple[object, ...]:
      replace(FIRST, question="And the castle?", edited=True)],
 )  # fmt: skip
 def test_gold_and_evidence_do_not_stay_for_another_question_or_case(other: PageAnswer) -> None:
-    draft = changed_draft(draft_after(Draft(), FIRST), GOLD)
+    draft = change_draft(draft_after(Draft(), FIRST), GOLD)
     assert saved(draft_after(draft, other)) == (None, (), False)
 
 
 def test_gold_and_evidence_stay_while_the_same_question_is_asked_again() -> None:
-    draft = changed_draft(draft_after(Draft(), FIRST), GOLD)
+    draft = change_draft(draft_after(Draft(), FIRST), GOLD)
     for again in (replace(FIRST, id="2"), replace(FIRST, id="3", edited=True), replace(FIRST, id="4", system="deaf")):
         draft = draft_after(draft, again)
         assert saved(draft) == ("9:00", (Quote("docs/visit.md", "9:00"),), True)
@@ -55,12 +55,12 @@ def test_a_change_that_cannot_be_stored_does_not_count(tmp_path: Path) -> None:
 
 def test_an_answer_goes_to_the_draft_that_asked_for_it() -> None:
     asked = draft_after(Draft(), FIRST)
-    edited = changed_draft(asked, {"passages": [{"text": "It is closed."}]})
-    assert changed_draft(asked, {"answers": "9:00"}).follows(asked, from_draft=True)
+    edited = change_draft(asked, {"passages": [{"text": "It is closed."}]})
+    assert change_draft(asked, {"answers": "9:00"}).follows(asked, from_draft=True)
     assert not edited.follows(asked, from_draft=True)
     assert edited.follows(edited, from_draft=True)
     assert not edited.follows(edited, from_draft=False)
-    assert not changed_draft(asked, {"question": "Who?"}).follows(asked, from_draft=False)
+    assert not change_draft(asked, {"question": "Who?"}).follows(asked, from_draft=False)
 
 
 @pytest.mark.parametrize(
