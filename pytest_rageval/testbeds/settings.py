@@ -159,9 +159,7 @@ def _facets(values: Mapping[str, object], where: str, known_keys_only: bool) -> 
             raise SettingError(f"{where}: the facet {short_repr(name)} is given twice, as a keyword and in facets")
         table[name] = facet_text(value)
     for name in RESERVED.intersection(table):
-        raise SettingError(
-            f"{where}: the facet {short_repr(name)} is a name that the plugin keeps for itself; give yours another"
-        )
+        raise SettingError(f"{where}: the facet {short_repr(name)} is reserved by the plugin; give yours another")
     return table
 
 

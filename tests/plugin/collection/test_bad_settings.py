@@ -52,7 +52,7 @@ ARGUMENTS = {
     ),
     "the plugin's facet": (
         '"jsonl:cases.jsonl", system="x"',
-        "the facet 'system' is a name that the plugin keeps for itself; give yours",
+        "the facet 'system' is reserved by the plugin; give yours",
     ),
     # values
     "no metrics": ('"jsonl:cases.jsonl", metrics=[]', "metrics is an empty list, wanted at least one name"),

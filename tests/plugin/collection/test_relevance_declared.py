@@ -133,7 +133,7 @@ def test_two_testbeds_may_be_judged_by_different_files(project: Project) -> None
         ),
         (
             "q1 0 a 1\nq1 0 a 0",
-            "it.qrels:2: the document 'a' has the grade 0 for the query 'q1', and 1 in a line before*",
+            "it.qrels:2: the document 'a' has the grade 0 for the query 'q1', and 1 in an earlier line*",
         ),
         ("q1 0 a high", "it.qrels:1: grade: found 'high', wanted an integer"),
         (None, "test_it.py:3: qrels 'it.qrels' is missing: no *"),

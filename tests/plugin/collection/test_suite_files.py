@@ -111,7 +111,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     ),
     "the plugin's facet": (
         HEAD + "[testbed.facets]\nsystem = 'x'\n",
-        "1: the facet 'system' is a name that the plugin keeps for itself",
+        "1: the facet 'system' is reserved by the plugin",
     ),
     "where": (HEAD + "[testbed.where]\ntopik = 'x'\n", "1: unknown facet 'topik'; did you mean 'topic'?"),
     "no name": ('[[testbed]]\ndataset = "jsonl:cases.jsonl"\n', "1: a testbed has no name; name it without spaces,"),

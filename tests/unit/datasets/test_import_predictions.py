@@ -160,9 +160,9 @@ def test_a_duplicate_question_in_a_file_without_conversations_is_skipped(tmp_pat
     name = "A - B - 抽取类问答.pred.jsonl"
     taken = took(omnieval_predictions.import_rows, written(tmp_path / name, LINE, LINE, LINE | {"question": "R?"}))
     assert len(taken.cases) == len(taken.answers) == 1
-    assert [why.partition(" stands ")[0] for _, why in taken.skipped] == [
+    assert [why.partition(" is already ")[0] for _, why in taken.skipped] == [
         "an answer to 'q1'",
-        "another case of the id 'q1'",
+        "another case with the id 'q1'",
     ]
 
 

@@ -205,7 +205,7 @@ def test_another_file_is_an_error(text: str, tmp_path: Path, cases: Path) -> Non
 
 
 def test_a_result_needs_its_cases(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match=r"say --cases FILE"):
+    with pytest.raises(SettingError, match=r"add --cases FILE"):
         took(tmp_path / "evaluation_result_rule.jsonl", None)
 
 

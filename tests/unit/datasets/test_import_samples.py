@@ -174,7 +174,10 @@ def test_a_table_may_have_optional_columns_of_our_format(tmp_path: Path) -> None
         ("", r":1: the file holds no row; its first row has to name the columns"),
         ("question,answer,question\nQ,A,Q\n", r":1: two columns are named 'question'"),
         ("question,query,answer\nQ,R,A\n", r":2: the columns 'question' and 'query' mean the same; rename one"),
-        ('question,answer\nQ,A\nQ,"A\n', r":3: the row is no CSV \(unexpected end of data\); save the table as CSV"),
+        (
+            'question,answer\nQ,A\nQ,"A\n',
+            r":3: the row is not valid CSV \(unexpected end of data\); save the table as CSV",
+        ),
         ("question,answer\nQ,\xe4".encode("latin-1"), r":2: byte 0xe4 at offset 18 is not UTF-8"),
     ],
 )

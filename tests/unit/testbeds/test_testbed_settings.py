@@ -77,12 +77,12 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({**NOISE, "facets": ["x"]}, "facets: found ['x'], wanted a table of facets and values"),
     (
         {**NOISE, "facets": {"dataset": "x"}},
-        "the facet 'dataset' is a name that the plugin keeps for itself; give yours another",
+        "the facet 'dataset' is reserved by the plugin; give yours another",
     ),
-    ({**NOISE, "system": "x"}, "the facet 'system' is a name that the plugin keeps for itself; give yours another"),
+    ({**NOISE, "system": "x"}, "the facet 'system' is reserved by the plugin; give yours another"),
     (
         {**NOISE, "noise_realised": 1},
-        "the facet 'noise_realised' is a name that the plugin keeps for itself; give yours another",
+        "the facet 'noise_realised' is reserved by the plugin; give yours another",
     ),
     (
         {**NOISE, "team": "a", "facets": {"team": "b"}},
