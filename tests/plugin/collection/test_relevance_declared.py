@@ -150,6 +150,6 @@ def test_bad_judgements_are_refused(project: Project, text: str | None, sentence
 def test_retrieved_passages_are_refused_with_an_ability_that_supplies_passages(project: Project) -> None:
     runs(project, 'ability="noise_robustness"')
     assert refused(project) == (
-        "test_it.py:3: passages 'retrieved' supplies none, and noise_robustness is about those that are supplied; "
+        "test_it.py:3: passages 'retrieved' supplies no passages, but noise_robustness tests supplied passages; "
         "leave one of them out"
     )
