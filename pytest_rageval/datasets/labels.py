@@ -121,8 +121,9 @@ def _value(record: Fields, text: str, worth: Worth, *, by_judge: bool) -> float 
             label = word
     elif worth.scale is not None:
         low, high = worth.scale
-        kind, source = "whole number" if worth.whole else "number", "judge has it" if by_judge else "scale was declared"
-        wanted = f"a {kind} in {low:g}..{high:g}, as the {source}"
+        kind = "whole number" if worth.whole else "number"
+        source = "scale of the judge" if by_judge else "declared scale"
+        wanted = f"a {kind} in {low:g}..{high:g}, the {source}"
         label = number if number is not None and (number.is_integer() or not worth.whole) else text
     else:
         wanted = (

@@ -23,7 +23,7 @@ from pytest_rageval.environments.arguments import fit_arguments, parse_arguments
 from pytest_rageval.environments.outages import ToolUnavailableError, is_outage
 from pytest_rageval.environments.recorded_tools import RecordedCalls
 from pytest_rageval.environments.results import plain_result, text_of
-from pytest_rageval.environments.shortening import shortened
+from pytest_rageval.environments.shortening import cut_text
 from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
 from pytest_rageval.environments.tool_step import tool_step
 from pytest_rageval.errors import CaseError, short_repr
@@ -163,7 +163,7 @@ class OpenEnvironment:
                 observation = Observation(plain_text(fault), invalid=True)
             observation = replace(
                 observation,
-                text=shortened(observation.text, self._max_observation),
+                text=cut_text(observation.text, self._max_observation),
                 seconds=time.perf_counter() - start,
             )
             step.observe(observation)

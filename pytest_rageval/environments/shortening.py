@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_rageval.text.sentences import sentences
 
-__all__ = ["first_sentences", "shortened"]
+__all__ = ["cut_text", "first_sentences"]
 
 CONTEXT = 200
 """Number of characters after a cut that are read to decide whether a full stop before it ends a sentence."""
@@ -17,7 +17,7 @@ def first_sentences(text: str, most: int) -> str:
     return text if len(ends) <= most else text[: ends[most - 1]]
 
 
-def shortened(text: str, most: int) -> str:
+def cut_text(text: str, most: int) -> str:
     """Cut a text to ``most`` characters, at the end of a sentence if possible, and append a note.
 
     The note is ``... (N more characters)``. A text that fits is returned unchanged.

@@ -19,7 +19,7 @@ from pytest_rageval.datasets.imports import (
     reval_log,
     toolbench,
 )
-from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.cells import list_items
 from pytest_rageval.datasets.imports.omnieval_compat import reply_value, score_fields
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4)
@@ -27,20 +27,20 @@ TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, 
 
 @given(TEXTS, st.sampled_from([", ", " ", "\n "]))
 def test_what_python_json_and_numpy_print_is_the_list(texts: list[str], between: str) -> None:
-    assert listed(repr(texts), "") == texts
-    assert listed(json.dumps(texts), "") == texts
-    assert listed(f"[{between.join(map(repr, texts))}]", "") == texts
+    assert list_items(repr(texts), "") == texts
+    assert list_items(json.dumps(texts), "") == texts
+    assert list_items(f"[{between.join(map(repr, texts))}]", "") == texts
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_other_text_is_itself(text: str) -> None:
-    assert listed(f"{text}.", "") == [f"{text}.".strip()]
-    assert listed(f"[1] {text}x", "") == [f"[1] {text}x"]
+    assert list_items(f"{text}.", "") == [f"{text}.".strip()]
+    assert list_items(f"[1] {text}x", "") == [f"[1] {text}x"]
 
 
 @given(TEXTS)
 def test_a_string_of_json_is_one_text(texts: list[str]) -> None:
-    assert listed(repr(texts)) == [repr(texts)]
+    assert list_items(repr(texts)) == [repr(texts)]
 
 
 @given(st.text(st.sampled_from("{}[]\"':,.-+12eprdiction \\n")), st.sampled_from(["accuracy", "hallucination"]))

@@ -9,7 +9,7 @@ import re
 import tokenize
 from contextlib import suppress
 
-__all__ = ["listed", "plain", "value_in"]
+__all__ = ["list_items", "plain", "value_in"]
 
 MAX_EXACT = 1e15
 """Floats below this limit represent whole numbers exactly."""
@@ -17,7 +17,7 @@ MAX_EXACT = 1e15
 _LAYOUT = (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
 
 
-def listed(value: object, between: str | None = None, *, numbers: bool = False) -> list[object]:
+def list_items(value: object, between: str | None = None, *, numbers: bool = False) -> list[object]:
     """Return the items of a list or of a string; numbers become text.
 
     Args:

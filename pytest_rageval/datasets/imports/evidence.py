@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.cells import list_items
 from pytest_rageval.datasets.imports.import_result import ImportResult
 from pytest_rageval.datasets.source import JsonObject
 
@@ -65,7 +65,7 @@ def page_field(fields: Mapping[str, object], between: str | None) -> tuple[str, 
     """
     names = {_WORD.sub("_", name).casefold(): name for name in fields}
     for field in PAGES:
-        pages = listed(fields[names[field]], between) if field in names else []
+        pages = list_items(fields[names[field]], between) if field in names else []
         if len(pages) == 1 and isinstance(pages[0], str):
             pages = [page.strip() for page in re.split("[;；]", pages[0]) if page.strip()]
         if pages and all(

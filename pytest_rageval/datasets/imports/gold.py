@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.cells import list_items
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.errors import DataError
 
@@ -19,13 +19,13 @@ def gold_of(where: str, name: str, value: object, between: str | None, *, slots:
         where: ``file:line`` of the row.
         name: the field, for messages.
         value: the value of the field.
-        between: see `listed`.
+        between: see `list_items`.
         slots: whether lists inside the list are slots.
 
     Raises:
         DataError: the list contains lists, but ``slots`` is False.
     """
-    answers = listed(value, between)
+    answers = list_items(value, between)
     if not any(isinstance(answer, list) for answer in answers):
         return {"answers": answers}
     if not slots:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pytest_rageval.datasets.fields import Fields
-from pytest_rageval.datasets.imports.cells import listed
+from pytest_rageval.datasets.imports.cells import list_items
 from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of, read_rows
 from pytest_rageval.datasets.omnieval import TASK_OF
@@ -58,7 +58,7 @@ def _file(rows: list[Row], levels: list[str], prefix: str, system: str, result: 
         except DataError as error:
             result.skip(error.where, error.problem)
             continue
-        answers = listed(row.get("golden_answers"))
+        answers = list_items(row.get("golden_answers"))
         case: JsonObject = {"id": name, "question": row.get("question"), "answers": answers, **facets}
         turn = facets.get("task") == TURNS or (facets.get("task") not in QUESTIONS and shared[str(row["id"])] > 1)
         history = dialogues.setdefault(name, [])
@@ -73,11 +73,11 @@ def _import_row(record: Fields, case: JsonObject, system: str, result: ImportRes
     """Import the case and the answer of a line; return whether the case was imported."""
     row, where = record.values, record.where
     case |= result.facets(row, {*KEYS, *case})
-    passages = [str(text) for text in listed(row.get("relevant_passage")) if str(text).strip()]
+    passages = [str(text) for text in list_items(row.get("relevant_passage")) if str(text).strip()]
     if passages:
         each = enumerate(dict.fromkeys(passages))
         case["passages"] = [{"id": f"p{at}", "text": text, "role": "positive"} for at, text in each]
-    nodes = [str(node) for node in listed(row.get("relevant_node")) if str(node).strip()]
+    nodes = [str(node) for node in list_items(row.get("relevant_node")) if str(node).strip()]
     if nodes:
         case["qrels"] = dict.fromkeys(nodes, 1)
     if not result.case(where, case):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.datasets.imports.cells import listed, plain, value_in
+from pytest_rageval.datasets.imports.cells import list_items, plain, value_in
 from pytest_rageval.datasets.imports.evidence import page_field
 from pytest_rageval.datasets.imports.import_result import ImportResult
 from pytest_rageval.datasets.rgb import content_id
@@ -29,7 +29,7 @@ class Column:
     Attributes:
         where: ``file:line`` of the row.
         name: the field's name in the row.
-        between: see `listed`.
+        between: see `list_items`.
         role: ``positive`` or ``counterfactual``; "" for a ranking, whose passages may have only an id.
     """
 
@@ -60,9 +60,9 @@ def passages_of(column: Column, value: object, ids: object, result: ImportResult
     if isinstance(items, list) and any(map(_has_text, items)):
         passages = [_passage(item, column, result) for item in items]
     else:
-        items = listed(value, column.between)
+        items = list_items(value, column.between)
         passages = [{"text": text} for text in items]
-    names = listed(ids, column.between, numbers=True)
+    names = list_items(ids, column.between, numbers=True)
     if not passages:
         return [{"id": each} for each in names]
     _check_texts(column, items, passages)

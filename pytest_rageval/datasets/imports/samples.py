@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from pytest_rageval.datasets.imports.cells import listed, value_in
+from pytest_rageval.datasets.imports.cells import list_items, value_in
 from pytest_rageval.datasets.imports.conversations import conversation_of
 from pytest_rageval.datasets.imports.evidence import evidence_or_qrels
 from pytest_rageval.datasets.imports.gold import gold_of
@@ -137,7 +137,7 @@ def _import_row(row: _Row, shape: Shape, request: ImportRequest, result: ImportR
         row_passages = case.get("passages")
         case["passages"] = [*(row_passages if isinstance(row_passages, list) else ()), *passages]
     between = shape.between if row.in_table else None
-    ids = listed(known["reference_ids"], between, numbers=True) if "reference_ids" in known else None
+    ids = list_items(known["reference_ids"], between, numbers=True) if "reference_ids" in known else None
     case |= evidence_or_qrels(case.get("passages"), pages, ids, rest, result, in_table=row.in_table)
     case |= result.facets(rest)
     name = known["id"] if "id" in known else _content_id(case, result) if request.content_ids else row.name

@@ -71,7 +71,7 @@ TEXTS = {
     ),
     "misspelt gold": (
         '{"id": 1, "question": "Q", "answer": "a"}',
-        "wanted one of them, or \"answerable\": false; the key 'answer' comes",
+        "wanted one of them, or \"answerable\": false; the key 'answer' is",
     ),
     "misspelt list": (
         '{"id": 1, "question": "Q", "answer": ["a"]}',

@@ -20,7 +20,7 @@ VALUES = {"Correct Answer": 1.0, "Incorrect Answer": 0.0, "Refusal": 0.0}
 OF_NUMBERS = (
     "wanted a number in 0..1; declare the values of words (--value good=1), or a scale (--scale 0..2, --scale -2..2)"
 )
-OF_SCALE = "wanted a whole number in 0..2, as the scale was declared"
+OF_SCALE = "wanted a whole number in 0..2, the declared scale"
 
 
 def write(folder: Path, text: str, name: str = "labels.jsonl") -> Path:
@@ -112,7 +112,7 @@ def test_a_judges_own_labels_have_the_judges_values(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, text), judges={"graded": graded, "stars": stars})
     assert [label.value for label in labels] == [0.5, None, 0.25, 1, 0.5, 0.1]
     text = '{"id": 1, "metric": "stars", "label": 0.5}'
-    with pytest.raises(DataError, match=r"found 0\.5, wanted a whole number in 1\.\.5, as the judge has it"):
+    with pytest.raises(DataError, match=r"found 0\.5, wanted a whole number in 1\.\.5, the scale of the judge"):
         read_labels(write(tmp_path, text), judges={"stars": stars})
 
 
