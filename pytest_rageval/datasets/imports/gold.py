@@ -1,4 +1,4 @@
-"""Convert gold answers of imported rows to aliases (one must match) or slots (all must match)."""
+"""Convert gold answers of imported rows to aliases (any matches) or slots (all match)."""
 
 from __future__ import annotations
 
