@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pytest_rageval.activity import doing
 from pytest_rageval.datasets import imports, jsonl
-from pytest_rageval.datasets.imports.taken import ImportResult, Order
+from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.recorded import load_recorded
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import SettingError, ascii_safe
@@ -45,14 +45,14 @@ class _Target:
     load: Callable[[Path], object]
 
 
-def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> Generator[str, None, int]:
+def import_files(form: str, request: ImportRequest, out: Path | None, *, force: bool) -> Generator[str, None, int]:
     """Write imported rows, yield the lines to print, and return the exit status.
 
     The status is 1 if a line begins with ``left:``, and 0 if only unneeded fields were skipped.
 
     Args:
         form: the name of the importer.
-        order: the sources and options of the import.
+        request: the sources and options of the import.
         out: the file to write; recorded answers go to ``cases.answers.jsonl`` beside it. None is cases.jsonl, or
             scores.jsonl for scores, and the source's name with .toml for a chain, in the current folder.
         force: overwrite existing files.
@@ -61,25 +61,25 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
         RagEvalError: nothing could be imported or written; no file changes.
     """
     importers: Registry[imports.Importer] = Registry("format to import", imports.BUILTIN)
-    if order.cases is not None and form != "omnieval-results":
+    if request.cases is not None and form != "omnieval-results":
         raise SettingError(f"--cases FILE is for omnieval-results, not for {form}; leave it out")
-    if (order.slots or order.content_ids) and form not in SAMPLES:
-        option = "--slots" if order.slots else "--ids content"
+    if (request.slots or request.content_ids) and form not in SAMPLES:
+        option = "--slots" if request.slots else "--ids content"
         raise SettingError(f"{option} is for {', '.join(SAMPLES)}, not for {form}; leave it out")
-    if (order.id_attribute or order.failed) and form != "otel":
-        option = "--id-attribute" if order.id_attribute else "--failed"
+    if (request.id_attribute or request.failed) and form != "otel":
+        option = "--id-attribute" if request.id_attribute else "--failed"
         raise SettingError(f"{option} is for otel, not for {form}; leave it out")
     imported = ImportResult()
-    _check_chain(form, order)
-    with doing(f"reading {', '.join(map(shown_path, order.paths))}"):
-        importers.get(form)(order, imported)
+    _check_chain(form, request)
+    with doing(f"reading {', '.join(map(shown_path, request.paths))}"):
+        importers.get(form)(request, imported)
     if not imported.cases and not imported.scores and not imported.chain:
-        first = ": ".join(imported.left[0]) if imported.left else "the sources have no row"
+        first = ": ".join(imported.skipped[0]) if imported.skipped else "the sources have no row"
         problem = f"nothing was written: none of {imported.rows} rows could be imported"
         raise SettingError(f"{problem}; the first: {first}")
-    targets = _targets(imported, out, order)
+    targets = _targets(imported, out, request)
     for target in targets:
-        _check_free(target.path, order, force=force)
+        _check_free(target.path, request, force=force)
     _write(targets)
     for target in targets:
         yield f"{target.what} -> {shown_path(target.path)}"
@@ -87,17 +87,17 @@ def import_files(form: str, order: Order, out: Path | None, *, force: bool) -> G
     return int(imported.lost)
 
 
-def _check_chain(form: str, order: Order) -> None:
-    if form == CHAIN and order.system:
+def _check_chain(form: str, request: ImportRequest) -> None:
+    if form == CHAIN and request.system:
         raise SettingError(f"--system is for recorded answers, not for {CHAIN}; leave it out")
 
 
-def _targets(imported: ImportResult, out: Path | None, order: Order) -> list[_Target]:
+def _targets(imported: ImportResult, out: Path | None, request: ImportRequest) -> list[_Target]:
     if imported.chain:
         from pytest_rageval.systems.chains.chain_file import read_chain
 
-        path = out or Path(f"{order.paths[0].stem}.toml")
-        load = partial(read_chain, shown=f"{shown_path(order.paths[0])} as a chain")
+        path = out or Path(f"{request.paths[0].stem}.toml")
+        load = partial(read_chain, shown=f"{shown_path(request.paths[0])} as a chain")
         return [_Target(path, counted(imported.rows, "action"), [imported.chain], load)]
     if imported.scores:
         return [_of_rows("scores", out or Path("scores.jsonl"), imported.scores, imported.rows, read_records)]
@@ -114,8 +114,8 @@ def _of_rows(what: str, path: Path, rows: list[JsonObject], read: int, load: Cal
     return _Target(path, f"{len(rows)} {what} of {read} rows", lines, load)
 
 
-def _check_free(path: Path, order: Order, *, force: bool) -> None:
-    if any(path.absolute() == source.absolute() for source in (*order.paths, order.cases) if source):
+def _check_free(path: Path, request: ImportRequest, *, force: bool) -> None:
+    if any(path.absolute() == source.absolute() for source in (*request.paths, request.cases) if source):
         raise SettingError(f"{shown_path(path)} is a source of the import; name another file with --out")
     if path.exists() and not force:
         raise SettingError(f"{shown_path(path)} already exists; name another file with --out, or add --force")
@@ -145,7 +145,7 @@ def remarks(imported: ImportResult) -> Iterator[str]:
     unscored = Counter((str(row["metric"]), row["reason"]) for row in imported.scores if "reason" in row)
     for (metric, reason), count in unscored.items():
         yield f"{ascii_safe(metric)}: {count} without a value, {reason}"
-    for name, count in sorted(imported.fields.items(), key=lambda item: (item[0] in imported.needless, item[0])):
-        yield f"{'not needed' if name in imported.needless else 'left'}: {ascii_safe(name)} ({count})"
-    for where, why in imported.left:
+    for name, count in sorted(imported.fields.items(), key=lambda item: (item[0] in imported.unneeded, item[0])):
+        yield f"{'not needed' if name in imported.unneeded else 'left'}: {ascii_safe(name)} ({count})"
+    for where, why in imported.skipped:
         yield f"left: {where}: {why}"

@@ -20,7 +20,7 @@ KEYS = frozenset({"_id", "metadata", "text", "title"})
 def read(path: Path, name: str) -> Iterator[Document]:
     """Yield one document per record: ``_id``, ``title``, ``text`` and optional ``metadata``.
 
-    ``path`` is the file or its folder. Some BEIR documents have only a title; it becomes the text.
+    ``path`` is the file or its folder. If a document has only a title, the title becomes the text.
     """
     if path.is_dir():
         path /= CORPUS

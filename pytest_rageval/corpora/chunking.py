@@ -33,9 +33,9 @@ class Chunking:
     overlap: int = 0
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Yield the start and end of each chunk of ``text``, without white space at its edges.
+        """Yield start and end of each chunk of ``text``, without white space at its edges.
 
-        The chunks cover all characters except white space. A blank text has no chunk.
+        The chunks cover all characters except white space. A blank text has no chunks.
         """
         units = _UNITS[self.unit](text)
         step = self.size - self.overlap
@@ -98,7 +98,7 @@ _UNITS: dict[str, Callable[[str], list[Span]]] = {
 def _tiles(text: str, pieces: list[str]) -> list[Span]:
     """Return one span per piece; together the spans cover the whole text.
 
-    A gap between two pieces is split at its last white space, so a word keeps the bracket before it and the full stop
+    A gap between two pieces is split at its last white space. So a word keeps the bracket before it and the full stop
     after it.
     """
     edges, at = [0], 0

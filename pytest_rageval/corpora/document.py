@@ -1,4 +1,4 @@
-"""The value that a corpus reader yields: one document before chunking."""
+"""The type that corpus readers yield: one document before chunking."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Document:
 
     Attributes:
         id: unique in the corpus.
-        text: its full text; passages are cut from it.
+        text: its full text, before chunking.
         title: its title, or "".
         page: the id of its page; "" means that its own id is the page.
         metadata: other fields.
         where: ``file:line`` for messages; "" means the file.
-        shared: whether the id is made of the text; such a document may occur several times and counts once.
+        shared: whether the id is computed from the text; then the document may occur several times and is read once.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Read UTF-8 text files, whole or by line, with errors that name file and line."""
+"""Read UTF-8 text files as a whole or by line; errors name file and line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOM = b"\xef\xbb\xbf"
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the non-blank lines of a file with their numbers from 1, without line ends.
 
-    Keeps one line in memory. Accepts a byte-order mark and CRLF.
+    Only one line at a time is in memory. A byte-order mark and CRLF are accepted.
     """
     name = shown_path(path)
     offset = 0
@@ -32,7 +32,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file without byte-order mark, with LF instead of CRLF and CR."""
+    """Return the text of a file without byte-order mark; CRLF and CR become LF."""
     name = shown_path(path)
     with _open(path, name) as file:
         raw = file.read()
@@ -56,7 +56,7 @@ def _open(path: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 def _decode(raw: bytes, name: str, line: int, offset: int) -> str:
-    """Decode bytes that begin at ``line`` and ``offset`` of the file."""
+    """Decode bytes that start at ``line`` and ``offset`` of the file."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

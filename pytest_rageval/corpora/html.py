@@ -1,4 +1,4 @@
-"""The format ``html``: a file is one document, its visible text."""
+"""The format ``html``: the visible text of a file is one document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CELLS = frozenset({"td", "th"})
 def read(path: Path, name: str) -> Iterator[Document]:
     """Yield the file as one document: one line per block, without scripts and styles.
 
-    The title is ``<title>``, or else the first heading.
+    The document's title is ``<title>``, otherwise the first heading.
     """
     page = _Page()
     page.feed(text_of(path))
@@ -36,7 +36,7 @@ class _Page(HTMLParser):
     """Collects the visible text of a page.
 
     Attributes:
-        text: pieces of the text, a line break between blocks.
+        text: pieces of the text, with a line break between blocks.
         title: pieces of the first ``<title>``.
         heading: pieces of the first heading.
     """

@@ -1,4 +1,4 @@
-"""Locate evidence in the documents of a corpus while it is read."""
+"""Locate evidence in the documents of a corpus while the corpus is read."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pytest_rageval.text.folding import FoldedText, fold_compact, fold_with_offs
 __all__ = ["EvidenceLocator", "located_in", "names_of"]
 
 QUOTE_LENGTH = 60
-"""Characters of a quote in a message."""
+"""Largest number of characters of a quote in a message."""
 
 
 class EvidenceLocator:
     """Finds evidence in the documents of a corpus.
 
-    A quote matches by its folded text (NFKC, case folded, without white space); every occurrence is a place. The search
-    covers the document whose id is the quote's page, and all documents of that page. A span is one place in the
-    document whose id is its page. Other documents are skipped.
+    A quote is compared after folding (NFKC, case folding, no white space), and every occurrence is a place. It is
+    searched in the document whose id is the quote's page, and in all documents of that page. A span is one place in
+    the document whose id is the span's page. Other documents are skipped.
 
     Args:
         instances: the records with the evidence.
@@ -46,9 +46,9 @@ class EvidenceLocator:
         return document.id in self._units or document.page in self._units
 
     def look(self, document: Document, passages: Iterable[Passage]) -> None:
-        """Search a document for evidence, and store its passages."""
+        """Search a document for evidence and store its passages."""
         folded = fold_with_offsets(document.text)
-        for page in dict.fromkeys((document.id, document.page)):  # in an order that no hash seed changes
+        for page in dict.fromkeys((document.id, document.page)):  # not a set: its order would depend on the hash seed
             if page not in self._units:
                 continue
             self._pages.add(page)
@@ -62,7 +62,7 @@ class EvidenceLocator:
             self._chunks[passage.id] = Chunk(document.id, span, passage.text)
 
     def check(self) -> None:
-        """Raise a `DataError` for a span outside its document or of white space only."""
+        """Raise a `DataError` for a span outside its document or with white space only."""
         for unit, problem in self._bad_spans.items():
             raise DataError(self._units[unit.page][unit], problem)
 
@@ -74,11 +74,11 @@ class EvidenceLocator:
         return LocatedEvidence(places, self._chunks, holds)
 
     def has_whole(self, instance: Instance) -> bool:
-        """Return whether the corpus has every unit of at least one alternative of the record's evidence."""
+        """Return whether the corpus contains all units of at least one alternative of a record's evidence."""
         return any(all(self._places.get(unit) for unit in alternative) for alternative in instance.evidence)
 
     def missing(self, instance: Instance) -> Iterator[tuple[EvidenceUnit, str]]:
-        """Yield the record's units that are missing in the corpus, each with the problem in one sentence."""
+        """Yield the record's evidence units that are missing in the corpus, each with the problem as a sentence."""
         for unit in dict.fromkeys(unit for alternative in instance.evidence for unit in alternative):
             if self._places.get(unit):
                 continue
@@ -111,9 +111,9 @@ class EvidenceLocator:
 
 
 def located_in(passages: Sequence[Passage], instances: Iterable[Instance]) -> LocatedEvidence:
-    """Return the places of the records' evidence in passages, for a corpus without readable documents.
+    """Locate the records' evidence in passages, for a corpus without readable documents.
 
-    A passage without a span is a document. Passages of one page with spans are joined to a document.
+    A passage without a span is a document. Passages with spans are joined to one document per page.
     """
     locator = EvidenceLocator(instances)
     chunks_by_page: dict[str, list[Passage]] = {}
@@ -133,12 +133,12 @@ def located_in(passages: Sequence[Passage], instances: Iterable[Instance]) -> Lo
 
 
 def names_of(passages: Iterable[Passage]) -> frozenset[str]:
-    """Return the ids and the pages of passages."""
+    """Return the ids and pages of passages."""
     return frozenset(name for passage in passages for name in (passage.id, passage.page or page_of(passage.id)))
 
 
 def _join(chunks: Sequence[Passage]) -> str:
-    """Return the text of a document from its chunks; gaps between chunks are blank."""
+    """Join chunks to the text of their document; gaps between chunks become blanks."""
     characters: list[str] = []
     for chunk in chunks:
         begin, end = chunk.span or (0, 0)

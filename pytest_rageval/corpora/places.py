@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Place", "check_form", "places"]
 
 _FORMAT = re.compile(r"([A-Za-z]\w[\w-]*):(.*)", re.DOTALL)
-"""``format:path``; one letter before the colon is the drive of a path."""
+"""``format:path``; a single letter before the colon is a drive."""
 
 ENDINGS = {
     ".htm": "html", ".html": "html", ".jsonl": "jsonl", ".markdown": "markdown", ".md": "markdown", ".tsv": "tsv",
@@ -29,12 +29,12 @@ ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One file of a corpus, or a folder whose reader takes the whole folder.
+    """One file of a corpus, or a folder whose format is read as a whole.
 
     Attributes:
         path: the absolute path.
-        name: the path as the ini has it, after expanding a glob.
-        format: the name of its reader.
+        name: the path as in the ini, with globs expanded.
+        format: the name of its format.
     """
 
     path: Path
@@ -43,10 +43,10 @@ class Place:
 
 
 def places(entries: tuple[str, ...], folder: Path, formats: Registry[Reader]) -> Iterator[Place]:
-    """Yield the files of the lines of ``rag_corpus``, line by line, sorted by name within a line.
+    """Yield the files of each line of ``rag_corpus``; the files of a line are sorted by name.
 
     A line is a path or a glob relative to ``folder``, with an optional ``format:`` before it. A glob skips hidden files
-    and folders; ``**`` matches any number of folders. Without a format, the ending of each file decides.
+    and folders; ``**`` matches any number of folders. If a line has no format, the ending of a file decides.
 
     Raises:
         SettingError: a format or a file's ending is unknown.
@@ -59,13 +59,13 @@ def places(entries: tuple[str, ...], folder: Path, formats: Registry[Reader]) ->
 
 
 def check_form(entries: tuple[str, ...], formats: Registry[Reader]) -> None:
-    """Raise `SettingError` for a line of ``rag_corpus`` without a path or with an unknown format; read no file."""
+    """Raise `SettingError` for a line of ``rag_corpus`` without path or with an unknown format; read no files."""
     for entry in entries:
         _split(entry, formats)
 
 
 def _split(entry: str, formats: Registry[Reader]) -> tuple[str, str]:
-    """Return the format, or "", and the path."""
+    """Split a line into its format, or "", and its path."""
     match = _FORMAT.fullmatch(entry)
     if match is None:
         return "", entry
@@ -94,7 +94,7 @@ def _names(text: str, folder: Path) -> list[str]:
 
 
 def _format_of(path: Path, name: str) -> str:
-    """Return the format of a file by its ending, or the format of a folder."""
+    """Return the format of a file by its ending, or the format of a folder by its content."""
     if path.is_dir():
         if (path / CORPUS).exists():
             return "beir"

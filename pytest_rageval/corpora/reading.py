@@ -23,10 +23,11 @@ __all__ = ["passages"]
 def passages(
     files: Iterable[Place], formats: Registry[Reader], chunking: Chunking, locator: EvidenceLocator | None = None
 ) -> Iterator[Passage]:
-    """Yield the passages of a corpus in the order of its files and lines; keep only the ids in memory.
+    """Yield the passages of a corpus in the order of files and lines; only ids stay in memory.
 
-    Without chunking, a passage has the id of its document; else ``document#n``, from 0. The number follows the last
-    ``#``, so passages of different documents never share an id. The ``locator`` searches the documents that it needs.
+    Without chunking, a passage has the id of its document. With chunking, it has the id ``document#n``, with n from 0;
+    n follows the last ``#``, so passages of different documents never share an id. The ``locator`` searches the
+    documents that evidence refers to.
 
     Raises:
         DataError: a record is unreadable or empty, or its id is a duplicate.
@@ -74,7 +75,7 @@ def _documents(files: Iterable[Place], formats: Registry[Reader]) -> Iterator[tu
                 yield place, _check(document, place)
         except RagEvalError:
             raise
-        except Exception as error:  # raised by a user's own reader
+        except Exception as error:  # a user's reader may raise anything
             cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
             problem = f"the reader of {place.format!r} failed on {shown_path(place.path)}: {cause}"
             raise SettingError(f"rag_corpus: {problem}") from error

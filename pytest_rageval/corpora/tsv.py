@@ -23,8 +23,8 @@ def read(path: Path, name: str) -> Iterator[Document]:
     """Yield one document per line.
 
     The first line is a header if it contains ``id`` and ``text``, in any order; ``title`` and ``page`` are optional,
-    other columns are metadata. Without a header, there are two or three columns: id, text and perhaps title. A column
-    in quotation marks is unquoted; marks inside it are doubled. A document cannot span lines.
+    other columns become metadata. Without a header, the columns are id, text and optionally title. A column may be in
+    quotation marks; marks inside it are doubled. A document is always a single line.
     """
     displayed = shown_path(path)
     names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Datasets: load records from disk as instances. Each format has a module, imported on use."""
+"""Load datasets from files as instances; each format has its own module."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pytest_rageval.model.case import Instance
 __all__ = ["BUILTIN", "Loader"]
 
 Loader = Callable[[Path], tuple[Instance, ...]]
-"""Reads one file; raises `DataError` with the file and the line for every fault.
+"""Reads one file; raises `DataError` with file and line for every fault.
 
-A loader may have ``metrics``, the default metrics of its testbeds without an ability, and three more methods.
-``files(path)`` returns the files it reads, if they differ from the path. ``left_out(path)`` yields ``file:line``, or a
-file, and a description of each record or file that is not read. ``answers(path)`` returns recorded answers, which are
-scored instead of a system's.
+A loader may also have:
+
+- ``metrics``: the default metrics of its testbeds without an ability;
+- ``files(path)``: returns the files that it reads, if they differ from the path;
+- ``left_out(path)``: yields ``file:line`` or a file, and a description, for each record or file that it skips;
+- ``answers(path)``: returns recorded answers, which are scored instead of a system's answers.
 """
 
 BUILTIN: dict[str, str] = {

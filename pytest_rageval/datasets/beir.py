@@ -1,4 +1,4 @@
-"""Load a BEIR folder: ``queries.jsonl``, and ``qrels/test.tsv`` or another split."""
+"""Load a BEIR folder: ``queries.jsonl`` and a split, by default ``qrels/test.tsv``."""
 
 from __future__ import annotations
 
@@ -18,25 +18,33 @@ KEYS = ("_id", "language", "metadata", "text")
 
 
 class Beir:
-    """Loads the queries that a split judges; the path is the folder (split test), or the file of a split."""
+    """Loads the queries that a split judges; the path is the folder (split test) or the file of a split."""
 
     def files(self, path: Path) -> tuple[Path, Path]:
-        """Return the files of the queries and of the split; raise `DataError` if one is missing."""
+        """Return the query file and the split file; raise `DataError` if one is missing."""
         folder, split = (path, path / "qrels" / "test.tsv") if path.is_dir() else (path.absolute().parent.parent, path)
         queries = folder / "queries.jsonl"
         if not queries.exists():
-            raise DataError(shown_path(queries), "no such file; a BEIR folder holds its queries there", code="RAG105")
+            raise DataError(
+                shown_path(queries), "no such file; a BEIR folder needs this file with its queries", code="RAG105"
+            )
         if not split.exists():
             others = sorted(other.name for other in split.parent.glob("*.tsv"))
-            hint = f"name a split of the folder, as qrels/{others[0]}" if others else "it judges the queries"
+            hint = (
+                f"name a split of the folder, for example qrels/{others[0]}"
+                if others
+                else "add the file with the judgements"
+            )
             raise DataError(shown_path(split), f"no such file; {hint}", code="RAG105")
         return queries, split
 
     def __call__(self, path: Path) -> tuple[Instance, ...]:
-        """Return an instance without a gold answer for each query that the split judges, in the order of the queries.
+        """Return an instance without gold answer for each judged query, in the order of ``queries.jsonl``.
 
-        An instance's id is the query's, its facet ``dataset`` is the folder's name. ``metadata`` is ignored. A missing
-        judged query or an invalid record raises `DataError`.
+        The id of an instance is the query's id; its facet ``dataset`` is the folder's name. ``metadata`` is ignored.
+
+        Raises:
+            DataError: a record is invalid, or a judged query is missing.
         """
         queries, split = self.files(path)
         qrels = read_qrels(split)

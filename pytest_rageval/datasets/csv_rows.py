@@ -13,21 +13,21 @@ __all__ = ["rows_of_csv"]
 
 DELIMITERS = ",;\t"
 LONGEST_CELL = 2**31 - 1
-"""The largest limit that fits a C long of 32 bits, because a cell may hold many passages."""
+"""Largest limit that fits a 32-bit C long; a cell may contain many passages."""
 
 
 def rows_of_csv(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not blank, each with the number of its first line, from 1.
+    """Return the non-blank rows, each with the number of its first line, from 1.
 
-    The first line decides the delimiter: comma, semicolon or tab.
+    The delimiter is the one that occurs most in the first line: comma, semicolon or tab.
 
     Raises:
-        DataError: the file cannot be read, or is not CSV.
+        DataError: the file cannot be read or is not valid CSV.
     """
     name, text = shown_path(path), read_text(path)
     delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
     rows, line = [], 1
-    before = csv.field_size_limit(LONGEST_CELL)
+    old_limit = csv.field_size_limit(LONGEST_CELL)
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         for cells in reader:
@@ -35,7 +35,7 @@ def rows_of_csv(path: Path) -> list[tuple[int, list[str]]]:
                 rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(f"{name}:{line}", f"the row is no CSV ({error}); save the table as CSV") from None
+        raise DataError(f"{name}:{line}", f"the row is not valid CSV ({error}); save the table as CSV") from None
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(old_limit)
     return rows

@@ -1,4 +1,4 @@
-"""Parse the key ``evidence`` of a record: quotes or spans, as one list or as alternatives."""
+"""Parse the key ``evidence``: quotes or spans, as one list or as several alternatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WANTED = "a list of objects with page and quote or span, or a list of such lists
 
 
 def evidence_in(record: Fields) -> Evidence:
-    """Return the alternatives of a record's evidence; empty if it has none.
+    """Return the alternatives of a record's evidence; empty if the record has no evidence.
 
     Raises:
         DataError: the evidence is malformed.
@@ -25,7 +25,7 @@ def evidence_in(record: Fields) -> Evidence:
     for index, item in enumerate(items):
         name = f"evidence[{index}]"
         if not isinstance(item, list) or not item:
-            raise record.wrong(name, item, "a list of at least one unit, as other items here are lists")
+            raise record.wrong(name, item, "a list of at least one unit, because other items are lists")
         alternatives.append(_units(record, name, item))
     return tuple(alternatives)
 
@@ -39,8 +39,8 @@ def _unit(fields: Fields) -> EvidenceUnit:
     fields.only(KEYS)
     page = fields.identifier("page")
     if ("quote" in fields) == ("span" in fields):
-        there = "both quote and span" if "quote" in fields else "neither quote nor span"
-        raise DataError(fields.where, f"{fields.prefix.rstrip('.')}: found {there}, wanted one of them")
+        keys = "both quote and span" if "quote" in fields else "neither quote nor span"
+        raise DataError(fields.where, f"{fields.prefix.rstrip('.')}: found {keys}, wanted one of them")
     quote = fields.text("quote") if "quote" in fields else ""
     return EvidenceUnit(page, quote, _span(fields) if "span" in fields else None, _grade(fields))
 
@@ -49,7 +49,7 @@ def _span(fields: Fields) -> Span:
     value = fields.values["span"]
     whole = isinstance(value, list) and all(type(edge) is int for edge in value)
     if not isinstance(value, list) or not whole or len(value) != 2 or not 0 <= value[0] < value[1]:
-        wanted = "[start, end] in code points of the document, start before end and none below 0"
+        wanted = "[start, end] in code points of the document, with 0 <= start < end"
         raise DataError(fields.where, f"{fields.prefix}span: found {short_repr(value)}, wanted {wanted}")
     return value[0], value[1]
 

@@ -1,4 +1,4 @@
-"""Faults of single records: raise the first, or collect all of them."""
+"""Handle faults of single records: raise the first, or collect all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLLECTED: ContextVar[list[DataError] | None] = ContextVar("collected faults", 
 
 @contextmanager
 def collected_faults() -> Iterator[list[DataError]]:
-    """Collect the faults of records instead of raising the first; continue with the next record."""
+    """Collect the faults of records instead of raising the first; reading continues with the next record."""
     faults: list[DataError] = []
     token = _COLLECTED.set(faults)
     try:
@@ -26,12 +26,12 @@ def collected_faults() -> Iterator[list[DataError]]:
 
 
 def any_collected() -> bool:
-    """Return whether faults are being collected and there is at least one."""
+    """Return whether faults are collected and at least one was found."""
     return bool(_COLLECTED.get())
 
 
 class _OneRecord:
-    """Context of reading one record: raises its `DataError`, or collects it inside `collected_faults`."""
+    """Context for reading one record: raises its `DataError`, or collects it inside `collected_faults`."""
 
     def __enter__(self) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Load our own format: JSON Lines with ``answers`` or ``slots``; unknown keys become facets."""
+"""Load JSON Lines with ``answers`` or ``slots``; unknown keys become facets."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ KEYS = (
     "answerable", "answers", "evidence", "fake_answers", "generated", "history", "id", "language", "passages",
     "provenance", "qrels", "question", "slots",
 )  # fmt: skip
-"""The keys of the format; any other key is a facet. ``generated`` says how `rageval generate` made the record: it is
-stored and never shown to a system."""
+"""The keys of the format; any other key is a facet. ``generated`` says how `rageval generate` made the record; it is
+stored but never passed to a system."""
 
 _KNOWN = frozenset(KEYS)
 
 LABELLED = "labelled"
-"""The facet of a record whose gold answer nobody has written yet: false."""
+"""The facet with the value false on records that still need a gold answer."""
 
 
 def load(path: Path) -> tuple[Instance, ...]:
-    """Return the instances of a file in our own format; an instance's id is the record's id.
+    """Return the instances of a file in our own format; the id of an instance is the record's id.
 
-    The facet ``dataset`` is the file's name without ``.jsonl``, ``.json`` or ``.rag.jsonl``.
-    An invalid record raises `DataError`.
+    The facet ``dataset`` is the file's name without ``.jsonl``, ``.json`` or ``.rag.jsonl``. An invalid record raises
+    `DataError`.
     """
     name = shown_path(path)
     dataset = path.stem.removesuffix(".rag")
@@ -54,7 +54,7 @@ def load(path: Path) -> tuple[Instance, ...]:
 def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = None) -> Instance:
     """Return the instance of one record in our own format; raise `DataError` for an invalid record.
 
-    Records with the same facets have one mapping of them, that in ``shared``.
+    Records with equal facets share one mapping, which ``shared`` stores.
     """
     if "id" not in record:
         hint = "; `rageval import jsonl FILE --ids content` gives every record one"
@@ -88,7 +88,7 @@ def read_instance(record: Fields, dataset: str, shared: SharedFacets | None = No
 
 
 _EVIDENCE = ("evidence", "provenance", "qrels")
-"""A record with one of these needs no gold answer: it judges the retrieval."""
+"""A record with one of these keys needs no gold answer, because it can judge the retrieval."""
 
 
 def _gold(record: Fields, answerable: bool | None) -> Gold:
@@ -110,7 +110,7 @@ def _gold(record: Fields, answerable: bool | None) -> Gold:
 
 
 def _fake(record: Fields) -> Gold:
-    """Return the false answers, in the form of the record's gold: slots, or the aliases of one slot."""
+    """Return the false answers in the same form as the gold answer: slots, or the aliases of one slot."""
     value = record.values["fake_answers"]
     nested = isinstance(value, list) and any(isinstance(item, list) for item in value)
     if nested or (isinstance(value, list) and "slots" in record):

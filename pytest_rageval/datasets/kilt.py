@@ -1,4 +1,4 @@
-"""Load KILT's files, which RaLLe also uses: questions, answers and their evidence pages."""
+"""Load KILT's files, also used by RaLLe: questions, answers and evidence pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TASK_OF = {
     "hotpotqa": "open_domain_qa", "nq": "open_domain_qa", "structured_zeroshot": "slot_filling", "trex": "slot_filling",
     "triviaqa": "open_domain_qa", "wned": "entity_linking", "wow": "dialogue",
 }  # fmt: skip
-"""KILT's datasets by file name -> their tasks."""
+"""KILT's dataset, as in the file name -> its task."""
 
 _PUBLISHED = re.compile(r"(\w+)-(?:train|dev|test)\w*-kilt")
 """The name of a published file, such as ``nq-dev-kilt`` or ``triviaqa-dev_id-kilt``."""
@@ -30,12 +30,12 @@ Evidence = tuple[tuple[str, ...], ...]
 
 
 def load(path: Path) -> tuple[Instance, ...]:
-    """Return the instances of a KILT file; an instance's id is the record's id.
+    """Return the instances of a KILT file; the id of an instance is the record's id.
 
-    Any answer of a record is right. Each output with a provenance is one evidence set: the pages that it names by
-    ``wikipedia_id``. The place of the evidence in a page and ``meta`` are ignored. The facet ``task`` is set if the
-    file has a name as KILT publishes it. Without an answer or without evidence, the metrics that need them are
-    unscored. A record without both, or an invalid record, raises `DataError`.
+    Any answer of a record is right. Each output with a provenance is one evidence set: the pages in its
+    ``wikipedia_id`` fields. The position of the evidence in a page and ``meta`` are ignored. The facet ``task`` is set
+    if the file is named like KILT's published files. If a record has no answer or no evidence, the metrics that need
+    it are unscored. A record without both, or an invalid record, raises `DataError`.
 
     Source: KILT (Petroni et al., NAACL 2021); RaLLe (Hoshi et al., EMNLP 2023) reads the same.
     """
@@ -59,7 +59,7 @@ def _instance(record: Fields, facets: dict[str, str]) -> Instance:
     language = record.language("language", detect_language(question))
     answers, evidence = _outputs(record)
     if not answers and not evidence:
-        problem = "output: found no answer and no provenance, wanted one of them, as there is nothing else to score by"
+        problem = "output: found no answer and no provenance, wanted at least one of them"
         raise DataError(record.where, problem)
     return Instance(
         id=name,
@@ -73,7 +73,7 @@ def _instance(record: Fields, facets: dict[str, str]) -> Instance:
 
 
 def _outputs(record: Fields) -> tuple[tuple[str, ...], Evidence]:
-    """Return the distinct answers, and the evidence sets; a set without a page can never be retrieved, as in KILT."""
+    """Return the distinct answers and the evidence sets; as in KILT, a set without a page can never be retrieved."""
     wanted = "a list of objects with answer and provenance"
     if "output" not in record:
         raise record.error("output", wanted)

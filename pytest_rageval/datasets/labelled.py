@@ -20,16 +20,16 @@ __all__ = ["Sheet", "instance_of", "load", "slots_of"]
 
 
 class Sheet:
-    """Loads the labelling sheet that ``rageval agreement --sample`` writes, CSV or JSON Lines.
+    """Loads the labelling sheet that ``rageval agreement --sample`` writes, in CSV or JSON Lines.
 
-    Rows with the same id are one instance, with these columns: ``question``; ``gold``, one slot per line with " | "
-    between aliases; ``passages``, with blank lines between them; ``history``; and ``facets``, a JSON object. The
-    answers are scored instead of a system's, each under the ``system`` of its row. Rows without a label are omitted;
-    the labels themselves are not read.
+    Rows with the same id are one instance. Columns: ``question``; ``gold``, with one slot per line and " | " between
+    aliases; ``passages``, separated by blank lines; ``history``; ``facets``, a JSON object. The answers in the sheet
+    are scored instead of a system's answers, under the ``system`` of their row. Rows without a label are skipped; the
+    labels themselves are not used.
     """
 
     def __call__(self, path: Path) -> tuple[Instance, ...]:
-        """Return the instances of a sheet, each once, in its order.
+        """Return the distinct instances of a sheet, in order.
 
         Raises:
             DataError: the sheet cannot be read, a row lacks a required field, or two rows with the same id have
@@ -41,15 +41,15 @@ class Sheet:
                 instance = instance_of(record, path.stem)
                 first = instances.setdefault(instance.id, instance)
                 if first.question != instance.question:
-                    problem = f"the id {short_repr(instance.id)} stands at {first.origin} with another question"
+                    problem = f"the id {short_repr(instance.id)} has another question at {first.origin}"
                     raise DataError(record.where, f"{problem}, wanted one each")
         return tuple(instances.values())
 
     def answers(self, path: Path) -> tuple[Recorded, ...]:
-        """Return the answers of a sheet, each once.
+        """Return the distinct answers of a sheet.
 
         Raises:
-            DataError: the sheet or a row is invalid, or one system gives two answers to a case.
+            DataError: the sheet or a row is invalid, or a system has two different answers to a case.
         """
         answers: dict[tuple[str, str], tuple[Recorded, str]] = {}
         for record in _labelled(path):
@@ -57,8 +57,8 @@ class Sheet:
             row = Recorded(record.identifier("id").strip(), record.string("system", "").strip(), Answer(text), {})
             first, where = answers.setdefault((row.id, row.system), (row, record.where))
             if first.answer.text != text:
-                problem = f"the system {short_repr(row.system)} gives another answer to {short_repr(row.id)} at {where}"
-                raise DataError(record.where, f"{problem}, wanted one; leave repeats out of the sheet")
+                problem = f"the system {short_repr(row.system)} has another answer to {short_repr(row.id)} at {where}"
+                raise DataError(record.where, f"{problem}, wanted one; remove repeats from the sheet")
         return tuple(row for row, _ in answers.values())
 
     def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
@@ -82,7 +82,7 @@ def _rows(path: Path) -> Iterator[Fields]:
 
 
 def slots_of(text: str) -> Gold:
-    """Return the gold answer of its text in a sheet or a prompt: one slot a line, with " | " between aliases."""
+    """Parse the text of a gold answer in a sheet or a prompt: one slot per line, with " | " between aliases."""
     lines = (line for line in text.splitlines() if line.strip())
     return tuple(tuple(alias.strip() for alias in line.split(" | ")) for line in lines)
 
@@ -113,7 +113,7 @@ def _facets(record: Fields) -> dict[str, str]:
     except ValueError:
         facets = None
     if not isinstance(facets, dict) or not all(isinstance(value, str) for value in facets.values()):
-        raise record.wrong("facets", text, "a JSON object of strings, as the sheet was written with")
+        raise record.wrong("facets", text, "a JSON object of strings, as in the original sheet")
     return facets
 
 

@@ -1,4 +1,4 @@
-"""Load OmniEval's tree: one file per topic and task, with questions or conversations."""
+"""Load OmniEval's folder tree: one file of questions or conversations per topic and task."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TASK_OF = {
     "长答案形式问答": "long_form_qa",
     "多轮对话能力": "conversational_qa",
 }
-"""OmniEval's names of tasks, as in its file names -> our names."""
+"""OmniEval's task, as in its file names -> our name."""
 
 TREE = "<level 1>/<level 2>/<task>.jsonl"
 
@@ -36,18 +36,21 @@ _NO_TURNS = re.compile(r"^[ \t]*\[[ \t]*\][ \t\r]*$", re.MULTILINE)
 
 
 class OmniEval:
-    """Loads OmniEval's tree, or one of its files."""
+    """Loads OmniEval's folder tree, or one of its files."""
 
     def __call__(self, path: Path) -> tuple[Instance, ...]:
-        """Return the instances of a tree, or of one file.
+        """Return the instances of a tree or of one file.
 
         A file is JSON Lines: each line is a record, or a list of records that are the turns of one conversation. Each
-        turn is an instance; its history is the earlier turns with the first alias of their gold answers. The facets
-        ``topic_1``, ``topic`` (level 2) and ``task`` come from the tree; for a single file they come from
-        ``topic_name`` and ``task_name``. A topic name of three parts begins with the ``domain``. Turns have the facets
-        ``dialogue`` and ``round``. The id of a record without one is ``<level 1>-<level 2>-<task>-<line>``; the id of a
-        turn is its dialogue's id and its round, from 1. All spellings in ``answer`` are aliases of one slot, the chunks
-        in ``relevant_node`` have grade 1, and the passages in ``relevant_passage`` are positive.
+        turn is an instance; its history is the earlier turns with the first alias of their gold answers.
+
+        The facets ``topic_1``, ``topic`` (level 2) and ``task`` come from the tree, for a single file from
+        ``topic_name`` and ``task_name``. The first of three parts of a topic name is the ``domain``. Turns have the
+        facets ``dialogue`` and ``round``. A record without an id gets ``<level 1>-<level 2>-<task>-<line>``; the id of
+        a turn is ``<dialogue>.<round>``, with rounds from 1.
+
+        All spellings in ``answer`` are aliases of one slot. The chunks in ``relevant_node`` get the grade 1; the
+        passages in ``relevant_passage`` are positive.
 
         An invalid record, or a file at another level of the tree, raises `DataError`.
 
@@ -63,7 +66,7 @@ class OmniEval:
         return tuple(replace(each, facets={"dataset": path.stem, **each.facets}) for each in instances.values())
 
     def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
-        """Yield ``file:line`` of each conversation without turns; OmniEval writes [] if it drops all turns."""
+        """Yield ``file:line`` of each conversation without turns; OmniEval writes [] when it drops all turns."""
         for file, _ in _files(path):
             text = read_text(file)
             for match in _NO_TURNS.finditer(text):
@@ -73,12 +76,12 @@ class OmniEval:
 def _claim(instances: dict[str, Instance], instance: Instance) -> None:
     first = instances.setdefault(instance.id, instance)
     if first is not instance:
-        problem = f"the id {short_repr(instance.id)} stands in {first.origin} already, wanted each once"
+        problem = f"the id {short_repr(instance.id)} is already in {first.origin}, wanted each once"
         raise DataError(instance.origin, problem)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield each file of a tree with its two levels, or a single file without levels."""
+    """Yield each file of a tree with the two levels of its topic, or a single file without levels."""
     if not path.is_dir():
         yield path, ()
         return
@@ -142,7 +145,7 @@ def _name(record: Fields, stem: str, levels: tuple[str, ...], line: int) -> str:
 
 
 def _names(record: Fields, stem: str, levels: tuple[str, ...]) -> dict[str, str]:
-    """Return the facets of a record's place in the matrix of topics and tasks."""
+    """Return the facets for the topic and the task of a record."""
     task = record.string("task_name", stem) if not levels else stem
     parts = [part.strip() for part in record.string("topic_name", "").split(" - ")]
     if not levels and len(parts) > 1:
@@ -166,10 +169,10 @@ def _texts(record: Fields, field: str) -> tuple[str, ...]:
 
 
 def _passages(texts: tuple[str, ...], nodes: tuple[str, ...]) -> tuple[Passage, ...] | None:
-    """Return the distinct passages of a record, with their chunk's id as their page.
+    """Return the distinct passages of a record; the page of a passage is its chunk's id.
 
-    A single chunk is the page of all passages. As many chunks as passages are their pages in order. Otherwise the pages
-    are unknown.
+    A single chunk is the page of all passages. If there are as many chunks as passages, they are the pages in order.
+    Otherwise the pages are unknown.
     """
     chunks = nodes * len(texts) if len(nodes) == 1 else nodes
     pages = chunks if len(chunks) == len(texts) else ("",) * len(texts)

@@ -17,7 +17,7 @@ from pytest_rageval.model.facets import facet_text
 __all__ = ["PairLabel", "holds_pairs", "read_pairs"]
 
 PREFERRED = "preferred"
-"""The key that makes a file one of pairs."""
+"""The key that only files with pairs have."""
 
 TIE = "tie"
 
@@ -31,10 +31,10 @@ class PairLabel:
     Attributes:
         id: the id of the case.
         systems: the names of the two systems, A and B.
-        preference: in -1..1: 1 prefers A, -1 prefers B, 0 is a tie; None if it is blank.
-        answers: the compared answers; None where unknown.
-        metric: the metric that the preference is about, or "" for any.
-        rater: the person, or "".
+        preference: a value in -1..1: 1 prefers A, -1 prefers B, 0 is a tie; None if it is blank.
+        answers: the compared answers; an unknown answer is None.
+        metric: the metric that the preference is about; "" for any.
+        rater: the name of the person, or "".
         where: ``file:line`` of the preference.
     """
 
@@ -48,7 +48,7 @@ class PairLabel:
 
 
 def holds_pairs(path: Path) -> bool:
-    """Return whether a file of labels holds pairs: some row has the key ``preferred``.
+    """Return whether a file of labels contains pairs, that is, a row with the key ``preferred``.
 
     Raises:
         DataError: the file cannot be read.
@@ -61,11 +61,11 @@ def read_pairs(path: Path, worth: Worth = NUMBERS) -> tuple[PairLabel, ...]:
 
     Keys: ``id``, ``A`` and ``B`` (names of systems), ``preferred`` and, if known, ``answer_A``, ``answer_B``,
     ``metric`` and ``rater``. ``preferred`` is the name of one of the two systems, ``A``, ``B`` or ``tie``; with a scale
-    it may also be a number of the scale, above 0 for A. A row with a blank or null preference has None.
+    it may also be a number on the scale, where positive numbers prefer A. A blank or null preference is None.
 
     Args:
         path: the file.
-        worth: the scale of numbers, symmetric about 0; without a scale, numbers are refused.
+        worth: the scale of numbers, symmetric about 0; without a scale, numbers are invalid.
 
     Raises:
         DataError: a row is invalid, or one person compares two answers twice.
@@ -75,7 +75,7 @@ def read_pairs(path: Path, worth: Worth = NUMBERS) -> tuple[PairLabel, ...]:
         raise SettingError("--value has no effect on pairs; leave it out, or declare a --scale such as -2..2")
     if worth.scale is not None and worth.scale[0] != -worth.scale[1]:
         low, high = worth.scale
-        raise SettingError(f"--scale {low:g}..{high:g}: pairs need a scale with 0 in its middle, such as -2..2")
+        raise SettingError(f"--scale {low:g}..{high:g}: pairs need a scale that is symmetric about 0, such as -2..2")
     name = shown_path(path)
     seen: dict[object, int] = {}
     pairs = []
@@ -91,7 +91,7 @@ def read_pairs(path: Path, worth: Worth = NUMBERS) -> tuple[PairLabel, ...]:
 def _pair(record: Fields, worth: Worth) -> PairLabel:
     raw = record.values.get(PREFERRED, ...)
     if not (raw is None or (isinstance(raw, (str, int, float)) and not isinstance(raw, bool))):
-        raise record.error(PREFERRED, "the name of A or of B, tie, or null where there is none yet")
+        raise record.error(PREFERRED, "the name of A or of B, tie, or null if there is none yet")
     text = "" if raw is None else facet_text(raw).strip()
     record = record.without_nulls()
     systems = record.string("A").strip(), record.string("B").strip()
@@ -109,7 +109,7 @@ def _pair(record: Fields, worth: Worth) -> PairLabel:
 
 
 def _preference(record: Fields, text: str, systems: Sequence[str], worth: Worth) -> float:
-    """Return a preference in -1..1; names of systems come before the letters A and B."""
+    """Return a preference in -1..1; the names of systems have priority over the letters A and B."""
     words = {"a": 1.0, "b": -1.0, TIE: 0.0}
     if text in systems:
         return 1.0 if text == systems[0] else -1.0

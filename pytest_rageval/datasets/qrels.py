@@ -1,4 +1,4 @@
-"""Read relevance judgements from a file: TREC's qrels, or BEIR's with their header."""
+"""Read relevance judgements from a file: TREC's qrels, or BEIR's TSV with a header."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _GRADE = re.compile("[+-]?[0-9]{1,9}")
 
 
 def read_qrels(path: Path) -> Qrels:
-    """Return the judgements of a file, at least one.
+    """Return the judgements of a file; a file without judgements raises `DataError`.
 
     A line is ``query iteration document grade``, separated by white space, as in trec_eval. If the first line is BEIR's
-    header ``query-id corpus-id score``, the lines have these three columns, separated by tabs. A grade below 1 is not
-    relevant. An invalid line, or a second grade for a document that differs, raises `DataError`.
+    header ``query-id corpus-id score``, the lines have these three columns, separated by tabs. A grade below 1 means
+    not relevant. An invalid line, or a document with two different grades, raises `DataError`.
     """
     name = shown_path(path)
     beir: bool | None = None
@@ -36,10 +36,10 @@ def read_qrels(path: Path) -> Qrels:
             if beir:
                 continue
         query, document, grade = _judgement(text, beir, f"{name}:{line}")
-        judged = qrels.setdefault(query, {})
-        if judged.setdefault(document, grade) != grade:
+        grades = qrels.setdefault(query, {})
+        if grades.setdefault(document, grade) != grade:
             what = f"the document {short_repr(document)} has the grade {grade} for the query {short_repr(query)}"
-            raise DataError(f"{name}:{line}", f"{what}, and {judged[document]} in a line before; remove one")
+            raise DataError(f"{name}:{line}", f"{what}, and {grades[document]} in an earlier line; remove one")
     if not qrels:
         raise DataError(f"{name}:1", "the file holds no judgement; it needs at least one")
     return qrels

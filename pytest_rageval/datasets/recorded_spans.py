@@ -10,14 +10,14 @@ from pytest_rageval.model.answer import Answer
 
 __all__ = ["with_spans"]
 
-WANTED = "spans as OTLP/JSON, as the to_json of OpenTelemetry's SDK, or as the OpenAI Agents SDK exports them"
+WANTED = "spans in OTLP/JSON, in the to_json format of OpenTelemetry's SDK, or in the export of the OpenAI Agents SDK"
 
 
 def with_spans(record: Fields, answer: Answer) -> Answer:
-    """Return a recorded answer with what its spans say; what the record itself says stays.
+    """Add trace, ranking and usage from the spans to a recorded answer; values in the record have priority.
 
     Raises:
-        DataError: ``spans`` holds no span.
+        DataError: ``spans`` contains no span.
     """
     if "spans" not in record:
         return answer

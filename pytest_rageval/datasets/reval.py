@@ -1,4 +1,4 @@
-"""Load R-Eval's files: questions of three levels, in the domains wiki and aminer."""
+"""Load R-Eval's files: questions on three levels, in the domains wiki and aminer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEYS = (
 )  # fmt: skip
 
 ENVIRONMENTS = {"aminer": "scholar"}
-"""R-Eval's name of an environment -> ours, if they differ."""
+"""R-Eval's name of an environment -> our name, if they differ."""
 
 NAME = "<id>_<dataset>.jsonl"
 _NAME = re.compile(r"(?P<id>(?P<level>\d+)-\d+)_(?P<dataset>.+)\.jsonl")
@@ -36,7 +36,7 @@ class REval:
     """Loads R-Eval's folder, or one of its files.
 
     Attributes:
-        metrics: the default metrics of its testbeds.
+        metrics: the default metrics of testbeds with this dataset.
     """
 
     metrics = ("hotpot_f1", "exact_match")
@@ -44,14 +44,15 @@ class REval:
     def __call__(self, path: Path) -> tuple[Instance, ...]:
         """Return the instances of a folder with files ``<id>_<dataset>.jsonl``, or of one file.
 
-        An instance's id is the record's ``_id``; if it is missing, the sha256 by R-Eval's rule. Any of the ``outputs``
-        is right. An output that is the text of a Python list of strings, such as ``"['AI', 'ML']"``, gives one slot for
-        each item, which must all be met. Lists with different items stay texts, because slots have no alternatives.
+        The id of an instance is the record's ``_id``; without one, it is the sha256 that R-Eval computes. Any of the
+        ``outputs`` is right. If an output is the text of a Python list of strings, such as ``"['AI', 'ML']"``, each
+        item becomes a slot, and all slots must match. If the lists of several outputs have different items, they stay
+        texts, because slots have no alternatives.
 
         The facets are ``dataset`` and ``task`` (the key of the dataset), ``task_id``, ``level``, ``domain`` (``wiki``
         or ``aminer``), ``environment`` (``scholar`` for aminer) and ``language``, and ``gold_kind`` = ``label`` if the
-        gold answers are labels. A dataset that R-Eval does not have needs a file name such as ``3-7_mine.jsonl``: the
-        digit before the hyphen is the level.
+        gold answers are labels. For a dataset that is not in R-Eval, the file name gives the level: the digit before
+        the hyphen, as in ``3-7_mine.jsonl``.
 
         An invalid record raises `DataError`.
 
@@ -66,7 +67,7 @@ class REval:
         return tuple(instances.values())
 
     def files(self, path: Path) -> list[Path]:
-        """Return the file, or the files of a folder that have R-Eval's names; raise `DataError` if there is none."""
+        """Return the file, or the files of a folder with names like R-Eval's; raise `DataError` if there are none."""
         if not path.is_dir():
             return [path]
         files = [file for file in sorted(path.iterdir()) if _NAME.fullmatch(file.name)]
@@ -75,7 +76,7 @@ class REval:
         return files
 
     def left_out(self, path: Path) -> Iterator[tuple[str, str]]:
-        """Yield each other file of a folder."""
+        """Yield each file of a folder that is not named like R-Eval's, with the reason."""
         if path.is_dir():
             for file in sorted(path.iterdir()):
                 if not _NAME.fullmatch(file.name):
@@ -85,7 +86,7 @@ class REval:
 def _claim(instances: dict[str, Instance], instance: Instance) -> None:
     first = instances.setdefault(instance.id, instance)
     if first is not instance:
-        problem = f"the _id {short_repr(instance.id)} stands in {first.origin} already, wanted each once"
+        problem = f"the _id {short_repr(instance.id)} is already in {first.origin}, wanted each once"
         raise DataError(instance.origin, problem, code="RAG203")
 
 
@@ -103,7 +104,7 @@ def _instance(record: Fields, file: Path) -> Instance:
 
 
 def _digest(record: Fields) -> str:
-    """Return the id that R-Eval gives to a record."""
+    """Return the id that R-Eval computes for a record."""
     return hashlib.sha256(f"Tsinghua KoLA2 {json.dumps(record.values)}".encode()).hexdigest()
 
 
@@ -144,7 +145,7 @@ def _gold(record: Fields) -> Gold:
 
 
 def _items(text: str) -> list[str]:
-    """Return the items of the text of a Python list of strings; any other text is one item."""
+    """Return the items of a text with a Python list of strings; any other text is a single item."""
     items = parse_literal(text) if text.strip().startswith("[") else None
     if isinstance(items, list) and items and all(isinstance(item, str) and item.strip() for item in items):
         return items

@@ -28,12 +28,12 @@ _LANGUAGE = re.compile(r"(en|zh)(?![a-z])")
 
 
 def load(path: Path) -> tuple[Instance, ...]:
-    """Return the instances of one RGB file; an instance's id is ``<file stem>-<id>``.
+    """Return the instances of one RGB file; the id of an instance is ``<file stem>-<id>``.
 
     Passages get the ids p0 p1 ... (positive), n0 ... (negative), w0 ... (positive_wrong) and, in integration
-    records, ``p<group>.<index>``. The page of each is the id of its content, which is its document's id in a corpus.
-    ``asnwer1``, ``answer1`` and ``answer2`` are ignored, as in RGB's own evaluation.
-    An invalid record raises `DataError`.
+    records, ``p<group>.<index>``. The page of a passage is its content id, which is also the id of its document in a
+    corpus. ``asnwer1``, ``answer1`` and ``answer2`` are ignored, as in RGB's own evaluation. An invalid record raises
+    `DataError`.
     """
     name = shown_path(path)
     seen: dict[object, int] = {}
@@ -47,7 +47,7 @@ def load(path: Path) -> tuple[Instance, ...]:
 
 
 def content_id(text: str) -> str:
-    """Return the id of a passage's content: the first 12 hexadecimal digits of its text's sha256."""
+    """Return the content id of a passage: the first 12 hexadecimal digits of its text's sha256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -61,7 +61,7 @@ def _instance(record: Fields, dataset: str) -> Instance:
         id=f"{dataset}-{name}",
         question=question,
         gold=_slots(record, "answer"),
-        passages=(*_positives(record), *_false(record), *_pool(record, "negative", "n", "negative")),
+        passages=(*_positives(record), *_counterfactuals(record), *_pool(record, "negative", "n", "negative")),
         fake=_slots(record, "fakeanswer") if _is_counterfactual(record) else (),
         language=language,
         facets={"dataset": dataset, "language": language, **record.facets(KEYS)},
@@ -74,7 +74,7 @@ def _is_counterfactual(record: Fields) -> bool:
 
 
 def _slots(record: Fields, field: str) -> Gold:
-    """Return the slots of an answer: a string is one slot, each item of a list is a slot, an inner list has aliases."""
+    """Return the slots of an answer: a string is one slot; each item of a list is a slot, inner lists are aliases."""
     return record.slots(field) if isinstance(record.values.get(field), list) else (record.aliases(field),)
 
 
@@ -91,7 +91,7 @@ def _positives(record: Fields) -> tuple[Passage, ...]:
     return tuple(passages)
 
 
-def _false(record: Fields) -> tuple[Passage, ...]:
+def _counterfactuals(record: Fields) -> tuple[Passage, ...]:
     if not _is_counterfactual(record):
         return ()
     passages = _pool(record, "positive_wrong", "w", "counterfactual")

@@ -21,12 +21,14 @@ WANTED = "6 (query Q0 document rank score run)"
 
 
 def load_run(path: Path) -> Run:
-    """Return the rankings of a file, at least one.
+    """Return the rankings of a file.
 
-    A file that begins with ``{`` or ``[`` has JSON objects with ``id`` or ``question``, and ``ranking``: a list, which
-    may be empty, of objects with ``id``, ``score``, ``text``. Other keys are ignored. Any other file has lines ``query
-    Q0 document rank score run``, separated by white space; Q0, rank and run are ignored. An invalid line, or one that
-    ranks a document again, raises `DataError`.
+    A file that starts with ``{`` or ``[`` contains JSON objects with ``id`` or ``question``, and ``ranking``: a list,
+    which may be empty, of objects with ``id``, ``score``, ``text``. Other keys are ignored. Any other file has lines
+    ``query Q0 document rank score run``, separated by white space; Q0, rank and run are ignored.
+
+    Raises:
+        DataError: a line is invalid, a document is ranked twice, or the file has no ranking.
     """
     text = read_text(path)
     if text.lstrip()[:1] in ("{", "["):
@@ -77,17 +79,15 @@ def _load_json(path: Path) -> Run:
         ranking = ranking_in(fields)
         if ranking is None:
             raise fields.error("ranking", "a list of objects with id, score and text")
-        _refuse_duplicates(ranking, fields)
+        _check_duplicates(ranking, fields)
         run[key] = ranking
     return run
 
 
-def _refuse_duplicates(ranking: Ranking, fields: Fields) -> None:
+def _check_duplicates(ranking: Ranking, fields: Fields) -> None:
     first: dict[str, int] = {}
     for place, document in enumerate(ranking.doc_ids):
         if document in first:
-            problem = (
-                f"the document {short_repr(document)} stands at ranking[{first[document]}] already, wanted each once"
-            )
+            problem = f"the document {short_repr(document)} is already at ranking[{first[document]}], wanted each once"
             raise DataError(fields.where, f"ranking[{place}]: {problem}")
         first[document] = place

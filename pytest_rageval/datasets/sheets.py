@@ -1,4 +1,4 @@
-"""Write and read CSV for spreadsheets without formula injection."""
+"""Write and read CSV that is safe from formula injection in spreadsheets."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["read_sheet", "sheet_text"]
 
 _MARK = "'"
 _DANGEROUS = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20", "\t", "\r", "\n", _MARK)  # also the full-width forms of East Asia
-"""Characters that a cell may not begin with: spreadsheets would run or trim it, or remove the apostrophe."""
+"""First characters of dangerous cells: spreadsheets would run the cell, trim it or remove the apostrophe."""
 
 
 def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
-    """Return a table as CSV, with an apostrophe before a text that a spreadsheet could run as a formula.
+    """Return a table as CSV, with an apostrophe before texts that a spreadsheet could run as a formula.
 
-    Numbers stay unchanged, even below zero, and None is an empty cell.
+    Numbers, including negative ones, stay unchanged; None becomes an empty cell.
 
     Source: OWASP, "CSV Injection".
     """
@@ -36,11 +36,11 @@ def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[str | float | Non
 def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
     """Return the rows of a sheet as records, each with the number of its first line, from 1.
 
-    In a ``.csv`` file the first line names the columns, and apostrophes of `sheet_text` are removed; any other file is
-    JSON Lines, or one JSON array.
+    A ``.csv`` file has column names in the first line; the apostrophes that `sheet_text` adds are removed. Any other
+    file is JSON Lines or one JSON array.
 
     Raises:
-        DataError: the file cannot be read, has a duplicate column or no row, or a row has another number of cells.
+        DataError: the file cannot be read, has a duplicate column or no row, or a row has the wrong number of cells.
     """
     if path.suffix.lower() != ".csv":
         return read_records(path)
@@ -50,12 +50,12 @@ def read_sheet(path: Path) -> list[tuple[int, JsonObject]]:
     columns = [cell.strip() for cell in lines[0][1]]
     for column in columns:
         if columns.count(column) > 1:
-            raise DataError(f"{name}:1", f"the column {short_repr(column)} stands there twice, wanted it once")
+            raise DataError(f"{name}:1", f"the column {short_repr(column)} occurs twice, wanted it once")
     records: list[tuple[int, JsonObject]] = []
     for line, cells in lines[1:]:
         with one_record:
             if len(cells) != len(columns):
-                problem = f"found {len(cells)} cells, wanted {len(columns)}, as the first line has"
+                problem = f"found {len(cells)} cells, wanted {len(columns)}, as in the first line"
                 raise DataError(f"{name}:{line}", problem)
             records.append((line, dict(zip(columns, map(_unmark, cells), strict=True))))
     return records

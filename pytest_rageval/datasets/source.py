@@ -1,4 +1,4 @@
-"""Read a data file (JSON Lines or one JSON array) into records with their line numbers."""
+"""Read JSON Lines or a JSON array into records with line numbers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ JsonObject = dict[str, object]
 
 
 def read_records(path: Path) -> list[tuple[int, JsonObject]]:
-    """Return the records of ``path`` with the line (from 1) each starts on; at least one.
+    """Return the records of a file, each with the number of its first line, from 1.
 
-    The first character that is not blank decides between JSON Lines and a JSON array of objects.
-    A byte-order mark, CRLF and blank lines are accepted. Anything else that is not plain UTF-8 JSON objects raises
-    `DataError`, and so do duplicate keys, NaN, Infinity, lone surrogates and NUL characters.
+    The first non-blank character decides between JSON Lines and a JSON array of objects. A byte-order mark, CRLF and
+    blank lines are accepted.
+
+    Raises:
+        DataError: the file has no record or is not UTF-8, or a record is not a JSON object or contains duplicate keys,
+            NaN, Infinity, lone surrogates or NUL characters.
     """
     name = shown_path(path)
     text = read_text(path)
@@ -42,29 +45,29 @@ def _bytes(path: Path, modified: int, size: int) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a file's bytes; cache the last file, because a digest often follows a load. See `forget_bytes`."""
+    """Return a file's bytes. The last file is cached, because a digest often follows a load; see `forget_bytes`."""
     stat = regular(path).stat()
     return _bytes(path.absolute(), stat.st_mtime_ns, stat.st_size)
 
 
 def forget_bytes() -> None:
-    """Free the bytes of the last file."""
+    """Free the cached bytes of the last file."""
     _bytes.cache_clear()
 
 
 def shown_path(path: Path) -> str:
-    """Return ``path`` for a message: relative if it is below the current directory, and safe to print."""
+    """Return a path for a message: relative if it is below the current directory, and safe to print."""
     with suppress(ValueError, OSError):
         path = path.relative_to(Path.cwd())
     return ascii_safe(str(path))
 
 
 def place_below(rootdir: Path, started: Path, place: str) -> str:
-    """Return a ``file:line`` relative to the rootdir; "" for a file elsewhere.
+    """Convert a ``file:line`` to be relative to the rootdir; return "" for a file outside it.
 
     Args:
         rootdir: the folder that the result is relative to.
-        started: the folder that ``place`` is relative to: the current directory when `shown_path` made it.
+        started: the folder that ``place`` is relative to: the current directory at the call of `shown_path`.
         place: ``file:line``.
     """
     name, _, line = place.rpartition(":")
@@ -79,7 +82,7 @@ def _path_below(rootdir: Path, started: Path, name: str) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a UTF-8 file without its byte-order mark; raise `DataError` for anything else."""
+    """Return the text of a UTF-8 file without byte-order mark; raise `DataError` if it is not UTF-8 or unreadable."""
     name = shown_path(path)
     if path.is_dir():
         raise DataError(name, "is a directory; name a file in it")
@@ -121,9 +124,10 @@ def _decode_line(line: bytes, where: str, offset: int) -> str:
 
 
 def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]]]:
-    """Yield the numbered lines of a JSON Lines file: records, and lists of records that belong together.
+    """Yield the lines of a JSON Lines file with their numbers: records, and lists of records that belong together.
 
-    Raises `DataError` for the same faults as `read_records`.
+    Raises:
+        DataError: see `read_records`.
     """
     name = shown_path(path)
     empty = True
@@ -142,13 +146,13 @@ def read_groups(path: Path) -> Iterator[tuple[int, JsonObject | list[JsonObject]
 
 
 def read_line(text: str, name: str, line: int) -> JsonObject | None:
-    """Return the record of one line of JSON Lines; None for a blank line. Messages name the file by ``name``."""
+    """Return the record in one line of JSON Lines; None for a blank line. Messages call the file ``name``."""
     value = _line(text, name, line)
     return None if value is None else _object(value, f"{name}:{line}")
 
 
 def read_object(path: Path) -> JsonObject:
-    """Return the one JSON object of a file; raise `DataError` for any other file, as `read_records` does."""
+    """Return the single JSON object in a file; raise `DataError` for any other file."""
     name, text = shown_path(path), read_text(path)
     at, line = skip_space(text, 0, 1)
     value, end = decode(text, at, name, line, "wanted one JSON object")
@@ -159,7 +163,7 @@ def read_object(path: Path) -> JsonObject:
 
 
 def _line(text: str, name: str, line: int) -> object:
-    """Return the value of one line, never null; None for a blank line."""
+    """Return the JSON value of one line; None for a blank line. A null raises `DataError`."""
     start = 0 if text.startswith("{") else skip_space(text, 0, line)[0]
     if start == len(text):
         return None

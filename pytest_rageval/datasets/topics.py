@@ -8,7 +8,7 @@ __all__ = ["TOPICS", "Topic"]
 
 
 class Topic(NamedTuple):
-    """A topic of the first level and one below it, in Chinese and in English."""
+    """A first-level and a second-level topic, in Chinese and in English."""
 
     zh_1: str
     zh: str
@@ -34,4 +34,4 @@ TOPICS = (
     Topic("监管与合规", "合规审计", "Regulation & compliance", "Compliance audit"),
     Topic("监管与合规", "监管报告", "Regulation & compliance", "Regulatory reporting"),
 )
-"""The sixteen published topics; a tree may have any others."""
+"""The sixteen published topics; a tree may also have other topics."""

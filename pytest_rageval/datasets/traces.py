@@ -1,4 +1,4 @@
-"""Read the trace of a recorded answer."""
+"""Read the trace of a recorded answer from the keys ``trace`` or ``scratchpad``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ WANTED = "a list of objects with kind and detail"
 
 
 def trace_in(record: Fields) -> tuple[Step, ...]:
-    """Return the steps of a record, from the one key of `TRACES` that it has; none if it has none."""
+    """Return the steps in a record's key of `TRACES`; empty if it has no such key."""
     keys = [key for key in TRACES if key in record]
     if len(keys) > 1:
         raise DataError(record.where, f"found both {keys[0]} and {keys[1]}, wanted one of them")
     return TRACES[keys[0]](record) if keys else ()
 
 
-def _own_steps(record: Fields) -> tuple[Step, ...]:
-    """Return the steps of the key ``trace``, in the form of results.json."""
+def _trace_steps(record: Fields) -> tuple[Step, ...]:
+    """Return the steps in the key ``trace``, which have the format of results.json."""
     if not isinstance(record.values["trace"], list):
         raise record.wrong("trace", record.values["trace"], WANTED)
     return tuple(_step(fields) for fields in record.objects("trace", WANTED))
@@ -42,7 +42,7 @@ def _step(fields: Fields) -> Step:
 
 
 TRACES: Mapping[str, Callable[[Fields], tuple[Step, ...]]] = {
-    "trace": _own_steps,
+    "trace": _trace_steps,
     "scratchpad": scratchpad_steps,
 }
-"""Keys of a recorded answer -> what reads its steps from the record."""
+"""Key of a recorded answer -> function that reads the steps from the record."""

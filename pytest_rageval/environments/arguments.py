@@ -1,7 +1,7 @@
 """Check the arguments of a tool call against a JSON schema.
 
-The subset: ``type enum const anyOf required properties additionalProperties items``. Other keywords and malformed ones
-are ignored, so the schema of a foreign tool never refuses what its server would take.
+Supported keywords: ``type enum const anyOf required properties additionalProperties items``. Other and malformed
+keywords are ignored, so the check never rejects arguments that the tool's own server would accept.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pytest_rageval.errors import short_repr
 from pytest_rageval.model.plain import plain_json
 from pytest_rageval.model.stored_json import parse_json
 
-__all__ = ["fitted", "parsed"]
+__all__ = ["fit_arguments", "parse_arguments"]
 
 Schema = Mapping[str, Any]
 
@@ -38,11 +38,11 @@ _NAMES = {
 }  # fmt: skip
 
 
-def parsed(arguments: object) -> Mapping[str, Any]:
-    """Return arguments as an object; text is read as JSON, and no text as no arguments.
+def parse_arguments(arguments: object) -> Mapping[str, Any]:
+    """Return the arguments of a call as an object: text is parsed as JSON, and blank text means no arguments.
 
     Raises:
-        InvalidArgumentsError: they are no JSON object.
+        InvalidArgumentsError: the arguments are not a JSON object.
     """
     if isinstance(arguments, str):
         try:
@@ -54,23 +54,23 @@ def parsed(arguments: object) -> Mapping[str, Any]:
     return arguments
 
 
-def fitted(arguments: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Return arguments that fit a tool's schema. The text "3" becomes 3 where a whole number is wanted.
+def fit_arguments(arguments: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return arguments that fit a tool's schema. The text "3" becomes 3 if the schema requires an integer.
 
     Raises:
-        InvalidArgumentsError: they do not fit; the message says which one, and what is wanted.
+        InvalidArgumentsError: an argument does not fit; the message names it and says what to write.
     """
     properties = _mapping(schema.get("properties"))
     unknown = [name for name in arguments if name not in properties]
     if unknown and not schema.get("additionalProperties", False):
         names = ", ".join(properties) or "none"
-        raise InvalidArgumentsError(f"There is no parameter {_shown(unknown[0])}; there are: {names}.")
+        raise InvalidArgumentsError(f"There is no parameter {_json_text(unknown[0])}; there are: {names}.")
     value: dict[str, Any] = _object(arguments, schema, "")
     return value
 
 
 def _value(value: Any, schema: object, where: str) -> Any:
-    """Return a value that fits; ``where`` names it."""
+    """Return a value that fits the schema; messages name the value by ``where``."""
     if not isinstance(schema, Mapping):
         return value
     variants = schema.get("anyOf")
@@ -79,7 +79,9 @@ def _value(value: Any, schema: object, where: str) -> Any:
     value = _typed(value, schema.get("type"), where)
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(allowed, list | tuple) and not any(_equal(value, each) for each in allowed):
-        raise InvalidArgumentsError(f"{where} is {_shown(value)}; write one of {', '.join(map(_shown, allowed))}.")
+        raise InvalidArgumentsError(
+            f"{where} is {_json_text(value)}; write one of {', '.join(map(_json_text, allowed))}."
+        )
     if isinstance(value, Mapping):
         return _object(value, schema, where)
     if isinstance(value, list | tuple):
@@ -88,16 +90,16 @@ def _value(value: Any, schema: object, where: str) -> Any:
 
 
 def _any_of(value: Any, variants: Sequence[Any], where: str) -> Any:
-    """Return the value as the first variant takes it; a variant that keeps its type comes before others."""
-    tried = [_tried(value, variant, where) for variant in variants]
-    fits = [found for found, fault in tried if fault is None]
-    faults = [fault for _, fault in tried if fault is not None]
-    if not fits:
+    """Return the value that the first matching variant yields; variants that keep the value's type come first."""
+    attempts = [_attempt(value, variant, where) for variant in variants]
+    matches = [match for match, fault in attempts if fault is None]
+    faults = [fault for _, fault in attempts if fault is not None]
+    if not matches:
         raise faults[-1] if faults else InvalidArgumentsError(f"{where} has no valid value.")
-    return next((found for found in fits if type(found) is type(value)), fits[0])
+    return next((match for match in matches if type(match) is type(value)), matches[0])
 
 
-def _tried(value: Any, schema: object, where: str) -> tuple[Any, InvalidArgumentsError | None]:
+def _attempt(value: Any, schema: object, where: str) -> tuple[Any, InvalidArgumentsError | None]:
     try:
         return _value(value, schema, where), None
     except InvalidArgumentsError as fault:
@@ -106,14 +108,14 @@ def _tried(value: Any, schema: object, where: str) -> tuple[Any, InvalidArgument
 
 def _typed(value: Any, wanted: object, where: str) -> Any:
     names = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Sequence) else []
-    known = [name for name in names if isinstance(name, str) and name in _IS]
-    if not known or len(known) < len(names):
+    types = [name for name in names if isinstance(name, str) and name in _IS]
+    if not types or len(types) < len(names):
         return value
-    if any(_IS[name](value) for name in known):
-        return int(value) if isinstance(value, float) and "integer" in known and "number" not in known else value
-    if isinstance(value, str) and "integer" in known and _WHOLE.fullmatch(value):
+    if any(_IS[name](value) for name in types):
+        return int(value) if isinstance(value, float) and "integer" in types and "number" not in types else value
+    if isinstance(value, str) and "integer" in types and _WHOLE.fullmatch(value):
         return int(value)
-    raise InvalidArgumentsError(f"{where} is {_shown(value)}; write {' or '.join(_NAMES[name] for name in known)}.")
+    raise InvalidArgumentsError(f"{where} is {_json_text(value)}; write {' or '.join(_NAMES[name] for name in types)}.")
 
 
 def _object(value: Mapping[str, Any], schema: Schema, where: str) -> dict[str, Any]:
@@ -139,7 +141,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) or value - value == 0  # neither NaN nor infinite
 
 
-def _shown(value: object) -> str:
+def _json_text(value: object) -> str:
     """Return a value as JSON, short and on one line."""
     try:
         text = json.dumps(plain_json(value), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The environments of a session, and which one a case uses."""
+"""Hold the environments of a session and choose the one that a case uses."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pytest_rageval.environments.environment import Environment
 from pytest_rageval.errors import SettingError, UnknownNameError, short_repr
 from pytest_rageval.model.current import CASE_ENVIRONMENT
 
-__all__ = ["Environments", "chosen"]
+__all__ = ["Environments", "environment_name"]
 
 
 class Environments:
-    """The environments of a session by name, each built on first use.
+    """The environments of a session by name; each is built on first use.
 
     Args:
         builders: name -> function that builds the environment.
 
     Attributes:
-        names: in the order of their declaration.
+        names: the names, in the order of declaration.
     """
 
     def __init__(self, builders: Mapping[str, Callable[[], Environment]]) -> None:
@@ -29,10 +29,10 @@ class Environments:
         self._lock = threading.Lock()
 
     def get(self, name: str) -> Environment:
-        """Return an environment, the same on each call; errors of its options propagate.
+        """Return the environment with a name, the same object on each call; errors in its options propagate.
 
         Raises:
-            UnknownNameError: there is none of this name.
+            UnknownNameError: no environment has the name.
         """
         if name not in self.names:
             raise UnknownNameError("environment", name, self.names)
@@ -43,28 +43,28 @@ class Environments:
             return self._built[name]
 
     def of_case(self, option: str = "") -> Environment:
-        """Return the environment of the case that is being answered.
+        """Return the environment of the current case.
 
         Args:
             option: the system's option ``environment``; the case's facet has priority.
 
         Raises:
-            SettingError: none is named, and there is not exactly one; or the named one is unknown.
+            SettingError: no name is set and the session does not have exactly one environment, or the name is unknown.
         """
-        return self.get(chosen(self.names, CASE_ENVIRONMENT.get(), option))
+        return self.get(environment_name(self.names, CASE_ENVIRONMENT.get(), option))
 
 
-def chosen(names: Collection[str], facet: str, option: str = "", where: str = "") -> str:
-    """Return the name of the environment that a case uses: its facet's, else the option's, else the only one.
+def environment_name(names: Collection[str], facet: str, option: str = "", where: str = "") -> str:
+    """Return the name of a case's environment: from its facet, else from the option, else the only environment.
 
     Args:
         names: the environments of the session.
         facet: the case's facet ``environment``; "" if it has none.
         option: the system's option ``environment``; "" if it has none.
-        where: the begin of messages, for instance the case.
+        where: the start of messages, for example the case.
 
     Raises:
-        SettingError: no name is given, and there is not exactly one; or the name is unknown.
+        SettingError: no name is set and the session does not have exactly one environment, or the name is unknown.
     """
     name = facet or option
     if name in names:

@@ -1,11 +1,11 @@
-"""Read a function's description and its parameters from a docstring: Google, NumPy or Sphinx style."""
+"""Parse the description and the parameters in a Google, NumPy or Sphinx docstring."""
 
 from __future__ import annotations
 
 import inspect
 import re
 
-__all__ = ["documented"]
+__all__ = ["parse_docstring"]
 
 _SPHINX = re.compile(r":(?:param|parameter|arg|argument)\s+(?:[^:\n]*\s)?\*{0,2}(\w+)\s*:[ \t]*(.*)")
 _SPHINX_FIELD = re.compile(r":\w[^:\n]*:")
@@ -16,11 +16,11 @@ _SECTION = re.compile(r"[A-Z][A-Za-z ]*:\s*")
 _RULE = re.compile(r"-{3,}\s*")
 
 
-def documented(docstring: str | None) -> tuple[str, dict[str, str]]:
-    """Return the description before the sections of a docstring, and parameter -> description."""
+def parse_docstring(docstring: str | None) -> tuple[str, dict[str, str]]:
+    """Return the text before the sections of a docstring, and parameter -> description."""
     lines = inspect.cleandoc(docstring or "").splitlines()
     end = next((at for at in range(len(lines)) if _begins_sections(lines, at)), len(lines))
-    return _joined(lines[:end]), {**_google(lines), **_numpy(lines), **_sphinx(lines)}
+    return _join_lines(lines[:end]), {**_google(lines), **_numpy(lines), **_sphinx(lines)}
 
 
 def _begins_sections(lines: list[str], at: int) -> bool:
@@ -32,7 +32,7 @@ def _begins_sections(lines: list[str], at: int) -> bool:
 
 
 def _is_heading(lines: list[str], at: int) -> bool:
-    """Return whether a line is underlined, as NumPy's headings are."""
+    """Return whether a line is underlined, like NumPy's headings."""
     return bool(lines[at].strip()) and at + 1 < len(lines) and _RULE.fullmatch(lines[at + 1]) is not None
 
 
@@ -58,35 +58,35 @@ def _numpy(lines: list[str]) -> dict[str, str]:
 
 
 def _sphinx(lines: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     name = ""
     for line in lines:
         item = _SPHINX.match(line)
         if item:
             name = item[1]
-            found[name] = item[2].strip()
+            descriptions[name] = item[2].strip()
         elif _SPHINX_FIELD.match(line) or not line.strip():
             name = ""
         elif name:
-            found[name] = f"{found[name]} {line.strip()}".strip()
-    return found
+            descriptions[name] = f"{descriptions[name]} {line.strip()}".strip()
+    return descriptions
 
 
 def _items(lines: list[str], pattern: re.Pattern[str]) -> dict[str, str]:
-    """Return the items of a section: a line without indent names parameters, indented lines continue it."""
-    found: dict[str, str] = {}
+    """Return the parameters of a section: a line without indent names them, indented lines describe them."""
+    descriptions: dict[str, str] = {}
     names: list[str] = []
     for line in lines:
         item = None if line[:1].isspace() else pattern.fullmatch(line)
         if item:
             names = [each.strip().lstrip("*") for each in item[1].split(",")]
-            found.update(dict.fromkeys(names, item[2].strip() if pattern.groups > 1 else ""))
+            descriptions.update(dict.fromkeys(names, item[2].strip() if pattern.groups > 1 else ""))
         elif line.strip():
-            found.update({name: f"{found[name]} {line.strip()}".strip() for name in names})
-    return found
+            descriptions.update({name: f"{descriptions[name]} {line.strip()}".strip() for name in names})
+    return descriptions
 
 
-def _joined(lines: list[str]) -> str:
-    """Return lines as one text; paragraphs stay apart."""
+def _join_lines(lines: list[str]) -> str:
+    """Join lines into one text; blank lines still separate paragraphs."""
     paragraphs = "\n".join(line.strip() for line in lines).strip().split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.strip())

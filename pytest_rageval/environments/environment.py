@@ -1,4 +1,4 @@
-"""An environment, and its tools while one case runs.
+"""Environments: named sets of tools, opened for one case at a time.
 
 An agent opens the environment of its case and calls tools::
 
@@ -19,13 +19,13 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Protocol
 
-from pytest_rageval.environments.arguments import fitted, parsed
+from pytest_rageval.environments.arguments import fit_arguments, parse_arguments
 from pytest_rageval.environments.outages import ToolUnavailableError, is_outage
 from pytest_rageval.environments.recorded_tools import RecordedCalls
 from pytest_rageval.environments.results import plain_result, text_of
-from pytest_rageval.environments.shortening import shortened
+from pytest_rageval.environments.shortening import cut_text
 from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
-from pytest_rageval.environments.tool_step import recorded
+from pytest_rageval.environments.tool_step import tool_step
 from pytest_rageval.errors import CaseError, short_repr
 from pytest_rageval.importing import cause_text
 from pytest_rageval.model.plain import plain_text
@@ -37,18 +37,18 @@ TIMEOUT_S = 30.0
 MAX_OBSERVATION = 4_000
 
 Outcome = tuple[Any, BaseException | None]
-"""What a tool returned and what it raised."""
+"""The result of a tool and the error that it raised."""
 
 
 class Service(Protocol):
-    """Something outside of this process, or on a thread of its own, that an environment has started."""
+    """A process, connection or thread that an environment has started."""
 
     def stop(self) -> None:
-        """Begin to end it, without waiting; calls that wait for it fail."""
+        """Start the shutdown without waiting; pending calls fail."""
         ...
 
     def close(self) -> None:
-        """End it, and wait until it has ended."""
+        """Shut it down and wait until it has ended."""
         ...
 
 
@@ -58,12 +58,12 @@ class Environment:
 
     Attributes:
         name: its name in ``rag_environments``.
-        loader: reads the data; returns a function that makes the tools of one case, with state of their own. None
-            once the data is read: it may refer to the session, which knows the gold answers.
-        timeout: seconds of one call.
-        record: whether the calls of tools are recorded and replayed as those of models are.
-        has_state: whether a call may change what later calls of the case return.
-        service: what it has started; None if it starts nothing.
+        loader: reads the data and returns a function that makes the tools of one case, with their own state. Set to
+            None after the data is read, because the loader may refer to the session, which knows the gold answers.
+        timeout: time limit of one call, in seconds.
+        record: whether tool calls are recorded and replayed, like model calls.
+        has_state: whether a call may change the results of later calls of the same case.
+        service: the process, connection or thread that it has started; None if there is none.
     """
 
     name: str
@@ -76,28 +76,28 @@ class Environment:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def load(self) -> Callable[[], Sequence[Tool]]:
-        """Read the data, once, and return the function that makes the tools; errors of the data propagate."""
+        """Read the data on the first call, and return the function that makes the tools; errors propagate."""
         with self._lock:
             if self.loader is not None:
                 self._make, self.loader = self.loader(), None
             return self._make
 
     def open(self, max_observation: int = MAX_OBSERVATION) -> OpenEnvironment:
-        """Return the tools for one case, with state that no other case sees; read the data if nobody did.
+        """Return the tools for one case, with state of this case only; read the data on first use.
 
         Args:
-            max_observation: characters of an observation's text; the trace has the whole result.
+            max_observation: largest number of characters of an observation's text; the trace has the whole result.
         """
         calls = RecordedCalls(self.name, has_state=self.has_state) if self.record else None
         return OpenEnvironment(self.name, self.load()(), self.timeout, max_observation, calls)
 
     def stop(self) -> None:
-        """Begin to end what it has started, without waiting."""
+        """Start the shutdown of its service without waiting."""
         if self.service is not None:
             self.service.stop()
 
     def close(self) -> None:
-        """End what it has started, at the end of the session."""
+        """Shut down its service, at the end of the session."""
         if self.service is not None:
             self.service.close()
 
@@ -106,8 +106,8 @@ class OpenEnvironment:
     """The tools of an environment for one case. It belongs to one agent, which calls one tool at a time.
 
     Attributes:
-        name: that of the environment.
-        tools: in the order in which they are shown to a model.
+        name: the environment's name.
+        tools: the tools, in the order in which a model sees them.
     """
 
     def __init__(
@@ -141,19 +141,19 @@ class OpenEnvironment:
     async def run(self, tool: str, arguments: Mapping[str, Any] | str, *, trailing: str = "") -> Observation:
         """Call a tool, record the call as a step "tool" of the case, and return what the agent observes.
 
-        An unknown tool, arguments that do not fit and what the tool raises are observations.
+        The agent also observes unknown tools, invalid arguments and errors of the tool.
 
         Args:
             tool: its name.
-            arguments: by name; text is read as a JSON object.
-            trailing: what the model wrote behind the call, for the trace only.
+            arguments: arguments by name; text is parsed as a JSON object.
+            trailing: text that the model wrote after the call, for the trace only.
 
         Raises:
             ToolUnavailableError: the tool's service cannot be reached, or the call takes longer than the timeout.
             CaseError: the tool raised it.
-            ModelError: of kind "not_recorded", if the call is not recorded and the record mode forbids it.
+            ModelError: of kind "not_recorded": there is no recording, and the record mode forbids the call.
         """
-        with recorded(tool, arguments) as step:
+        with tool_step(tool, arguments) as step:
             if trailing:
                 step.detail["trailing"] = plain_text(trailing)
             start = time.perf_counter()
@@ -163,7 +163,7 @@ class OpenEnvironment:
                 observation = Observation(plain_text(fault), invalid=True)
             observation = replace(
                 observation,
-                text=shortened(observation.text, self._max_observation),
+                text=cut_text(observation.text, self._max_observation),
                 seconds=time.perf_counter() - start,
             )
             step.observe(observation)
@@ -173,7 +173,7 @@ class OpenEnvironment:
         tool = self._by_name.get(name)
         if tool is None:
             raise InvalidArgumentsError(f"There is no tool {_shown(name)}; there {_listed(list(self._by_name))}.")
-        values = fitted(parsed(arguments), tool.parameters)
+        values = fit_arguments(parse_arguments(arguments), tool.parameters)
         call = partial(self._called, tool, values)
         return await (call() if self._calls is None else self._calls.observe(name, values, call))
 
@@ -185,7 +185,7 @@ class OpenEnvironment:
         return Observation(text_of(result.result), result.result, result.passages, found=result.found)
 
     def _failed(self, tool: Tool, error: BaseException) -> Observation:
-        """Return the observation of an error, or raise what must not become one."""
+        """Return an error as observation; raise outages and errors of the case instead."""
         if isinstance(error, InvalidArgumentsError | CaseError) or not isinstance(error, Exception):
             raise error
         cause = plain_text(cause_text(error))
@@ -196,12 +196,12 @@ class OpenEnvironment:
         return Observation(f"Error: {cause}", error=cause)
 
     async def _outcome(self, tool: Tool, values: Mapping[str, Any]) -> Outcome:
-        """Return what a call returned and what it raised; a call without an end within the timeout is an outage."""
+        """Run a call and return its result and its error; a call that exceeds the timeout is an outage."""
         call = asyncio.ensure_future(self._call(tool, values))
         try:
             done, _ = await asyncio.wait({call}, timeout=self._timeout)
         finally:
-            call.cancel()  # the agent was stopped, or the time is over; nothing happens to a call that is done
+            call.cancel()  # the agent was stopped or the time is over; no effect on a finished call
         if done:
             return call.result()
         raise ToolUnavailableError(
@@ -209,7 +209,7 @@ class OpenEnvironment:
         )
 
     async def _call(self, tool: Tool, values: Mapping[str, Any]) -> Outcome:
-        """Call a tool, in a thread unless it is async; what it raises must not end the event loop."""
+        """Call a tool, in a thread unless it is async; catch its errors, which must not end the event loop."""
         if inspect.iscoroutinefunction(tool.call):
             return await _awaited(tool.call(**values))
         returned, error = await self._threads.run(lambda: _called(tool, values))
@@ -233,11 +233,11 @@ async def _awaited(coroutine: Awaitable[Any]) -> Outcome:
 
 
 def _shown(name: object) -> str:
-    """Return the name of an unknown tool as the model wrote it, if it is a name."""
+    """Return the name of an unknown tool as the model wrote it, shortened unless it is a valid name."""
     return name if isinstance(name, str) and name.isidentifier() and len(name) <= 64 else short_repr(name)
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return ``are Search and Lookup``."""
+    """Return the names with their verb: ``are Search and Lookup``."""
     *first, last = names or ["none"]
     return f"are {', '.join(first)} and {last}" if first else f"is only {last}" if names else "is none"

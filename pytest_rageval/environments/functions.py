@@ -1,4 +1,4 @@
-"""The kind ``module:attr``: a user's functions as tools."""
+"""Build an environment from a user's functions: the kind ``module:attr``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_rageval.environments.environment import TIMEOUT_S, Environment
 from pytest_rageval.environments.mcp import is_server
 from pytest_rageval.environments.outages import is_outage
 from pytest_rageval.environments.parts import EnvironmentParts
-from pytest_rageval.environments.signatures import described
+from pytest_rageval.environments.signatures import function_schema
 from pytest_rageval.environments.tool import Tool
 from pytest_rageval.errors import CaseError, SettingError, short_repr
 from pytest_rageval.importing import SPEC, cause_text, imported_object
@@ -24,17 +24,17 @@ FORMS = "a function, a list of functions, an object or a class with public metho
 
 
 def is_reference(kind: str) -> bool:
-    """Return whether a kind is the ``module:attr`` of a user's tools."""
+    """Return whether a kind has the form ``module:attr``."""
     return SPEC.fullmatch(kind) is not None
 
 
 def build(parts: EnvironmentParts) -> Environment:
-    """Return the environment of a user's ``module:attr``.
+    """Return the environment for a user's ``module:attr``.
 
     Options: ``timeout`` and ``record``.
 
     Raises:
-        SettingError: it cannot be imported, or has no tools, or a function cannot be described.
+        SettingError: it cannot be imported, it has no tools, or a function has no JSON schema.
     """
     timeout = parts.options.seconds("timeout", TIMEOUT_S)
     record = parts.options.flag("record", default=False)
@@ -49,20 +49,20 @@ def build(parts: EnvironmentParts) -> Environment:
 def environment_of(
     name: str, value: object, where: str, timeout: float | None = None, *, record: bool = False
 ) -> Environment:
-    """Return an environment of a user's value, one of `FORMS`; a class is instantiated for each case.
+    """Return the environment for a user's value, one of `FORMS`; a class is instantiated for each case.
 
-    A server of the package mcp is an environment, too: it answers within this process.
+    The value may also be a server object of the package mcp, which then runs in this process.
 
     Raises:
-        SettingError: it has no tools, or a function cannot be described; the message begins with ``where``.
+        SettingError: the value has no tools, or a function has no JSON schema; the message starts with ``where``.
     """
     if isinstance(value, Environment):
         return value
     timeout = TIMEOUT_S if timeout is None else timeout
     if is_server(value):
-        from pytest_rageval.environments.mcp.kind import own_server
+        from pytest_rageval.environments.mcp.kind import server_environment
 
-        return own_server(name, value, where, timeout, record=record)
+        return server_environment(name, value, where, timeout, record=record)
     make = _tools_of(value, where)
     stateless = isinstance(value, Mapping | list | tuple | Tool) or inspect.isroutine(value)
     return Environment(name, lambda: make, timeout, record, has_state=not stateless)
@@ -84,9 +84,9 @@ def _tools_of(value: object, where: str) -> Make:
     if not tools:
         raise SettingError(f"{where}: {short_repr(value)} has no tools; give {FORMS}")
     names = [tool.name for tool in tools]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise SettingError(f"{where} has two tools {twice!r}; rename one")
+    duplicate = next((name for name in names if names.count(name) > 1), None)
+    if duplicate is not None:
+        raise SettingError(f"{where} has two tools {duplicate!r}; rename one")
     return lambda: tools
 
 
@@ -104,11 +104,11 @@ def _tool(value: object, name: object, where: str) -> Tool:
         return value
     if not callable(value):
         raise SettingError(f"{where}: {short_repr(value)} cannot be called; give a function")
-    description, schema = described(value, where)
-    return _made(name, description, schema, value, where)
+    description, schema = function_schema(value, where)
+    return _build_tool(name, description, schema, value, where)
 
 
-def _made(name: Any, description: str, schema: Mapping[str, Any], call: Callable[..., Any], where: str) -> Tool:
+def _build_tool(name: Any, description: str, schema: Mapping[str, Any], call: Callable[..., Any], where: str) -> Tool:
     try:
         return Tool(name, description, schema, call)
     except SettingError as error:
@@ -116,23 +116,28 @@ def _made(name: Any, description: str, schema: Mapping[str, Any], call: Callable
 
 
 def _of_class(cls: type, where: str) -> Make:
-    """Return the tools of a new instance for each case; the first call of the case makes it, in the tools' thread."""
+    """Return a function that makes the tools of one case over a new instance of a class.
+
+    The first call of the case creates the instance, in the thread of the tools.
+    """
     names = _public_methods(cls)
     if not names:
         raise SettingError(f"{where}: the class has no public methods; give {FORMS}")
-    needed = _needed_parameter(cls)
-    if needed:
-        raise SettingError(f"{where}: each case instantiates the class, and it needs {needed}; give it a default")
-    schemas = {name: described(getattr(cls, name), f"{where}.{name}", has_self=_has_self(cls, name)) for name in names}
+    required = _required_parameter(cls)
+    if required:
+        raise SettingError(f"{where}: each case instantiates the class, and it needs {required}; give it a default")
+    schemas = {
+        name: function_schema(getattr(cls, name), f"{where}.{name}", has_self=_has_self(cls, name)) for name in names
+    }
 
     def make() -> list[Tool]:
         instance = functools.cache(functools.partial(_instance, cls, where))
         return [
-            _made(name, *schemas[name], functools.partial(_call_method, instance, name), f"{where}.{name}")
+            _build_tool(name, *schemas[name], functools.partial(_call_method, instance, name), f"{where}.{name}")
             for name in names
         ]
 
-    make()  # refuses invalid names
+    make()  # raises for invalid names
     return make
 
 
@@ -150,11 +155,11 @@ def _instance(cls: type, where: str) -> object:
         raise CaseError("environment_error", message) from error
 
 
-def _needed_parameter(cls: type) -> str | None:
-    """Return the name of a parameter without which a class cannot be instantiated; None if there is none."""
+def _required_parameter(cls: type) -> str | None:
+    """Return the first required parameter of a class's constructor; None if there is none."""
     try:
         parameters = inspect.signature(cls).parameters.values()
-    except (TypeError, ValueError):  # of some classes written in C
+    except (TypeError, ValueError):  # some classes written in C have no signature
         return None
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return next((each.name for each in parameters if each.default is each.empty and each.kind not in optional), None)
@@ -165,6 +170,6 @@ def _has_self(cls: type, name: str) -> bool:
 
 
 def _public_methods(cls: type) -> list[str]:
-    """Return the names of public methods, in the order of their definition."""
+    """Return the names of the public methods, in the order of definition."""
     names = dict.fromkeys(name for each in reversed(cls.__mro__) for name in vars(each) if not name.startswith("_"))
     return [name for name in names if inspect.isroutine(getattr(cls, name, None))]

@@ -1,4 +1,4 @@
-"""Distinguish an outage of a tool's service from an error of the tool."""
+"""Distinguish outages of a tool's service from errors of the tool."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pytest_rageval.trace.steps import OUTAGES
 
 __all__ = ["ToolUnavailableError", "is_outage"]
 
-ANYWHERE = ("ConnectionError", "TimeoutError", "ConnectionClosed", "ClosedResourceError", "BrokenResourceError")
-"""Classes of an outage in any library: Python's, those of clients of databases, a closed session of MCP."""
+OUTAGE_CLASSES = ("ConnectionError", "TimeoutError", "ConnectionClosed", "ClosedResourceError", "BrokenResourceError")
+"""Names of exception classes that mean an outage in any library: Python, database clients, MCP."""
 
-OF_LIBRARIES = (("httpx", "TransportError"), ("httpx2", "TransportError"), ("requests", "Timeout"))
-"""Library and class. Other libraries use these names for other errors."""
+OUTAGE_CLASSES_BY_LIBRARY = (("httpx", "TransportError"), ("httpx2", "TransportError"), ("requests", "Timeout"))
+"""Library and class; in other libraries these class names mean other errors."""
 
 
 class ToolUnavailableError(CaseError):
-    """A tool's service cannot be reached: the case is an error, never a low score.
+    """Raised when a tool's service cannot be reached: the case is an error, never a low score.
 
-    An agent lets it pass. One that has a trace to return ends the trace with the reason "tool_unavailable" instead.
+    An agent does not catch it; an agent that returns a trace may end the trace with "tool_unavailable" instead.
     """
 
     def __init__(self, message: str) -> None:
@@ -25,22 +25,25 @@ class ToolUnavailableError(CaseError):
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether an error says that a service cannot be reached, or that it answered with a status of 500 or more.
+    """Return whether an error means that a service cannot be reached or replied with a status of 500 or more.
 
     Classes are compared by name, so no library is imported.
     """
     for cls in type(error).__mro__:
-        if cls.__name__ in ANYWHERE or (cls.__module__.partition(".")[0], cls.__name__) in OF_LIBRARIES:
+        if (
+            cls.__name__ in OUTAGE_CLASSES
+            or (cls.__module__.partition(".")[0], cls.__name__) in OUTAGE_CLASSES_BY_LIBRARY
+        ):
             return True
     if _status(error) >= 500:
         return True
-    grouped = getattr(error, "exceptions", ())  # of tasks
+    grouped = getattr(error, "exceptions", ())  # an exception group of tasks
     inside = [getattr(error, "reason", None), *(grouped if isinstance(grouped, list | tuple) else ())]
     return any(is_outage(each) for each in inside if isinstance(each, BaseException) and each is not error)
 
 
 def _status(error: BaseException) -> int:
-    """Return the HTTP status of an error of httpx, requests, aiohttp, urllib or a client over one of them; else 0."""
+    """Return the HTTP status in an error of httpx, requests, aiohttp, urllib or a client over them; else 0."""
     holders = (
         (getattr(error, "response", None), ("status_code", "status")),
         (error, ("status_code",)),

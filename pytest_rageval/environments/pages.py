@@ -1,4 +1,4 @@
-"""The pages of a wiki: found by title, or by similar titles."""
+"""Find the pages of a wiki by title or by similar titles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Page:
     Attributes:
         id: the page's id in its corpus.
         title: its title, or its id if it has none.
-        text: all its chunks in their order.
+        text: its chunks, joined in order.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Page:
 
     @property
     def summary(self) -> str:
-        """The first paragraph, at most five sentences."""
+        """The first paragraph, cut after five sentences."""
         return first_sentences(next(iter(paragraphs(self.text)), ""), SUMMARY_SENTENCES)
 
 
@@ -47,12 +47,12 @@ class Pages:
     """The pages of a corpus.
 
     Args:
-        passages: the corpus. Passages with the same ``page`` are chunks of one page; else a passage is a page.
+        passages: the corpus. Passages with the same ``page`` are chunks of one page; other passages are pages.
         store: where the index of a large corpus is stored; None keeps it in memory.
     """
 
     def __init__(self, passages: Iterable[Passage], store: IndexStore | None = None) -> None:
-        self.pages = _joined(passages)
+        self.pages = _join_pages(passages)
         self._exact: dict[str, Page] = {}
         self._folded: dict[str, Page] = {}
         self._bare: dict[str, Page | None] = {}
@@ -60,21 +60,21 @@ class Pages:
             self._exact.setdefault(page.title, page)
             self._folded.setdefault(folded(page.title), page)
             bare = _bare(page.title)
-            self._bare[bare] = None if bare in self._bare else page  # of several pages none is meant
+            self._bare[bare] = None if bare in self._bare else page  # ambiguous: several pages share the bare title
         self._similar = SimilarTitles(self.pages, store)
 
     def find(self, title: str) -> Page | None:
-        """Return the page with a title: spelled so, else folded, else without a final ``(...)`` and punctuation."""
+        """Return the page with a title: exact, else folded, else without a final ``(...)`` and punctuation."""
         page = self._exact.get(title) or self._folded.get(folded(title))
         return page or self._bare.get(_bare(title) or "\0")
 
     def similar(self, title: str) -> list[str]:
-        """Return the titles of the five nearest pages."""
+        """Return the titles of the five most similar pages."""
         return self._similar.near(title, SIMILAR)
 
 
 def folded(text: str) -> str:
-    """Return a text in NFKC, case folded, with ``_`` as a space and single spaces."""
+    """Normalize a text: NFKC, case folding, ``_`` to space, single spaces."""
     return " ".join(nfkc(nfkc(text).casefold()).replace("_", " ").split())
 
 
@@ -89,8 +89,8 @@ def _bare(title: str) -> str:
     return " ".join("".join(" " if unicodedata.category(char)[0] == "P" else char for char in text).split())
 
 
-def _joined(passages: Iterable[Passage]) -> list[Page]:
-    """Return the pages in the order in which they first occur."""
+def _join_pages(passages: Iterable[Passage]) -> list[Page]:
+    """Join passages into pages, in the order of first occurrence."""
     chunks: dict[str, list[Passage]] = {}
     for passage in passages:
         chunks.setdefault(passage.page or page_of(passage.id), []).append(passage)
@@ -102,7 +102,7 @@ def _title(name: str, chunks: list[Passage]) -> str:
 
 
 def _text(chunks: list[Passage]) -> str:
-    """Return the text of a page. Chunks cut from one text may overlap; others are paragraphs."""
+    """Return the text of a page. Chunks with positions may overlap; chunks without become paragraphs."""
     text, end = chunks[0].text, chunks[0].span
     for chunk in chunks[1:]:
         if chunk.span is None or end is None or chunk.span[0] < end[0]:

@@ -16,14 +16,14 @@ __all__ = ["CorpusReader", "EnvironmentParts"]
 
 
 class CorpusReader(Protocol):
-    """Reads corpora: a line in the form of ``rag_corpus``, or "" for the session's corpus."""
+    """Reads corpora. A corpus is a line as in ``rag_corpus``, or "" for the session's corpus."""
 
     def check(self, line: str, /) -> None:
-        """Raise `SettingError` if a line is malformed or a file is missing; read none."""
+        """Raise `SettingError` if a line is malformed or a file is missing; do not read the files."""
         ...
 
     def read(self, line: str, /) -> tuple[Passage, ...]:
-        """Return the passages."""
+        """Return the passages of a corpus."""
         ...
 
 
@@ -33,13 +33,13 @@ class EnvironmentParts:
 
     Attributes:
         name: the environment's name.
-        kind: as the user wrote it.
-        where: the begin of messages, for instance "rag_environments: wiki".
-        options: of its line.
-        corpora: reads corpora.
+        kind: the kind, as the user wrote it.
+        where: the start of messages, for example "rag_environments: wiki".
+        options: the options in its line.
+        corpora: the reader of corpora.
         store: where indexes are stored; None keeps them in memory.
-        folder: paths and commands of the ini are relative to it.
-        replays: whether recordings answer every call, if the environment is recorded.
+        folder: the folder that paths and commands in the ini are relative to.
+        replays: whether every call of a recorded environment is answered from recordings.
     """
 
     name: str

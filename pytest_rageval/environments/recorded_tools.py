@@ -1,4 +1,4 @@
-"""Record and replay the calls of tools, and the tools that a server lists."""
+"""Record and replay tool calls and the tool lists of servers."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from pytest_rageval.trace.passages import passage_detail, passage_of
 if TYPE_CHECKING:
     from pytest_rageval.llm.recordings.cassettes import Cassettes
 
-__all__ = ["KIND", "RecordedCalls", "recorded_list"]
+__all__ = ["KIND", "RecordedCalls", "recorded_tools"]
 
 KIND = "tool"
-"""The kind of these calls in recordings."""
+"""The kind of tool calls in recordings."""
 
 LIST = {"list": "tools"}
-"""What is asked of a server before any call."""
+"""Body of the request for a server's tool list."""
 
 
 class RecordedCalls:
-    """The calls of one case. Without a record mode, each is only made.
+    """Records and replays the tool calls of one case; without a record mode, it only makes the calls.
 
-    The environment, the tool, its arguments and the case's repeat identify a call; with state, also the calls before
-    it. An outage is not recorded.
+    A recording is identified by the environment, the tool, its arguments and the repeat of the case; in an environment
+    with state, also by the earlier calls. Outages are not recorded.
 
     Args:
         environment: its name.
-        has_state: whether a call may change what later calls return.
+        has_state: whether a call may change the results of later calls.
     """
 
     def __init__(self, environment: str, *, has_state: bool) -> None:
@@ -47,23 +47,23 @@ class RecordedCalls:
     async def observe(
         self, tool: str, arguments: Mapping[str, Any], call: Callable[[], Awaitable[Observation]]
     ) -> Observation:
-        """Return the recorded observation of a call; else make the call and record it.
+        """Return the recorded observation of a call; without a recording, make the call and record it.
 
         Raises:
-            ModelError: of kind "not_recorded", if there is no recording and the mode forbids the call.
+            ModelError: of kind "not_recorded": there is no recording, and the record mode forbids the call.
         """
         scope = current()
         if scope.cassettes is None:
             return await call()
-        asked = {"tool": tool, "arguments": plain_json(arguments)}
+        content = {"tool": tool, "arguments": plain_json(arguments)}
         before = {"after": list(self._before)} if self._before else {}
         if self._has_state:
-            self._before.append(asked)
-        request = Request(KIND, self._environment, {}, {**asked, **before}, scope.repeat)
-        response = _found(scope.cassettes, request, scope.meter)
+            self._before.append(content)
+        request = Request(KIND, self._environment, {}, {**content, **before}, scope.repeat)
+        response = _find_response(scope.cassettes, request, scope.meter)
         if response is None:
-            recordable = _as_stored(_record_of(await _observed(call)))
-            response = scope.cassettes.find(request)  # of another case, which made the same call meanwhile
+            recordable = _as_stored(_record_of(await _observe_call(call)))
+            response = scope.cassettes.find(request)  # another case has made the same call meanwhile
             if response is None:
                 scope.cassettes.record(request, recordable)
                 scope.meter.use(request.key)
@@ -72,29 +72,29 @@ class RecordedCalls:
         return _observation_of(response, request)
 
 
-def recorded_list(environment: str, ask: Callable[[], list[Any]]) -> list[Any]:
-    """Return the recorded tools of a server as plain JSON values; else ask the server, and record them.
+def recorded_tools(environment: str, ask: Callable[[], list[Any]]) -> list[Any]:
+    """Return the recorded tool list of a server as plain JSON; without a recording, ask the server and record it.
 
     Raises:
-        ModelError: of kind "not_recorded", if there is no recording and the mode forbids to ask.
+        ModelError: of kind "not_recorded": there is no recording, and the record mode forbids the request.
     """
     scope = current()
     if scope.cassettes is None:
         return ask()
     request = Request(KIND, environment, {}, LIST, 1)
-    response = _found(scope.cassettes, request, scope.meter)
+    response = _find_response(scope.cassettes, request, scope.meter)
     if response is None:
         response = _as_stored({"tools": ask()})
         scope.cassettes.record(request, response)
-    scope.meter.use(request.key)  # the time of a list is no part of any call
+    scope.meter.use(request.key)  # the time of listing tools belongs to no call
     tools = response.get("tools")
     if not isinstance(tools, list):
         raise _malformed(request, "tools")
     return tools
 
 
-def _found(cassettes: Cassettes, request: Request, meter: Meter) -> dict[str, Any] | None:
-    """Return the recorded response; a case whose call is refused has no answer, even if its system goes on."""
+def _find_response(cassettes: Cassettes, request: Request, meter: Meter) -> dict[str, Any] | None:
+    """Return the recorded response; if the record mode forbids the call, the case fails even if its system goes on."""
     try:
         return cassettes.find(request)
     except ModelError as error:
@@ -103,12 +103,12 @@ def _found(cassettes: Cassettes, request: Request, meter: Meter) -> dict[str, An
 
 
 def _as_stored(response: dict[str, Any]) -> dict[str, Any]:
-    """Return a response as a replay will: secrets masked, keys in the order of the file."""
+    """Return a response as a replay will return it: secrets masked, keys in file order."""
     stored: dict[str, Any] = json.loads(as_json(masked(response)))
     return stored
 
 
-async def _observed(call: Callable[[], Awaitable[Observation]]) -> Observation:
+async def _observe_call(call: Callable[[], Awaitable[Observation]]) -> Observation:
     try:
         return await call()
     except InvalidArgumentsError as fault:
@@ -137,8 +137,8 @@ def _observation_of(record: Mapping[str, Any], request: Request) -> Observation:
         raise _malformed(request, "result")
     result, found = record["result"], record.get("found")
     try:
-        listed = record.get("passages")
-        passages = plain_result(result, "").passages if listed is None else tuple(map(passage_of, listed))
+        details = record.get("passages")
+        passages = plain_result(result, "").passages if details is None else tuple(map(passage_of, details))
     except (AttributeError, KeyError, TypeError):
         raise _malformed(request, "valid passages") from None
     return Observation(text_of(result), result, passages, found=found if isinstance(found, bool) else None)

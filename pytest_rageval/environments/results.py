@@ -1,4 +1,4 @@
-"""Read what a tool returned: its text for the model, its documents, and its values for the trace."""
+"""Read a tool's result: text for the model, documents, and JSON for the trace."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pytest_rageval.trace.passages import passage_detail
 
 __all__ = ["plain_result", "text_of"]
 
-PARTS = ("page_content", "get_content", "doc_id")
-"""An attribute of the documents of LangChain and LlamaIndex, and of `ScoredPassage`."""
+DOCUMENT_ATTRIBUTES = ("page_content", "get_content", "doc_id")
+"""Attributes that identify documents of LangChain, of LlamaIndex, and `ScoredPassage`."""
 
 
 def plain_result(returned: object, name: str) -> ToolResult:
-    """Return what a tool returned, with a result of JSON builtins and the documents in it.
+    """Convert a tool's return value to plain JSON, and extract the documents in it.
 
-    Documents are a `Ranking`, or a list of dicts with a text, of `ScoredPassage`, or of documents of LangChain or
-    LlamaIndex.
+    Documents are a `Ranking`, or a list of dicts with a text, of `ScoredPassage`, or of LangChain or LlamaIndex
+    documents.
     """
-    given = returned if isinstance(returned, ToolResult) else ToolResult(returned)
-    passages, result = given.passages, given.result
+    value = returned if isinstance(returned, ToolResult) else ToolResult(returned)
+    passages, result = value.passages, value.result
     if not passages and _are_documents(result):
         passages = _passages(result, name)
     if passages and not _is_json(result):
         result = [passage_detail(passage) for passage in passages]
-    return ToolResult(plain_json(result), passages, given.found)
+    return ToolResult(plain_json(result), passages, value.found)
 
 
 def text_of(result: Any) -> str:
-    """Return a plain result as text: JSON, unless it is a text."""
+    """Return a plain result as text: text unchanged, other values as JSON."""
     return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
 
@@ -48,7 +48,7 @@ def _are_documents(result: object) -> bool:
 def _is_document(item: object) -> bool:
     if isinstance(item, Mapping):
         return any(isinstance(item.get(key), str) for key in TEXTS)
-    return any(hasattr(getattr(item, "node", item), part) for part in PARTS)
+    return any(hasattr(getattr(item, "node", item), name) for name in DOCUMENT_ATTRIBUTES)
 
 
 def _is_json(result: object) -> bool:
@@ -60,5 +60,5 @@ def _is_json(result: object) -> bool:
 def _passages(result: Any, name: str) -> tuple[ScoredPassage, ...]:
     try:
         return ranking_of(result, sys.maxsize, name, part="tool").items
-    except Exception:  # documents of a form that nobody knows are a result like any other
+    except Exception:  # documents of an unknown form are an ordinary result
         return ()

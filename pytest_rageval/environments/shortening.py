@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from pytest_rageval.text.sentences import sentences
 
-__all__ = ["first_sentences", "shortened"]
+__all__ = ["cut_text", "first_sentences"]
 
 CONTEXT = 200
-"""Characters after a cut that decide whether a stop before it ends a sentence."""
+"""Number of characters after a cut that are read to decide whether a full stop before it ends a sentence."""
 
 
 def first_sentences(text: str, most: int) -> str:
-    """Return the first ``most`` sentences of a text as they stand in it, without spaces around them."""
+    """Return the first ``most`` sentences of a text unchanged, without surrounding spaces."""
     text = text.strip()
     ends = _ends(text)
     return text if len(ends) <= most else text[: ends[most - 1]]
 
 
-def shortened(text: str, most: int) -> str:
-    """Return the first ``most`` characters of a text, up to a sentence end if there is one, and what is left out.
+def cut_text(text: str, most: int) -> str:
+    """Cut a text to ``most`` characters, at the end of a sentence if possible, and append a note.
 
-    The note is ``... (N more characters)``.
+    The note is ``... (N more characters)``. A text that fits is returned unchanged.
     """
     if len(text) <= most:
         return text
@@ -29,7 +29,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def _ends(text: str) -> list[int]:
-    """Return where each sentence ends."""
+    """Return the end position of each sentence."""
     ends, at = [], 0
     for sentence in sentences(text):
         at = text.index(sentence, at) + len(sentence)

@@ -1,4 +1,4 @@
-"""Make the JSON schema of a function from its signature, its type hints and its docstring."""
+"""Build a function's JSON schema from its signature, type hints and docstring."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_rageval.environments.docstrings import documented
+from pytest_rageval.environments.docstrings import parse_docstring
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.importing import cause_text
 
-__all__ = ["described"]
+__all__ = ["function_schema"]
 
 _SCALARS: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
@@ -24,23 +24,23 @@ _LISTS = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc
 _OBJECTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
-def described(function: Callable[..., Any], where: str, *, has_self: bool = False) -> tuple[str, dict[str, Any]]:
-    """Return a function's description, and the JSON schema of its parameters.
+def function_schema(function: Callable[..., Any], where: str, *, has_self: bool = False) -> tuple[str, dict[str, Any]]:
+    """Return a function's description and the JSON schema of its parameters.
 
     Args:
         function: a function, a method, or an object that can be called.
-        where: the begin of messages.
-        has_self: whether the first parameter is the instance of a method's class.
+        where: the start of messages.
+        has_self: whether the first parameter is ``self``.
 
     Raises:
-        SettingError: a parameter cannot be described.
+        SettingError: a parameter has no JSON schema.
     """
     try:
         parameters = list(inspect.signature(function).parameters.values())[1 if has_self else 0 :]
         hints = typing.get_type_hints(_with_hints(function), include_extras=True)
     except Exception as error:
         raise SettingError(f"{where}: its signature cannot be read ({cause_text(error)}); correct its hints") from error
-    description, texts = documented(inspect.getdoc(function))
+    description, texts = parse_docstring(inspect.getdoc(function))
     properties: dict[str, Any] = {}
     required: list[str] = []
     for parameter in parameters:
@@ -57,7 +57,7 @@ def described(function: Callable[..., Any], where: str, *, has_self: bool = Fals
 
 
 def _with_hints(function: Any) -> Any:
-    """Return what has the annotations of a callable: the function of a partial, or the method of an object."""
+    """Return the object with the annotations: the function inside a partial, or an object's ``__call__`` method."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) else type(function).__call__

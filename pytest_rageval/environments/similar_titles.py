@@ -1,4 +1,4 @@
-"""Find the titles of pages that are near a title, by BM25."""
+"""Find pages with similar titles by BM25."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pytest_rageval.retrieval.bm25_index import Bm25Index
 from pytest_rageval.retrieval.index_store import IndexStore
 from pytest_rageval.retrieval.terms import terms_by, versions
 
-__all__ = ["SimilarTitles", "Titled"]
+__all__ = ["IndexedPage", "SimilarTitles"]
 
 K1, B = 0.9, 0.4
-"""Those of the retriever ``bm25``."""
+"""The same parameters as in the retriever ``bm25``."""
 
 SUMMARY = 1
-"""Version of what a page's summary is; bump it to invalidate stored indexes."""
+"""Version of the summaries of pages; bump it to invalidate stored indexes."""
 
 FIELDS = ("title", "summary")
 
 
-class Titled(Protocol):
-    """A page with a title, a text and its first paragraph."""
+class IndexedPage(Protocol):
+    """A page with a title, a text and a summary."""
 
     @property
     def title(self) -> str: ...
@@ -37,16 +37,17 @@ class Titled(Protocol):
 
 
 class SimilarTitles:
-    """The sum of two BM25 scores: of a page's title and of its first paragraph.
+    """Ranks pages by the sum of two BM25 scores: title and first paragraph.
 
-    One index over both would rank a page whose long paragraph has a rare word above the page that it names.
+    There are two indexes because in a single index a rare word in a long paragraph would outrank the page with that
+    title.
 
     Args:
         pages: all pages.
         store: where the indexes of many pages are stored; None keeps them in memory.
     """
 
-    def __init__(self, pages: Sequence[Titled], store: IndexStore | None = None) -> None:
+    def __init__(self, pages: Sequence[IndexedPage], store: IndexStore | None = None) -> None:
         self._pages = sorted(pages, key=lambda page: page.title)  # equal scores keep the order of the indexes
         self._terms = terms_by("none")
         if store is None or len(pages) < STORED_FROM:
@@ -57,7 +58,7 @@ class SimilarTitles:
         self._indexes = [Bm25Index.load(entry.folder / field) for field in FIELDS]
 
     def near(self, title: str, most: int) -> list[str]:
-        """Return the titles of the nearest pages, best first, ties by title; none for a title without a known word."""
+        """Return the titles of the ``most`` most similar pages, best first, ties by title; none if no word is known."""
         import numpy as np
 
         terms = self._terms(title)

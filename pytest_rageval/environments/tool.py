@@ -1,4 +1,4 @@
-"""The values of tools: a tool, what it returns, and what the agent observes."""
+"""The types of tools: a tool, its result, and the agent's observation."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool returns if its text alone does not say everything.
+    """The result of a tool with documents or with a search outcome.
 
     Attributes:
         result: a text or a JSON value, for the model.
-        passages: the documents in it, with the text that is shown.
+        passages: the documents in the result, with the text that the model sees.
         found: False if the tool worked and found nothing; None if it does not search.
     """
 
@@ -56,20 +56,20 @@ class ToolResult:
 
 
 class InvalidArgumentsError(ValueError):
-    """Raised by a tool whose arguments fit the schema and are invalid; the message is for the model."""
+    """Raised by a tool for arguments that fit the schema but are invalid; the message is for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one call of a tool showed.
+    """What the agent observes after a tool call.
 
     Attributes:
         text: for the model, cut to the environment's length.
         result: the whole result, a text or a JSON value; None after an error.
         passages: the documents in the result.
-        error: what the tool raised, as ``ValueError: no such page``; None if it worked.
-        invalid: whether there is no such tool, or the arguments do not fit; then the tool was not called.
-        found: False if the tool found nothing; None if it does not say.
+        error: the error that the tool raised, as ``ValueError: no such page``; None if it worked.
+        invalid: whether the tool is unknown or the arguments are invalid.
+        found: False if the tool found nothing; None if it does not report this.
         seconds: how long the call took.
     """
 

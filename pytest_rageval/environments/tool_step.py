@@ -1,4 +1,4 @@
-"""Record a call of a tool as a step of the case's trace."""
+"""Record a tool call as a step in the case's trace."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pytest_rageval.trace.collector import CURRENT_STEP, Event, current_collecto
 from pytest_rageval.trace.passages import passage_detail
 from pytest_rageval.trace.steps import TOOL
 
-__all__ = ["ToolStep", "recorded"]
+__all__ = ["ToolStep", "tool_step"]
 
 SOURCE = "environment"
-"""Distinguishes these steps from those of `pytest_rageval.tracing`, which may record the same call."""
+"""Source of these steps; distinguishes them from steps of `pytest_rageval.tracing` for the same call."""
 
 
 @dataclass(eq=False, slots=True)
 class ToolStep:
-    """The step of one call.
+    """The trace step of one tool call.
 
     Attributes:
-        detail: its values, in the form of a trace.
+        detail: the values of the step, as in a trace.
     """
 
     detail: dict[str, Any] = field(default_factory=dict)
 
     def observe(self, observation: Observation) -> None:
-        """Add what the agent observed, with the whole result."""
+        """Add the observation and the whole result to the step."""
         if observation.passages:
             self.detail["passages"] = [passage_detail(passage) for passage in observation.passages]
         if observation.error is not None:
@@ -46,8 +46,8 @@ class ToolStep:
 
 
 @contextmanager
-def recorded(tool: str, arguments: Mapping[str, Any] | str) -> Iterator[ToolStep]:
-    """Add a step "tool" that lasts as long as the block; steps inside the block get it as their parent."""
+def tool_step(tool: str, arguments: Mapping[str, Any] | str) -> Iterator[ToolStep]:
+    """Add a step "tool" that lasts as long as the ``with`` block; steps inside the block become its children."""
     step = ToolStep({"name": plain_text(tool), "arguments": plain_json(arguments)})
     collector = current_collector()
     if collector is None:

@@ -1,4 +1,4 @@
-"""The environment ``wiki``: search a page by its title, and look up words in it."""
+"""The environment ``wiki``: open a page by title, and look up words in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNITS: dict[str, Callable[[str], Sequence[str]]] = {"sentence": sentences, "para
 
 
 def build(parts: EnvironmentParts) -> Environment:
-    """Return the environment over a corpus.
+    """Return the wiki environment over a corpus.
 
     Options: ``corpus`` (a line as in ``rag_corpus``; default: the session's corpus), ``lookup`` (``sentence`` or
     ``paragraph``), ``timeout`` and ``record``.
@@ -45,13 +45,13 @@ def tools_over(pages: Pages, lookup: str = "sentence") -> Callable[[], Sequence[
 
 
 class Wiki:
-    """The state of one case: the current page, and where Lookup stands in it.
+    """The wiki state of one case: the current page, and the position of Lookup in it.
 
-    ReAct's own environment drops nothing when a search fails; LangChain's docstore drops the page.
+    A failed search keeps the current page, like ReAct's original environment and unlike LangChain's docstore.
 
     Args:
         pages: all pages.
-        units: cuts a page's text into what Lookup searches.
+        units: cuts a page's text into the units that Lookup searches.
     """
 
     def __init__(self, pages: Pages, units: Callable[[str], Sequence[str]]) -> None:
@@ -86,8 +86,8 @@ class Wiki:
         page = self._pages.find(title.strip())
         if page is None:
             similar = "; ".join(self._pages.similar(title))
-            listed = f" Similar: {similar}." if similar else ""
-            return ToolResult(f"Could not find {title.strip()}.{listed}", found=False)
+            suggestion = f" Similar: {similar}." if similar else ""
+            return ToolResult(f"Could not find {title.strip()}.{suggestion}", found=False)
         self._page, self._keyword, self._next = page, "", 0
         return _shown(page, page.summary, page.summary)
 
@@ -109,7 +109,7 @@ class Wiki:
 
 
 def _shown(page: Page, text: str, observation: str) -> ToolResult:
-    """Return what a tool shows of a page; the passage has the text that is shown."""
+    """Return an observation of a page; its passage has the text that is shown."""
     return ToolResult(observation, (ScoredPassage(page.id, text=text, title=page.title, page=page.id),), found=True)
 
 

@@ -11,10 +11,10 @@ from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.folder import DRAFTS, stored_usage
 from pytest_rageval.generation.output.records import read_drafts
+from pytest_rageval.generation.quotas import shortages_of
 from pytest_rageval.generation.review.apply_decisions import GRADE, apply_decisions, valid_decisions, without_decisions
 from pytest_rageval.generation.review.decisions_file import DECISIONS, Decisions, read_decisions
 from pytest_rageval.generation.split import Sets, split, split_settings
-from pytest_rageval.generation.wanted import shortages_of
 
 __all__ = ["finish_drafts"]
 

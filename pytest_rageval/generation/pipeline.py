@@ -27,7 +27,7 @@ STAGES: dict[str, str] = {
     "model": "pytest_rageval.generation.model_drafts.stage:add_drafts",
     "leakage": "pytest_rageval.generation.leakage.stage:drop_leaks",
     "known": "pytest_rageval.generation.leakage.closed_book:drop_known",
-    "wanted": "pytest_rageval.generation.wanted:keep_wanted",
+    "wanted": "pytest_rageval.generation.quotas:apply_quotas",
     "paraphrase": "pytest_rageval.generation.model_drafts.rewording:reword",
     "knew": "pytest_rageval.generation.leakage.closed_book:mark_known",
 }

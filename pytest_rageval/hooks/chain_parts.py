@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.engine.loop import LoopThread
-from pytest_rageval.environments.choice import chosen
+from pytest_rageval.environments.choice import environment_name
 from pytest_rageval.errors import SettingError, short_repr
 from pytest_rageval.hooks.collect.testbed import Responder
 from pytest_rageval.hooks.collect.workflows import check_needs, setup_of
@@ -92,7 +92,7 @@ class ChainProject:
     def environments(self, facet: str = "") -> Environments:
         """Return the environments of the ini, and check that the one of the case has the chain's tools."""
         declared = fixture_environments(self.collected, lambda: self.collected.corpus.passages)
-        environment = declared.get(chosen(declared.names, facet, self.options.environment, self.setup.where))
+        environment = declared.get(environment_name(declared.names, facet, self.options.environment, self.setup.where))
         environment.load()
         check_tools(self.needs, environment)
         return declared

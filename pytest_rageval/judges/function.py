@@ -1,4 +1,4 @@
-"""A user's function as a judge."""
+"""Use a user's function as a judge."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["FunctionJudge"]
 class FunctionJudge:
     """A judge that calls a function with ``(sample)`` or ``(sample, model)``, sync or async.
 
-    The function returns a number in 0..1, a bool, or (with ``values``) one of their labels; or a `Verdict` with one of
-    these. It runs on the event loop together with the calls of other cases: a function that waits must be async.
+    The function returns a number in 0..1, a bool, a label in ``values``, or a `Verdict` with one of these. It runs on
+    the event loop together with the calls of other cases, so a function that waits must be async.
 
     Attributes:
-        name: unique, also the name of its metric.
-        function: the function; without a model parameter it also works in a session without a model.
-        values: label -> its value in 0..1; None leaves the answer unscored.
+        name: its unique name, also the name of its metric.
+        function: the function; without a model parameter, it also works in a session without a model.
+        values: label -> value in 0..1; an answer with the value None is unscored.
         higher_is_better: the direction in which values improve.
 
     Raises:
@@ -56,7 +56,7 @@ class FunctionJudge:
         return _arguments(self.function) == 2
 
     async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
-        """Return the function's verdict; raise a `CaseError` of kind "judge_error" if it is not a verdict."""
+        """Return the function's verdict; raise a `CaseError` of kind "judge_error" for an invalid return value."""
         value = self.function(sample, model) if self.needs_model else self.function(sample)
         if inspect.isawaitable(value):
             value = await value
@@ -83,7 +83,7 @@ class FunctionJudge:
 
 
 def _arguments(function: object) -> int:
-    """Return the number of positional arguments of a function; 0 if positional arguments alone cannot call it."""
+    """Return with how many positional arguments a function can be called; 0 if it needs keyword arguments."""
     if not callable(function):
         return 0
     try:

@@ -1,4 +1,4 @@
-"""The part of a judge's prompt that shows the case and its answer, quoted against injection."""
+"""Build the material of a judge's prompt: case and answer, quoted against injection."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PARTS = ("question", "answer", "gold", "passages", "history")
 def material(sample: Sample, shows: Sequence[str], headings: Mapping[str, str]) -> str:
     """Return the parts in the order of ``shows``, each under its heading, with "> " before every line of data.
 
-    The quotation marks keep a line of the data from looking like a heading or an end of the prompt. The passages are
-    the supplied ones or, if the system retrieved, those of its ranking; without roles and ids.
+    The "> " prevents that a line of data looks like a heading or the end of the prompt. The passages are the supplied
+    ones or, if the system retrieved, those of its ranking, without roles and ids.
     """
     return "\n\n".join(_block(_texts(sample, part), headings[part], headings) for part in shows)
 
@@ -25,8 +25,8 @@ def material(sample: Sample, shows: Sequence[str], headings: Mapping[str, str]) 
 def pair_material(one: Sample, other: Sample, shows: Sequence[str], headings: Mapping[str, str]) -> str:
     """Return the parts of a case and two answers to it, quoted like `material`; the systems are not named.
 
-    The answers stand one below the other, ``one`` as answer A. The passages are the supplied ones or, if the systems
-    retrieved, all of both rankings, each once and in an order that does not depend on the systems.
+    ``one`` is answer A, the other is answer B below it. The passages are the supplied ones or, if the systems
+    retrieved, the distinct passages of both rankings, in an order that does not depend on the systems.
     """
     blocks = []
     for part in shows:

@@ -1,4 +1,4 @@
-"""Compare two answers in both orders, so the order decides nothing."""
+"""Compare two answers in both orders, which cancels position bias."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pytest_rageval.model.verdict import Verdict
 __all__ = ["BUILTIN", "PREFERENCE", "BothOrders", "in_both_orders"]
 
 BUILTIN: Mapping[str, str] = {"preference": "pytest_rageval.judges.pairwise:PREFERENCE"}
-"""Judge of pairs -> ``"module:attribute"``."""
+"""Name of a judge of pairs -> its ``"module:attribute"``."""
 
 PREFERENCE = PromptedJudge(
     "preference", Packaged("preference", "criteria"), shows=("question", "gold", "answer"), pair=True
 )
-"""The judge of pairs that is asked unless another is named: right first, then complete, then clear."""
+"""The default judge of pairs. It prefers correct answers, then complete answers, then clear answers."""
 
 _FOR_A: Mapping[object, float] = {"A": 1.0, "tie": 0.5, "B": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
 class BothOrders:
-    """A judge's verdicts on two answers: the first one shown as A, then the second one.
+    """A judge's verdicts on two answers in both orders.
 
     Attributes:
         straight: the verdict with the first answer as A.
@@ -38,19 +38,19 @@ class BothOrders:
 
     @property
     def problem(self) -> str | None:
-        """Why one of the verdicts has no label; None if both have one."""
+        """The problem of the first verdict without a label; None if both have one."""
         return self.straight.problem or self.turned.problem
 
     @property
     def agree(self) -> bool:
-        """Whether both verdicts name the same answer, or both a tie."""
+        """Whether both verdicts prefer the same answer, or both are a tie."""
         return self.problem is None and _FOR_A[self.straight.label] == 1 - _FOR_A[self.turned.label]
 
     @property
     def value(self) -> float | None:
-        """1 if the first answer is better in both orders, 0 if the second one is, else 0.5; None with a problem.
+        """1 if the first answer wins in both orders, 0 if the second one does, else 0.5; None if there is a problem.
 
-        If the orders disagree, the order decided and the pair is a tie.
+        If the verdicts disagree, the order decided them, so the pair is a tie.
         """
         if self.problem is not None:
             return None
@@ -58,7 +58,7 @@ class BothOrders:
 
     @property
     def for_first_shown(self) -> float | None:
-        """How often the answer shown first was named, 0..1; a tie is half. Without bias it is 0.5."""
+        """Share in 0..1 of verdicts for the answer shown first; a tie counts half. Without position bias it is 0.5."""
         if self.problem is not None:
             return None
         return (_FOR_A[self.straight.label] + _FOR_A[self.turned.label]) / 2

@@ -1,4 +1,4 @@
-"""Panels of judges: several votes on one answer, combined into one verdict."""
+"""Panels of judges: combine several votes on an answer into one verdict."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pytest_rageval.model.judging import Judge
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.model.verdict import Verdict, Vote
 
-__all__ = ["LOCAL", "Panel", "Rule", "decided", "fitted", "is_local", "values_of"]
+__all__ = ["LOCAL", "Panel", "Rule", "combine_votes", "is_local", "panel_of_metric", "values_of"]
 
 Rule = Literal["majority", "mean"]
 
 LOCAL = "local:"
-"""Prefix of a judge that is the folder of a trained judge, not a model."""
+"""Prefix of the name of a local judge, followed by the folder of a trained judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Panel:
     """The models that vote for one judge, the number of votes, and the rule that combines them.
 
     Attributes:
-        models: their names; each casts the same number of votes.
-        rule: how the votes become one verdict, see `decided`; None lets `fitted` choose it for the judge.
-        repeat: how often each model is asked the same.
-        swapped: whether each model is asked once more, with labels and parts in reverse order.
-        escalate: the confidence from which the first judge, a local one, decides alone; below it the second one is
-            asked. "auto" until the judge is loaded. None lets all vote.
+        models: the names of the models; each has the same number of votes.
+        rule: how the votes become one verdict, see `combine_votes`; None to let `panel_of_metric` choose the rule.
+        repeat: how often each model gets the same request.
+        swapped: whether each model gets one more request, with labels and parts in reverse order.
+        escalate: the confidence from which the first judge, a local one, decides alone; below it, the second judge is
+            asked. "auto" until the judge is loaded. With None, all judges vote.
     """
 
     models: tuple[str, ...]
@@ -42,8 +42,8 @@ class Panel:
     escalate: float | Literal["auto"] | None = None
 
     @property
-    def asked(self) -> tuple[str, ...]:
-        """The judges that are models: all but local ones."""
+    def remote_models(self) -> tuple[str, ...]:
+        """The models without local judges."""
         return tuple(model for model in self.models if not is_local(model))
 
     @property
@@ -60,17 +60,17 @@ class Panel:
 
 
 def is_local(model: str) -> bool:
-    """Return whether the name of a judge names the folder of a trained judge."""
+    """Return whether a judge's name is that of a local judge."""
     return model.startswith(LOCAL)
 
 
-def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:
-    """Return the name of a metric's judge, and the panel with its rule.
+def panel_of_metric(panel: Panel, metric: Metric) -> tuple[str, Panel]:
+    """Return the name of a metric's judge, and the panel with the rule set.
 
-    The default rule is the mean for numbers, and the majority for everything else.
+    The default rule is "mean" for judges that return numbers, and "majority" for others.
 
     Raises:
-        SettingError: the metric asks no model for a verdict, its judge has no order to swap, or its values have no
+        SettingError: the metric has no judge that asks a model, the judge cannot be swapped, or its values have no
             mean.
     """
     judge = metric.judge_asked
@@ -80,25 +80,30 @@ def fitted(panel: Panel, metric: Metric) -> tuple[str, Panel]:
         raise SettingError(f"the judge of {metric.name} cannot be asked in another order; take out 'swapped'")
     if panel.rule == "mean" and metric.binary:
         raise SettingError(f"{metric.name} is 0 or 1, and a mean is neither; write 'majority'")
-    usual: Rule = "majority" if metric.binary or worth_of(judge).values else "mean"
-    return judge.name, replace(panel, rule=panel.rule or usual)
+    default: Rule = "majority" if metric.binary or worth_of(judge).values else "mean"
+    return judge.name, replace(panel, rule=panel.rule or default)
 
 
 def values_of(judge: Judge) -> Mapping[str, float | None]:
-    """Return label -> value of a judge; empty for a judge that gives numbers."""
+    """Return label -> value of a judge; empty for a judge that returns numbers."""
     return worth_of(judge).values
 
 
-def decided(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None]) -> Verdict:
-    """Return the verdict of the votes; their order does not matter.
+def combine_votes(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None]) -> Verdict:
+    """Combine votes into one verdict; the order of the votes has no effect.
 
-    More than half of the votes must have a label. Otherwise the verdict has their common problem, or the most frequent
-    kind of problem. "majority" returns the label of more than half of the votes that have one; without such a label
-    the problem is "judges_disagree". "mean" averages numbers as they are, and labels by their ``values`` in 0..1; a
-    label without a value counts as a problem ("not_applicable: LABEL"). A single vote is the verdict.
+    More than half of the votes must have a label. Otherwise the verdict has the problem that all votes share, or the
+    most frequent kind of problem.
+
+    - "majority" returns the label of more than half of the labelled votes; without a majority, the problem is
+      "judges_disagree".
+    - "mean" averages numbers, and labels by their ``values`` in 0..1; a label without a value counts as the problem
+      "not_applicable: LABEL".
+
+    A single vote is the verdict.
 
     Args:
-        votes: one or more.
+        votes: one or more votes.
         rule: "majority" or "mean".
         values: label -> value; empty if votes are numbers.
 
@@ -110,7 +115,7 @@ def decided(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None
     verdicts = [_as_number(vote.verdict, values) if rule == "mean" else vote.verdict for vote in votes]
     labels = [verdict.label for verdict in verdicts if verdict.label is not None]
     if 2 * len(labels) <= len(votes):
-        problem = _common([str(verdict.problem) for verdict in verdicts if verdict.label is None], len(votes))
+        problem = _common_problem([str(verdict.problem) for verdict in verdicts if verdict.label is None], len(votes))
         return Verdict(problem=problem, votes=tuple(votes))
     label, most = Counter(labels).most_common(1)[0]
     if most == len(labels):
@@ -124,15 +129,15 @@ def decided(votes: Sequence[Vote], rule: Rule, values: Mapping[str, float | None
 
 
 def _as_number(verdict: Verdict, values: Mapping[str, float | None]) -> Verdict:
-    """Return the verdict with its label replaced by the label's value."""
+    """Replace the label of a verdict by the label's value."""
     if not isinstance(verdict.label, str):
         return verdict
     value = Worth(values).of(verdict.label)
     return Verdict(problem=f"not_applicable: {verdict.label}") if value is None else Verdict(value)
 
 
-def _common(problems: Sequence[str], n_votes: int) -> str:
-    """Return the common problem of all votes, else the most frequent kind of problem (on a tie, the first by name)."""
+def _common_problem(problems: Sequence[str], n_votes: int) -> str:
+    """Return the problem that all votes share, else the most frequent kind of problem (ties: first by name)."""
     if len(set(problems)) == 1 and len(problems) == n_votes:
         return problems[0]
     kinds = Counter(problem.partition(": ")[0] for problem in problems)

@@ -1,4 +1,4 @@
-"""Read the first prompt of a `PromptedJudge` back into what it shows."""
+"""Parse the first prompt of a `PromptedJudge` back into the parts that it shows."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ ROLES = ["system", "user"]
 
 @dataclass(frozen=True, slots=True)
 class ShownParts:
-    """What a judge's prompt shows.
+    """The parts in a judge's prompt.
 
     Attributes:
         language: the language of the prompt.
-        texts: part -> its text; lines without the white space at their end.
+        texts: part -> text, without trailing white space in its lines.
     """
 
     language: str
@@ -32,10 +32,10 @@ class ShownParts:
 
 
 class PromptReader:
-    """Reads the prompts of one judge by their fixed parts: the task, and the headings above quoted lines.
+    """Parses the prompts of one judge by their fixed texts: the task, and the headings above quoted lines.
 
     Args:
-        judge: the judge; its prompt in the other order is read, too.
+        judge: the judge; prompts of the swapped judge are parsed, too.
     """
 
     def __init__(self, judge: PromptedJudge) -> None:
@@ -48,10 +48,10 @@ class PromptReader:
                     self._languages.setdefault(str(each.messages(sample)[0]["content"]), language)
 
     def read(self, messages: Sequence[Message]) -> ShownParts:
-        """Return what a prompt shows.
+        """Return the parts in a prompt.
 
         Raises:
-            SettingError: the messages are not the first prompt of the judge.
+            SettingError: the messages are not a first prompt of the judge.
         """
         name = self._judge.name
         if [message.get("role") for message in messages] != ROLES:
@@ -68,10 +68,10 @@ class PromptReader:
 
 
 def _read_material(text: str, headings: Mapping[str, str]) -> dict[str, str]:
-    """Return part -> its text, from a user message that `material` wrote.
+    """Return part -> text of a user message that `material` wrote.
 
     Raises:
-        SettingError: a line is neither quoted, nor a heading at its place.
+        SettingError: a line is neither quoted nor a heading.
     """
     by_heading = {heading: part for part, heading in headings.items() if part != "nothing"}
     lines: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A judge as a declaration: its question, its labels or scale, and the parts that it sees."""
+"""Judges by declaration: criteria, labels or scale, and the parts that they see."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAIR_LABELS = ("A", "B", "tie")
 
 
 def always(sample: Sample) -> str | None:
-    """Apply to every sample."""
+    """Return no reason to skip: the judge applies to every sample."""
     return None
 
 
@@ -40,16 +40,16 @@ class PromptedJudge:
         PromptedJudge("politer", "Which answer is more polite?", pair=True)
 
     Attributes:
-        name: unique, also the name of its metric.
-        criteria: the question to the judge; one text, or language -> text.
-        labels: label -> its meaning (one text, or language -> text); the judge chooses one. None if it has a scale.
-        scale: the lowest and the highest whole number that the judge may choose; its value is scaled to 0..1.
-        values: label -> its value in 0..1, for every label; None leaves the answer unscored.
+        name: its unique name, also the name of its metric.
+        criteria: the question to the judge: one text, or language -> text.
+        labels: label -> meaning (one text, or language -> text); the judge chooses one label. None if it has a scale.
+        scale: the lowest and the highest integer that the judge may choose; the choice is scaled to 0..1.
+        values: every label -> value in 0..1; an answer with the value None is unscored.
         shows: the parts that the judge sees, in order: "question", "answer", "gold", "passages", "history".
-        applies: returns why the judge skips a sample ("no_gold"), or None if it applies.
+        applies: returns the reason to skip a sample, such as "no_gold"; None if the judge applies.
         higher_is_better: the direction in which values improve.
-        pair: whether the judge compares the answers of two systems; its labels are `PAIR_LABELS`. Such a judge is no
-            metric: `rageval analyze preferences` asks it.
+        pair: whether the judge compares the answers of two systems; then its labels are `PAIR_LABELS`. Such a judge is
+            not a metric; `rageval analyze preferences` uses it.
 
     Raises:
         SettingError: the declaration contradicts itself.
@@ -66,15 +66,15 @@ class PromptedJudge:
     pair: bool = False
 
     def __post_init__(self) -> None:
-        for check in (_of_type, _of_criteria, _of_shows):
+        for check in (_type_problem, _criteria_problem, _shows_problem):
             problem = check(self)
             if problem is not None:
                 raise SettingError(f"judge {short_repr(self.name)}: {problem}")
 
     async def ask(self, sample: Sample, model: ChatModel) -> Verdict:
-        """Return the model's verdict; after an unreadable reply, ask once more and name its problem.
+        """Return the model's verdict; after an unreadable reply, ask once more and include the problem.
 
-        The schema puts the reason before the label: the label then follows from the reason. In the other order, the
+        In the schema, the reason comes before the label, so the label follows from the reason. In the other order, the
         reason would only justify the label.
         """
         if self.pair:
@@ -85,7 +85,7 @@ class PromptedJudge:
         return await self._ask(self.messages(sample), self._language(sample), model)
 
     async def compare(self, one: Sample, other: Sample, model: ChatModel) -> Verdict:
-        """Return the model's verdict on two answers to one case, ``one`` shown as answer A, like `ask`."""
+        """Return the model's verdict on two answers to one case; ``one`` is answer A. See `ask`."""
         why = self.applies(one) or self.applies(other)
         if why is not None:
             return Verdict(problem=f"not_applicable: {why}")
@@ -102,12 +102,12 @@ class PromptedJudge:
         return self._verdict(first, second)
 
     def messages(self, sample: Sample) -> tuple[Message, ...]:
-        """Return the first request to the model."""
+        """Return the messages of the first request to the model."""
         language = self._language(sample)
         return self._request("task", language, material(sample, self.shows, frame(language)["parts"]))
 
     def pair_messages(self, one: Sample, other: Sample) -> tuple[Message, ...]:
-        """Return the first request about two answers to one case."""
+        """Return the messages of the first request about two answers to one case."""
         language = self._language(one)
         return self._request("pair_task", language, pair_material(one, other, self.shows, frame(language)["parts"]))
 
@@ -119,17 +119,17 @@ class PromptedJudge:
 
     @property
     def swapped(self) -> PromptedJudge | None:
-        """The same judge with its labels and parts in reverse order; None if it has no order to reverse."""
+        """The same judge with labels and parts in reverse order; None if there is no order to reverse."""
         if self.pair or (self.labels is None and len(self.shows) == 1):
             return None
         labels = None if self.labels is None else dict([*self.labels.items()][::-1])
         return replace(self, labels=labels, shows=self.shows[::-1])
 
     def _language(self, sample: Sample) -> str:
-        """Return the language of the prompt: the case's if the judge has a text in it, else English."""
+        """Return the language of the prompt: the case's language if the judge has texts in it, else English."""
         language = sample.case.instance.language
-        known = isinstance(self.criteria, str) or language in self.criteria
-        return language if known and language in LANGUAGES else LANGUAGES[0]
+        has_text = isinstance(self.criteria, str) or language in self.criteria
+        return language if has_text and language in LANGUAGES else LANGUAGES[0]
 
     def _choice(self, language: str) -> str:
         texts = frame(language)
@@ -171,24 +171,24 @@ class PromptedJudge:
         return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
-def _of_type(judge: PromptedJudge) -> str | None:
+def _type_problem(judge: PromptedJudge) -> str | None:
     """Return the problem with ``labels`` or ``scale``, or None."""
     if judge.pair:
         declared = next((name for name in ("labels", "scale", "values") if getattr(judge, name) is not None), None)
         return None if declared is None else f"a judge of pairs says A, B or tie; leave out {declared}="
     if (judge.labels is None) == (judge.scale is None):
         return "wanted either labels= or scale=; give one of them"
-    return _of_scale(judge) if judge.labels is None else _of_labels(judge.labels, judge.values or {})
+    return _scale_problem(judge) if judge.labels is None else _labels_problem(judge.labels, judge.values or {})
 
 
-def _of_scale(judge: PromptedJudge) -> str | None:
+def _scale_problem(judge: PromptedJudge) -> str | None:
     ends: object = judge.scale
     if not isinstance(ends, tuple) or [type(end) for end in ends] != [int, int] or not ends[0] < ends[1]:
         return f"scale: found {short_repr(ends)}, wanted two whole numbers, the lower first, such as (1, 5)"
     return "values: a scale has values of its own; leave it out" if judge.values is not None else None
 
 
-def _of_labels(labels: object, values: object) -> str | None:
+def _labels_problem(labels: object, values: object) -> str | None:
     if not isinstance(labels, Mapping) or not all(isinstance(label, str) for label in labels):
         return f"labels: found {short_repr(labels)}, wanted a mapping of each label to what it means"
     folded = {fold_label(label) for label in labels}
@@ -200,12 +200,12 @@ def _of_labels(labels: object, values: object) -> str | None:
     return None
 
 
-def _of_criteria(judge: PromptedJudge) -> str | None:
+def _criteria_problem(judge: PromptedJudge) -> str | None:
     texts = (judge.criteria, *(judge.labels or {}).values())
     return None if all(texts) else "the criteria or a label's meaning is empty; say what the judge shall look at"
 
 
-def _of_shows(judge: PromptedJudge) -> str | None:
+def _shows_problem(judge: PromptedJudge) -> str | None:
     shows: object = judge.shows
     if isinstance(shows, tuple) and shows and all(part in PARTS for part in shows):
         return (

@@ -1,4 +1,4 @@
-"""Parse a judge's reply strictly: one JSON object with a declared label, or no verdict."""
+"""Parse judges' replies strictly: one JSON object with a declared label, or no verdict."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["UnreadableReplyError", "fold_label", "read_object", "read_reply", "strict_decoder"]
 
 _OPENING = re.compile('\\{\\s*["\u201c]')
-"""Start of a JSON object with a key; does not match braces in prose, TeX or Python."""
+"""Start of a JSON object with a key; braces in prose, TeX or Python do not match."""
 
 _FULL_WIDTH = str.maketrans("\u201c\u201d\uff1a\uff0c", '"":,')
-"""Curly quotes, full-width colons and commas, which models write in Chinese -> JSON's own characters."""
+"""Curly quotes, full-width colons and commas (written by models in Chinese) -> JSON's characters."""
 
 
 class UnreadableReplyError(ValueError):
-    """Raised when a reply has no valid label; the message names its problem."""
+    """Raised when a reply has no valid label; the message says why."""
 
 
 def fold_label(label: str) -> str:
@@ -33,10 +33,10 @@ def fold_label(label: str) -> str:
 def read_reply(text: str, choice: Collection[str] | range) -> tuple[str | int, str]:
     """Return the label and the reason of a reply; "" for a missing reason.
 
-    The reply must hold exactly one JSON object; a code fence, text around it and an identical copy are allowed. Its
-    ``label`` is a string in ``choice``, ignoring case and surrounding white space. If ``choice`` is a range, it is an
-    integer in that range; ``"3"``, ``3.0`` and ``true`` are invalid. Other keys are ignored. If the reply is not
-    readable, curly quotes, full-width colons and full-width commas are replaced by JSON's own characters.
+    The reply must contain exactly one JSON object; a code fence, text around it and an identical copy are allowed. The
+    ``label`` must be a string in ``choice``, ignoring case and surrounding white space. If ``choice`` is a range, the
+    label must be an integer in it; ``"3"``, ``3.0`` and ``true`` are invalid. Other keys are ignored. If the reply
+    cannot be parsed, it is parsed again with curly quotes, full-width colons and full-width commas replaced.
 
     Raises:
         UnreadableReplyError: the reply has no such object or no such label.
@@ -58,7 +58,7 @@ def read_object(text: str) -> dict[str, Any]:
     """Return the only JSON object of a reply; a code fence, text around it and an identical copy are allowed.
 
     Raises:
-        UnreadableReplyError: there is none, it is not valid, or there is another one.
+        UnreadableReplyError: the reply contains no object, an invalid object, or two different objects.
     """
     if not text.strip():
         raise UnreadableReplyError("the reply is empty")
@@ -84,10 +84,10 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def strict_decoder() -> JSONDecoder:
-    """Return a decoder of JSON that raises `UnreadableReplyError` for a duplicate key, NaN and infinity."""
+    """Return a JSON decoder that raises `UnreadableReplyError` for a duplicate key, NaN and infinity."""
     from json import JSONDecoder
 
-    return JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    return JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_raise_constant)
 
 
 def _label(label: object, choice: Collection[str] | range) -> str | int:
@@ -106,12 +106,12 @@ def _label(label: object, choice: Collection[str] | range) -> str | int:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object's pairs as a dict; refuse a duplicate key, which Python's JSON would accept."""
+    """Return an object's pairs as a dict; raise for a duplicate key, which Python's JSON would accept."""
     values = dict(pairs)
     if len(values) < len(pairs):
         raise UnreadableReplyError("the JSON object has one key twice")
     return values
 
 
-def _refuse_constant(constant: str) -> NoReturn:
+def _raise_constant(constant: str) -> NoReturn:
     raise UnreadableReplyError(f"the reply holds {constant}, which JSON does not know")

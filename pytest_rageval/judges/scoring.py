@@ -1,4 +1,4 @@
-"""Judges as metrics: turn a verdict into a score, or into a reason for having none."""
+"""Judges as metrics: convert a verdict to a score, or to a reason for no score."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["as_metric", "judged_metric", "judged_score"]
 
 
 def as_metric(name: str, value: object) -> Metric:
-    """Return the metric for a judge that a user registers as ``name``.
+    """Return the metric of a judge that a user registers as ``name``.
 
     Args:
         name: the name of the judge and of its metric.
         value: a `PromptedJudge`, a `FunctionJudge`, another `Judge`, or a function, which becomes a `FunctionJudge`.
 
     Raises:
-        SettingError: ``value`` is none of these, or has another name.
+        SettingError: ``value`` is not a judge, or it has another name.
     """
     if inspect.iscoroutinefunction(getattr(value, "ask", None)) and not isinstance(value, type):
         judge: Judge = value  # type: ignore[assignment] # it has the only method of a judge
@@ -37,14 +37,14 @@ def as_metric(name: str, value: object) -> Metric:
         return judged_metric(judge)
     if not callable(value) or isinstance(value, type):
         raise SettingError(
-            f"judge {short_repr(name)} cannot be registered: {short_repr(value)} is no judge; "
+            f"judge {short_repr(name)} cannot be registered: {short_repr(value)} is not a judge; "
             "give a PromptedJudge, or a function of a sample that returns a number in 0..1"
         )
     return judged_metric(FunctionJudge(name, value))
 
 
 def judged_metric(judge: Judge) -> Metric:
-    """Return the metric with the judge's name that scores by its verdicts; see `judged_score`."""
+    """Return the metric that scores by a judge's verdicts and has its name; see `judged_score`."""
 
     def compute(sample: Sample) -> Score:
         return judged_score(sample, judge)
@@ -56,11 +56,13 @@ def judged_metric(judge: Judge) -> Metric:
 def judged_score(sample: Sample, judge: Judge) -> Score:
     """Return the score for a judge's verdict in ``sample.verdicts``.
 
-    The judge's ``values`` map a label to its value. A whole number x on its ``scale`` has the value
-    ``(x - low) / (high - low)``. A judge with neither gives numbers in 0..1, and so does a panel with the mean of
-    labels. The score has a reason instead of a value if the judge does not apply, if the label's value is None
-    ("not_applicable: LABEL"), if the verdict has a problem ("parse_error: ..."), and without a verdict
-    ("judge_unavailable").
+    The judge's ``values`` map labels to values. An integer x on its ``scale`` has the value
+    ``(x - low) / (high - low)``. A judge without values and scale returns numbers in 0..1; so does a panel with the
+    mean of labels. The score has a reason instead of a value if:
+
+    - the judge does not apply, or the label's value is None ("not_applicable: LABEL");
+    - the verdict has a problem ("parse_error: ...");
+    - there is no verdict ("judge_unavailable").
     """
     applies: Callable[[Sample], str | None] = getattr(judge, "applies", always)
     why = applies(sample)

@@ -1,4 +1,4 @@
-"""Values of labels: by word, or by the place of a number on its scale."""
+"""Convert judges' labels to values in 0..1: by word, or by position on a scale."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["NUMBERS", "Worth", "is_share", "worth_of"]
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """The values of labels in 0..1: by word, else by place on a scale, else the number itself.
+    """The values of labels in 0..1: declared by word, or by position on a scale, or the number itself.
 
     Attributes:
-        values: label -> its value; None leaves an answer unscored. Empty if labels are numbers.
-        scale: the lowest and the highest number, with the values 0 and 1; never together with ``values``. Labels are
-            whole numbers if both ends are ``int``.
+        values: label -> value; an answer with the value None is unscored. Empty if labels are numbers.
+        scale: the lowest number, with the value 0, and the highest number, with the value 1; only without ``values``.
+            Labels are integers if both ends are ``int``.
     """
 
     values: Mapping[str, float | None] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
 
     def of(self, label: str | float) -> float | None:
-        """Return the value of a label; None if it leaves its answer unscored.
+        """Return the value of a label; None if the answer is unscored.
 
         Raises:
             ValueError: the label is unknown, or the number is out of range.
@@ -43,21 +43,21 @@ class Worth:
         return (label - low) / (high - low)
 
     def having(self, value: float) -> list[str | int]:
-        """Return the words, or the step of the scale, with this value; empty if there are none."""
+        """Return the labels with a value: words, or a number on the scale; empty if there are none."""
         if self.scale is None or not self.whole:
-            return [label for label, own in self.values.items() if own == value]
+            return [label for label, label_value in self.values.items() if label_value == value]
         low, high = self.scale
         step = low + value * (high - low)
         return [round(step)] if abs(step - round(step)) < 1e-9 else []
 
     @property
     def declared(self) -> bool:
-        """Whether labels have values other than themselves."""
+        """Whether labels have declared words or a scale, so they are not their own values."""
         return bool(self.values) or self.scale is not None
 
     @property
     def levels(self) -> list[float]:
-        """The values that labels can have, ascending; empty if labels are any numbers of a range."""
+        """The possible values of labels, ascending; empty if labels are any numbers in a range."""
         if self.scale is None or not self.whole:
             return sorted({value for value in self.values.values() if value is not None})
         low, high = self.scale
@@ -65,12 +65,12 @@ class Worth:
 
     @property
     def whole(self) -> bool:
-        """Whether labels are the whole numbers of a scale."""
+        """Whether labels are the integers of a scale."""
         return self.scale is not None and all(isinstance(end, int) for end in self.scale)
 
 
 NUMBERS = Worth()
-"""Labels are numbers in 0..1, and are their own values."""
+"""The values of labels that are numbers in 0..1: a label is its own value."""
 
 
 def worth_of(judge: Judge) -> Worth:

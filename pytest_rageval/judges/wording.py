@@ -1,4 +1,4 @@
-"""The texts of judges' prompts, by language: from package data or from a declaration."""
+"""The texts of judges' prompts by language, from package data or a declaration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FOLDER = Path(__file__).parent / "prompts"
 
 @lru_cache(maxsize=len(LANGUAGES))
 def frame(language: str) -> Mapping[str, Any]:
-    """Return the texts of the prompt around a criterion, and the built-in criteria, in one of ``LANGUAGES``."""
+    """Return the packaged prompt texts and the built-in criteria in one of ``LANGUAGES``."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -33,7 +33,7 @@ def frame(language: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Packaged(Mapping[str, str]):
-    """One text of the package data in every language, loaded on first use."""
+    """One packaged text in every language, loaded on first use."""
 
     table: str
     key: str
@@ -52,7 +52,7 @@ class Packaged(Mapping[str, str]):
 
 
 def in_language(wording: Wording, language: str) -> str:
-    """Return the text in ``language``, else in English, else in the first language there is."""
+    """Return the text in ``language``, else in English, else in the first available language."""
     if isinstance(wording, str):
         return wording
     return wording.get(language) or wording.get("en") or next(iter(wording.values()))

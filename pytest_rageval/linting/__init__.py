@@ -1,4 +1,4 @@
-"""Checks of a dataset before any system answers it."""
+"""Check a dataset before any system answers its questions."""
 
 from __future__ import annotations
 

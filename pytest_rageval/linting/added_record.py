@@ -9,29 +9,31 @@ from tempfile import TemporaryDirectory
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.linting.linter import lint
 
-__all__ = ["findings_of_added"]
+__all__ = ["lint_added_record"]
 
 
-def findings_of_added(content: bytes, line: int, shown: str) -> list[Finding]:
-    """Return what `rageval lint` finds about one line of a file that is not written yet.
+def lint_added_record(content: bytes, line: int, shown: str) -> list[Finding]:
+    """Return the findings of `rageval lint` about one line of a file that is not written yet.
 
-    An unreadable record anywhere is found too, because pytest refuses the whole file.
+    Findings about unreadable records in other lines are returned, too, because pytest would reject the whole file.
 
     Args:
-        content: the file with the new line.
-        line: its number, from 1.
+        content: the content of the file, with the new line.
+        line: the number of the new line, from 1.
         shown: the name of the file in messages.
     """
     with TemporaryDirectory(prefix="rageval-") as folder:
         path = Path(folder) / Path(shown).name
         path.write_bytes(content)
-        found = lint(f"jsonl:{path}")
-        own = [each for each in found if each.check == "unreadable" or each.origin.endswith(f"{path.name}:{line}")]
+        findings = lint(f"jsonl:{path}")
+        relevant = [
+            each for each in findings if each.check == "unreadable" or each.origin.endswith(f"{path.name}:{line}")
+        ]
         names = (str(path), path.name)
-        return [_renamed(each, names, shown) for each in own]
+        return [_with_file_name(each, names, shown) for each in relevant]
 
 
-def _renamed(finding: Finding, names: tuple[str, ...], shown: str) -> Finding:
+def _with_file_name(finding: Finding, names: tuple[str, ...], shown: str) -> Finding:
     for name in names:
         if finding.origin.rpartition(":")[0] == name:
             finding = replace(finding, origin=f"{shown}:{finding.origin.rpartition(':')[2]}")

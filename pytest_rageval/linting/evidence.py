@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rageval.linting.finding import Finding, Severity, about
+from pytest_rageval.linting.finding import Finding, Severity, record_finding
 from pytest_rageval.linting.subject import Subject
 
 __all__ = ["evidence_not_in_corpus"]
@@ -21,4 +21,4 @@ def evidence_not_in_corpus(subject: Subject) -> Iterator[Finding]:
     for instance in subject.instances:
         severity: Severity = "warning" if locator.has_whole(instance) else "error"
         for _, problem in locator.missing(instance):
-            yield about(instance, "evidence_not_in_corpus", severity, problem)
+            yield record_finding(instance, "evidence_not_in_corpus", severity, problem)

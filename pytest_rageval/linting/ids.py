@@ -1,10 +1,10 @@
-"""Checks of ids: duplicates, relevance judgements without a document, skipped records."""
+"""Check ids: duplicates, judged documents that are missing, and skipped records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rageval.linting.finding import Finding, about, some
+from pytest_rageval.linting.finding import Finding, first_names, record_finding
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.model.case import Instance
 from pytest_rageval.model.ranking import page_of
@@ -13,13 +13,13 @@ __all__ = ["duplicate_id", "left_out", "missing_gold_id"]
 
 
 def duplicate_id(subject: Subject) -> Iterator[Finding]:
-    """Find duplicate ids."""
+    """Find duplicate ids of records."""
     first: dict[str, Instance] = {}
     for instance in sorted(subject.instances, key=lambda each: (each.origin, each.question)):
         other = first.setdefault(instance.id, instance)
         if other is not instance:
             problem = f"duplicate id, first used in {other.origin or 'another record'}"
-            yield about(instance, "duplicate_id", "error", problem)
+            yield record_finding(instance, "duplicate_id", "error", problem)
 
 
 def left_out(subject: Subject) -> Iterator[Finding]:
@@ -29,11 +29,11 @@ def left_out(subject: Subject) -> Iterator[Finding]:
 
 
 def missing_gold_id(subject: Subject) -> Iterator[Finding]:
-    """Find relevant documents that are missing, and records without judgements although most records have them.
+    """Find documents that are judged relevant but missing, and records without judgements if most records have them.
 
-    The check looks in the corpus. Without a corpus it looks in the record's own passages, if at least one record of the
-    dataset judges its own passages; else the judgements belong to an unknown corpus. Records with evidence are judged
-    by the evidence.
+    Documents are looked up in the corpus. Without a corpus, they are looked up in the record's passages, but only if at
+    least one record of the dataset judges its own passages; otherwise the judgements belong to an unknown corpus.
+    Records with evidence are skipped, because the evidence decides what is relevant.
     """
     relevant = [_relevant_ids(instance, subject.corpus is not None) for instance in subject.instances]
     passage_ids = [_passage_ids(instance) for instance in subject.instances]
@@ -46,25 +46,25 @@ def missing_gold_id(subject: Subject) -> Iterator[Finding]:
         if not ids:
             if is_usual and instance.answerable is not False and not instance.evidence:
                 problem = "no document is judged relevant, unlike in most records; its rankings cannot be scored"
-                yield about(instance, "missing_gold_id", "warning", problem)
+                yield record_finding(instance, "missing_gold_id", "warning", problem)
         elif subject.corpus is not None:
             missing = [name for name in ids if not {name, page_of(name)}.intersection(subject.corpus)]
             if missing:
-                problem = f"the corpus lacks {len(missing)} of {len(ids)} documents judged relevant: {some(missing)}"
-                yield about(instance, "missing_gold_id", "error", problem)
+                problem = (
+                    f"the corpus lacks {len(missing)} of {len(ids)} documents judged relevant: {first_names(missing)}"
+                )
+                yield record_finding(instance, "missing_gold_id", "error", problem)
         elif judged_own and instance.passages is not None:
             missing = [name for name in ids if name not in own_passage_ids]
             if missing:
-                problem = (
-                    f"{len(missing)} of {len(ids)} ids judged relevant are not among its passages: {some(missing)}"
-                )
-                yield about(instance, "missing_gold_id", "warning", problem)
+                problem = f"its passages lack {len(missing)} of {len(ids)} ids judged relevant: {first_names(missing)}"
+                yield record_finding(instance, "missing_gold_id", "warning", problem)
 
 
 def _relevant_ids(instance: Instance, retrieved: bool) -> list[str]:
-    """Return the ids judged relevant; with ``retrieved``, also the provenance, or else the pages of positive passages.
+    """Return the ids judged relevant; empty for a record with evidence.
 
-    A record with evidence has none because its evidence decides what is relevant.
+    With ``retrieved``, the ids include the provenance. If there are none, the pages of positive passages are returned.
     """
     if instance.evidence:
         return []

@@ -40,19 +40,19 @@ def lint(
     corpus: str | Sequence[str] = (),
     leakage: Leakage | None = None,
 ) -> list[Finding]:
-    """Return the problems of a dataset, in the order of its records; an empty list for none.
+    """Return the findings about a dataset, in the order of its records; an empty list if there are none.
 
     Args:
-        dataset: ``format:path``, relative to the current folder, or the instances themselves.
-        ability: as in ``rag_case``; None for the ability that the passages of each record imply.
-        passages: the number of passages that the pools must suffice for; several numbers are all tried.
-        noise_rate: the share of noise in 0..1 that the pools must suffice for.
-        correct_rate: the share of correct passages in 0..1 among counterfactual ones.
-        assembly: "balanced", or "rgb-compat", which matches gold answers like RGB instead of ``accuracy``.
-        corpus: lines like those of ``rag_corpus``: the documents judged relevant.
-        leakage: the files that must not hold a question; None leaves the checks of leakage out.
+        dataset: ``format:path``, relative to the current folder, or the instances.
+        ability: the ability, as in ``rag_case``; None to infer it from the passages of each record.
+        passages: the number of passages that the pools must supply; each of several numbers is checked.
+        noise_rate: the share of noise in 0..1 that the pools must supply.
+        correct_rate: the share of correct passages in 0..1 among the counterfactual ones.
+        assembly: "balanced", or "rgb-compat", which matches gold answers like RGB instead of like ``accuracy``.
+        corpus: lines as in ``rag_corpus``, with the documents that may be judged relevant.
+        leakage: the files that must not contain a question; None skips the leakage checks.
 
-    An unreadable record is a finding too; the checks continue with the others.
+    An unreadable record is a finding, too; the checks continue with the other records.
 
     Raises:
         SettingError: the settings contradict each other, the format is unknown, or its loader fails.
@@ -76,14 +76,14 @@ def lint(
 class Linter:
     """Checks datasets with one set of settings.
 
-    Reads the corpus once, and again for a dataset with evidence.
+    The corpus is read once, and once more for each dataset with evidence.
 
     Args:
-        settings: as in `Subject`.
-        corpus: lines like those of ``rag_corpus``.
+        settings: the settings, as in `Subject`.
+        corpus: lines as in ``rag_corpus``.
         formats: the dataset formats.
         readers: the corpus formats.
-        leakage: the files that must not hold a question; None leaves the checks of leakage out.
+        leakage: the files that must not contain a question; None skips the leakage checks.
 
     Attributes:
         matcher: the metric that matches gold answers.
@@ -111,7 +111,7 @@ class Linter:
         self._corpus = frozenset(_ids(self._passages())) if corpus else None
 
     def __call__(self, dataset: str | Sequence[Instance]) -> list[Finding]:
-        """Return the findings of one dataset."""
+        """Return the findings about one dataset."""
         if not isinstance(dataset, str):
             return self._findings("instances", tuple(dataset))
         name, colon, text = dataset.partition(":")
@@ -119,8 +119,8 @@ class Linter:
             raise SettingError(
                 f"dataset {short_repr(dataset)} is not format:path; write for example jsonl:cases.jsonl", code="RAG104"
             )
-        loader, path = self._formats.get(name), _existing(text)
-        self._refuse_itself(path)
+        loader, path = self._formats.get(name), _existing_path(text)
+        self._check_leakage_files(path)
         instances: tuple[Instance, ...] = ()
         left_out: tuple[tuple[str, str], ...] = ()
         with collected_faults() as faults, doing(f"reading {dataset}"):
@@ -131,7 +131,7 @@ class Linter:
                 faults.append(error)
             except RagEvalError:
                 raise
-            except Exception as error:  # raised by a user's own loader
+            except Exception as error:  # a user's loader may raise anything
                 cause = f"{type(error).__name__}: {ascii_safe(str(error))}"
                 raise SettingError(f"the loader of {name!r} failed on {shown_path(path)}: {cause}") from error
         unreadable = sorted({(fault.where, fault.problem) for fault in faults}, key=_sort_key)
@@ -141,7 +141,7 @@ class Linter:
             findings.append(Finding("unreadable", "error", "", dataset, "the dataset has no record"))
         return findings
 
-    def _refuse_itself(self, path: Path) -> None:
+    def _check_leakage_files(self, path: Path) -> None:
         leakage = self._leakage or Leakage()
         if path.resolve() in {each.resolve() for each in (*leakage.prompts, *leakage.against)}:
             problem = f"{shown_path(path)} is the dataset itself; leave it out of --prompts and --against"
@@ -171,7 +171,7 @@ def _sort_key(fault: tuple[str, str]) -> tuple[str, int, str]:
     return (file, int(line), fault[1]) if line.isdecimal() else (fault[0], 0, fault[1])
 
 
-def _existing(text: str) -> Path:
+def _existing_path(text: str) -> Path:
     try:
         is_present = Path(text).exists()
     except OSError as error:
@@ -184,7 +184,7 @@ def _existing(text: str) -> Path:
 
 
 def _findings(subject: Subject) -> list[Finding]:
-    """Return the findings of all checks: first about the whole dataset, then record by record."""
+    """Return the findings of all checks: about the whole dataset first, then by record."""
     places = {(instance.origin, instance.id): place for place, instance in enumerate(subject.instances)}
     checks = progress(f"{subject.name}: check", BUILTIN)
     findings = [finding for name in checks for finding in _CHECKS.get(name)(subject)]

@@ -1,4 +1,4 @@
-"""Checks of passage pools: empty, too small, or with contradicting roles."""
+"""Check passage pools: empty, too small, or with contradictory roles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_rageval.errors import DataError
-from pytest_rageval.linting.finding import Finding, about
+from pytest_rageval.linting.finding import Finding, record_finding
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.model.case import Case, Instance, Passage, Role
 from pytest_rageval.testbeds.expand import expand, is_short
@@ -26,31 +26,32 @@ def empty_pool(subject: Subject) -> Iterator[Finding]:
         missing = [role for role in ROLES if not count[role] and 2 * having[role] > len(counts)]
         if missing:
             problem = f"the record has no {' and no '.join(missing)} passage, unlike most records"
-            yield about(instance, "empty_pool", "warning", problem)
+            yield record_finding(instance, "empty_pool", "warning", problem)
 
 
 def short_pool(subject: Subject) -> Iterator[Finding]:
     """Find records with too few passages for the settings.
 
-    Without an ability in the settings, a record's passages imply one; only positive passages imply none.
+    If the settings have no ability, it is inferred from a record's passages. A record with only positive passages has
+    no ability and is skipped.
     """
-    noisy = any(each.role == "negative" for instance in subject.instances for each in instance.passages or ())
+    has_noise = any(each.role == "negative" for instance in subject.instances for each in instance.passages or ())
     for instance in subject.instances:
         declared = subject.settings.get("ability")
-        ability = _implied(instance, noisy) if declared is None else str(declared)
+        ability = _inferred_ability(instance, has_noise) if declared is None else str(declared)
         if not ability:
             continue
         try:
             cases = [case for _, case in expand(subject.settings_under(ability), (instance,), seed=0)]
         except DataError as error:
-            yield about(instance, "short_pool", "error", error.problem)
+            yield record_finding(instance, "short_pool", "error", error.problem)
             continue
         for case in filter(is_short, cases):
-            yield about(instance, "short_pool", "warning", _shortage(case))
+            yield record_finding(instance, "short_pool", "warning", _shortage(case))
 
 
 def double_role(subject: Subject) -> Iterator[Finding]:
-    """Find records with the same text in passages of two roles."""
+    """Find records with the same text in two passages with different roles."""
     for instance in subject.instances:
         first: dict[str, Passage] = {}
         pairs = []
@@ -61,25 +62,25 @@ def double_role(subject: Subject) -> Iterator[Finding]:
         if pairs:
             (one, two), more = pairs[0], len(pairs) - 1
             problem = f"{one.id} ({one.role or 'no role'}) and {two.id} ({two.role or 'no role'}) have the same text"
-            problem += f"; so do {more} more pairs" if more else ""
-            yield about(instance, "double_role", "error", problem)
+            problem += f"; {more} more pairs, too" if more else ""
+            yield record_finding(instance, "double_role", "error", problem)
 
 
 def groups_and_slots(subject: Subject) -> Iterator[Finding]:
-    """Find records whose positive passages have more or fewer groups than the gold has slots."""
+    """Find records with different numbers of positive groups and gold slots."""
     for instance in subject.instances:
         groups = {passage.group for passage in instance.passages or () if passage.group is not None}
         if groups and instance.gold and len(groups) != len(instance.gold):
             problem = f"{len(groups)} groups of positive passages, but {len(instance.gold)} parts of the gold"
-            yield about(instance, "groups_and_slots", "note", problem)
+            yield record_finding(instance, "groups_and_slots", "note", problem)
 
 
-def _implied(instance: Instance, noisy: bool) -> str:
+def _inferred_ability(instance: Instance, has_noise: bool) -> str:
     passages = instance.passages or ()
     roles = {passage.role for passage in passages}
     if "counterfactual" in roles:
         return "counterfactual_robustness"
-    if not noisy:
+    if not has_noise:
         return ""
     if any(passage.group is not None for passage in passages):
         return "information_integration"
@@ -87,11 +88,11 @@ def _implied(instance: Instance, noisy: bool) -> str:
 
 
 def _shortage(case: Case) -> str:
-    """Return the settings of a case and the passages that it got."""
+    """Return a case's settings, its supplied passages and its available passages as text."""
     names = ("passages", "noise_rate", "correct_rate")
     settings = " ".join(f"{name}={case.facets[name]}" for name in names if name in case.facets)
     supplied, available = (_count(passages) for passages in (case.supplied, case.instance.passages))
-    return f"{settings} gives {supplied}; the record has {available}"
+    return f"{settings} supplies {supplied}; the record has {available}"
 
 
 def _count(passages: Sequence[Passage] | None) -> str:

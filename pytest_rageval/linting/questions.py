@@ -1,11 +1,11 @@
-"""Checks of questions: duplicates and near duplicates, in linear time."""
+"""Check questions: find duplicates and near duplicates in linear time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from pytest_rageval.errors import short_repr
-from pytest_rageval.linting.finding import Finding, about
+from pytest_rageval.linting.finding import Finding, record_finding
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.metrics.shared.matching import fold
 from pytest_rageval.metrics.shared.similar_questions import QuestionKey, near_pairs, question_key
@@ -15,34 +15,34 @@ __all__ = ["duplicate_question", "near_duplicate_question"]
 
 
 def duplicate_question(subject: Subject) -> Iterator[Finding]:
-    """Find questions that differ from another only in case, width, spaces and final punctuation.
+    """Find questions that differ from another question only in case, width, spaces and final punctuation.
 
-    A turn of a conversation is a duplicate only if all turns before it are equal too.
+    A turn of a conversation is a duplicate only if all earlier turns are equal, too.
     """
     first: dict[QuestionKey, Instance] = {}
     for instance in _in_order(subject.instances):
         other = first.setdefault(_key(instance), instance)
         if other is not instance:
-            yield about(
+            yield record_finding(
                 instance, "duplicate_question", "warning", f"the question is that {_reference(other, instance)}"
             )
 
 
 def near_duplicate_question(subject: Subject) -> Iterator[Finding]:
-    """Find questions that are nearly those of another, as `near_pairs` defines it.
+    """Find questions that are almost equal to another question; see `near_pairs`.
 
-    Later turns of a conversation are not compared.
+    Only first turns of conversations are compared.
     """
     first_turns = {_key(each): each for each in reversed(_in_order(subject.instances)) if not each.history}
     instances = list(reversed(first_turns.values()))
     for at, near in near_pairs([key[-1] for key in reversed(first_turns)]):
         instance, other = instances[at], instances[near]
         problem = f"the question is nearly that {_reference(other, instance)}: {short_repr(other.question)}"
-        yield about(instance, "near_duplicate_question", "note", problem)
+        yield record_finding(instance, "near_duplicate_question", "note", problem)
 
 
 def _in_order(instances: Iterable[Instance]) -> list[Instance]:
-    """Return the records sorted by id: the order of the file must not decide which of two is the duplicate."""
+    """Sort records by id, so the order of the file does not decide which of two records is the duplicate."""
     return sorted(instances, key=lambda each: (len(each.id), each.id, each.origin, each.gold))
 
 

@@ -1,4 +1,4 @@
-"""The input of every check: instances, settings, corpus, and the matcher of gold answers."""
+"""The input of lint checks: records, settings, corpus, and matching of gold answers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Leakage", "Subject"]
 
 @dataclass(frozen=True, slots=True)
 class Leakage:
-    """The files where a question of the dataset must not be.
+    """The files that must not contain a question of the dataset.
 
     Attributes:
-        prompts: files of prompts: a system reads them.
-        against: files of training data: a system may have learned them.
+        prompts: prompt files, which a system reads.
+        against: files of training data, which a system may have learned.
     """
 
     prompts: tuple[Path, ...] = ()
@@ -30,17 +30,17 @@ class Leakage:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A dataset and its settings.
+    """A dataset to check, with its settings.
 
     Attributes:
         name: the dataset, as ``format:path``.
         instances: its records, in the order of the file.
-        settings: as in ``rag_case``: ability, passages, noise_rate, correct_rate, assembly; None means unset. An
-            ability "" means that no pool is drawn from, whatever the passages imply.
+        settings: ability, passages, noise_rate, correct_rate and assembly, as in ``rag_case``; None means not set. With
+            the ability "", pools are not checked; the ability is not inferred from the passages.
         corpus: the ids of the corpus's documents and pages; None without a corpus.
         locator: the located evidence of the records; None without a corpus or evidence.
-        leakage: the files of prompts and of training data; None if leakage is not checked.
-        left_out: ``file:line`` and one sentence for each record that the format skips.
+        leakage: the prompt files and training data; None if leakage is not checked.
+        left_out: ``file:line`` and a sentence for each record that the format skips.
     """
 
     name: str
@@ -53,9 +53,9 @@ class Subject:
     _settings_cache: dict[str, Settings] = field(default_factory=dict)
 
     def contained(self, gold: Gold, text: str, language: str) -> tuple[str | None, ...]:
-        """Return for each slot its first alias that ``text`` contains, or None.
+        """Return for each slot the first alias that ``text`` contains, or None.
 
-        The match is that of the metric ``accuracy``, or of RGB's own evaluation with the assembly ``rgb-compat``.
+        Aliases are matched like in the metric ``accuracy``; with the assembly ``rgb-compat``, like in RGB's evaluation.
         """
         if not self._is_rgb:
             return slot_hits(gold, text)

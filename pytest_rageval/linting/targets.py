@@ -1,4 +1,4 @@
-"""The datasets that arguments of ``rageval lint`` name, with their settings."""
+"""Resolve the arguments of ``rageval lint`` to datasets with their settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Target:
 
     Attributes:
         dataset: ``format:path``, relative to the current folder.
-        settings: as in `Subject`.
+        settings: the settings, as in `Subject`.
     """
 
     dataset: str
@@ -29,11 +29,11 @@ class Target:
 
 
 def targets_of(names: Sequence[str], settings: Mapping[str, object]) -> list[Target]:
-    """Return what each argument names: ``format:path``, a file of JSON Lines, or each testbed of a suite.
+    """Return the datasets of each argument: ``format:path``, a JSON Lines file, or a suite with its testbeds.
 
     Args:
         names: the arguments.
-        settings: those of the command line, which replace those of a suite; None means unset.
+        settings: settings of the command line, which replace settings of a suite; None means not set.
 
     Raises:
         RagEvalError: a suite or its settings are invalid.
@@ -52,22 +52,24 @@ def _testbeds(suite: Path, settings: Mapping[str, object]) -> Iterator[Target]:
     shown = shown_path(suite)
     for entry in read_suite(suite, shown):
         where = f"{shown}:{entry.line}"
-        own = parse_settings(entry.settings, where)
+        parsed_settings = parse_settings(entry.settings, where)
         values = {"ability": "", **entry.settings}
         if values.get("passages") == RETRIEVED:
             values["passages"] = None
-        given = {name: values.get(name) if value is None else value for name, value in settings.items()}
-        yield Target(_beside(suite, own.dataset, where), given)
+        merged = {name: values.get(name) if value is None else value for name, value in settings.items()}
+        yield Target(_resolved(suite, parsed_settings.dataset, where), merged)
 
 
-def _beside(suite: Path, dataset: str, where: str) -> str:
-    """Return a dataset with its path relative to the current folder, found as pytest finds it."""
+def _resolved(suite: Path, dataset: str, where: str) -> str:
+    """Return a dataset with its path relative to the current folder; look in the suite's folder first, like pytest."""
     name, colon, text = dataset.partition(":")
     if not colon or not text.strip():
         return dataset  # the linter reports it
     places = (suite.parent / text, Path(text))
-    path = next(filter(os.path.exists, places), None)  # unlike Path.exists, it raises for no text
+    path = next(filter(os.path.exists, places), None)  # unlike Path.exists, it never raises
     if path is None:
-        problem = f"dataset {short_repr(dataset)}: no such file beside the suite, and none in the current folder"
+        problem = (
+            f"dataset {short_repr(dataset)}: no such file, neither in the folder of the suite nor in the current folder"
+        )
         raise DataError(where, problem, code="RAG105")
     return f"{name}:{os.path.normpath(path)}"

@@ -1,4 +1,4 @@
-"""Checks of the whole dataset: languages, yes/no bias, names of topics and tasks."""
+"""Check the whole dataset: languages, yes/no bias, names of topics and tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pytest_rageval.datasets.omnieval import TASK_OF
 from pytest_rageval.datasets.topics import TOPICS
 from pytest_rageval.errors import did_you_mean, short_repr
-from pytest_rageval.linting.finding import Finding, about
+from pytest_rageval.linting.finding import Finding, record_finding
 from pytest_rageval.linting.subject import Subject
 from pytest_rageval.metrics.shared.affirming import affirms
 from pytest_rageval.model.case import Instance
@@ -18,18 +18,18 @@ from pytest_rageval.text.language import main_language
 __all__ = ["language", "language_mix", "stray_name", "yes_no_bias"]
 
 FEWEST, MOST = 10, 0.8
-"""Smallest number of yes/no questions, and largest share of one answer, before the check reports a bias."""
+"""Smallest number of yes/no questions that are checked, and largest share of one answer without a bias."""
 
 KNOWN = {
     "task": frozenset({*TASK_OF.values(), *TASKS, *ABILITIES}),
     "topic_1": frozenset(name for topic in TOPICS for name in (topic.zh_1, topic.en_1)),
     "topic": frozenset(name for topic in TOPICS for name in (topic.zh, topic.en)),
 }
-"""OmniEval's names, by facet, and our own names of tasks and abilities."""
+"""Facet -> known names: OmniEval's topics and tasks, and our tasks and abilities."""
 
 
 def yes_no_bias(subject: Subject) -> Iterator[Finding]:
-    """Find a dataset whose yes/no questions nearly all have the same answer."""
+    """Find a dataset in which almost all yes/no questions have the same answer."""
     answers = [affirms(each.gold[0][0]) for each in subject.instances if len(each.gold) == 1 and each.gold[0]]
     yes, no = answers.count(True), answers.count(False)
     total = yes + no
@@ -42,16 +42,16 @@ def yes_no_bias(subject: Subject) -> Iterator[Finding]:
 
 
 def language(subject: Subject) -> Iterator[Finding]:
-    """Find questions in English whose record says "zh", and the reverse."""
+    """Find English questions in records with the language "zh", and Chinese questions with "en"."""
     for instance in subject.instances:
         detected = main_language(instance.question, instance.language)
         if instance.language in ("en", "zh") and detected != instance.language:
             problem = f"the language is {instance.language}, but the question reads as {detected}"
-            yield about(instance, "language", "warning", f"{problem}: {short_repr(instance.question)}")
+            yield record_finding(instance, "language", "warning", f"{problem}: {short_repr(instance.question)}")
 
 
 def language_mix(subject: Subject) -> Iterator[Finding]:
-    """Report a dataset in several languages."""
+    """Report a dataset with several languages."""
     counts = Counter(instance.language for instance in subject.instances)
     if len(counts) > 1:
         shares = ", ".join(f"{counts[name]} {name}" for name in sorted(counts, key=lambda name: (-counts[name], name)))
@@ -60,7 +60,7 @@ def language_mix(subject: Subject) -> Iterator[Finding]:
 
 
 def stray_name(subject: Subject) -> Iterator[Finding]:
-    """Find names of topics and tasks unknown to OmniEval, if most names of the dataset are OmniEval's."""
+    """Find names of topics and tasks that OmniEval does not have, if most names in the dataset are OmniEval's."""
     for facet, names in KNOWN.items():
         records: dict[str, list[Instance]] = {}
         for instance in subject.instances:
@@ -71,4 +71,4 @@ def stray_name(subject: Subject) -> Iterator[Finding]:
             first = min(records[name], key=lambda each: (len(each.origin), each.origin, each.id))
             what = f"the {facet} {short_repr(name)} of {len(records[name])} records (this is the first)"
             problem = f"{what} is unknown to OmniEval, unlike most others; {did_you_mean(name, names)}"
-            yield about(first, "stray_name", "note", problem)
+            yield record_finding(first, "stray_name", "note", problem)

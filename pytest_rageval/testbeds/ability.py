@@ -1,4 +1,4 @@
-"""An ability: its metrics, its instructions to the system and its requirements on a record."""
+"""The abilities of a system: metrics, instructions, and required passages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Ability:
     """One ability of a system, and how a testbed tests it.
 
     Attributes:
-        name: the name that users write, also a marker; "plain" for none.
-        metrics: the default metrics; the first is the primary one.
-        wording: language -> instructions for the system; holds at least "en".
-        evidence: the role of the passages that are not noise, "" if all are noise;
-            None if the record's passages are supplied unchanged.
+        name: the name that users write, also as a marker; "plain" for no ability.
+        metrics: the default metrics; the first one is primary.
+        wording: language -> instructions for the system; contains at least "en".
+        evidence: the role of the passages that are not noise; "" if all passages are noise; None to supply the
+            record's passages unchanged.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Ability:
     evidence: Role | None = None
 
     def instructions(self, language: str) -> str:
-        """Return the instructions for the system in ``language``, or in English if there are none."""
+        """Return the instructions for the system in ``language``, or in English if there are none in it."""
         return self.wording.get(language) or self.wording["en"]
 
     def require(self, instance: Instance) -> None:
-        """Refuse an instance whose passages lack the roles that the ability needs."""
+        """Raise `DataError` if the passages of an instance lack the roles that the ability needs."""
         if self.evidence is None:
             return
         roles = {passage.role for passage in instance.passages or ()}

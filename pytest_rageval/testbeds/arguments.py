@@ -1,4 +1,4 @@
-"""Check values of settings: each function returns a valid value or raises `SettingError`."""
+"""Check the values of settings: return a valid value or raise `SettingError`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 def text(value: object, name: str, where: str) -> str:
-    """Return a string that is not blank."""
+    """Return a non-blank string."""
     if isinstance(value, str) and value.strip():
         return value
     raise _wrong(value, name, where, "a string that is not empty")
 
 
 def texts(value: object, name: str, where: str) -> tuple[str, ...]:
-    """Return the strings of a list, or a single string as a tuple; refuse duplicates."""
+    """Return the strings of a list, or a single string as a tuple; raise for duplicates."""
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, (list, tuple)):
         raise _wrong(value, name, where, "a list of strings")
@@ -32,7 +32,7 @@ def texts(value: object, name: str, where: str) -> tuple[str, ...]:
 
 
 def integer(value: object, name: str, where: str, least: int | None = None) -> int:
-    """Return an integer that is at least ``least``, if set."""
+    """Return an integer; it must be at least ``least`` unless that is None."""
     if isinstance(value, int) and not isinstance(value, bool) and (least is None or value >= least):
         return value
     raise _wrong(value, name, where, "an integer" if least is None else f"an integer of at least {least}")
@@ -46,7 +46,7 @@ def rate(value: object, name: str, where: str) -> float:
 
 
 def axis(value: object, name: str, where: str, check: Callable[[object, str, str], T]) -> tuple[T, ...]:
-    """Return the values of a setting that may be a list; refuse an empty list and duplicates."""
+    """Return the values of a setting that may be a list; raise for an empty list and for duplicates."""
     if not isinstance(value, (list, tuple)):
         return (check(value, name, where),)
     if not value:
@@ -58,7 +58,7 @@ def axis(value: object, name: str, where: str, check: Callable[[object, str, str
 
 
 def scalars(value: object, name: str, where: str) -> dict[str, str]:
-    """Return a mapping of facets to values as text."""
+    """Return facet -> value, with the values as text."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) and key.strip() for key in value):
         raise _wrong(value, name, where, "a table of facets and values")
     for key, item in value.items():

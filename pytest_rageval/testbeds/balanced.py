@@ -1,10 +1,13 @@
 """The default assembly: exact counts, uniform gold positions, comparable noise rates.
 
-Let K be the number of passages, m the number of noise passages, and pi a random permutation of the K positions that
-depends only on the seed and the instance's id. Position pi[j] holds negative j for j < m, and position
-pi[K-1-i] holds evidence i for i < K-m. This uses the heads of both pools, and every passage may be in any position
-with the same probability. One more noise passage changes one position and moves nothing else.
-A pool that is too short leaves its positions empty; the other passages keep their order.
+Let K be the number of passages, m the number of noise passages, and pi a random permutation of the K positions. The
+permutation depends only on the seed and the instance's id. Position pi[j] gets negative passage j for j < m; position
+pi[K-1-i] gets evidence passage i for i < K-m.
+
+- The assembly uses the first passages of both pools.
+- Every passage is in every position with the same probability.
+- One more noise passage changes a single position; all other passages stay.
+- If a pool is too short, its positions stay empty; the other passages keep their order.
 """
 
 from __future__ import annotations
@@ -23,13 +26,13 @@ __all__ = ["assemble"]
 def assemble(instance: Instance, composition: Composition, seed: int) -> tuple[Passage, ...]:
     """Return the passages to supply, in order.
 
-    Positives with groups take turns (the first of each group, then the second, ...). Noise never replaces the first of
-    a group: every part of the question keeps its evidence. There may then be more passages, or less noise, than the
-    composition says. Counterfactual passages and their correct twins are pairs: the first stays false unless all must
-    be correct, and the next ones become correct.
+    Positive passages in groups alternate: the first of each group, then the second, and so on. Noise never replaces
+    the first passage of a group, so every part of the question keeps its evidence; there may then be more passages or
+    less noise than in the composition. Counterfactual passages and their correct twins are pairs: the first pair
+    stays false unless all must be correct, and the next pairs become correct.
 
     Raises:
-        DataError: the composition has correct passages and the counterfactual ones have no twins.
+        DataError: the composition has correct passages, but the counterfactual passages have no twins.
     """
     if composition.passages == 0:
         return ()
@@ -47,7 +50,7 @@ def assemble(instance: Instance, composition: Composition, seed: int) -> tuple[P
 
 def _evidence(instance: Instance, pools: Pools, composition: Composition) -> Sequence[Passage]:
     if composition.evidence != "counterfactual":
-        return _in_turns(pools.groups) if pools.groups else pools.positives
+        return _alternate(pools.groups) if pools.groups else pools.positives
     wrong = pools.falsehoods
     twins = pools.twins(instance, composition.correct_rate)
     if composition.correct_rate == 1:
@@ -56,5 +59,5 @@ def _evidence(instance: Instance, pools: Pools, composition: Composition) -> Seq
     return (*wrong[:1], *twins[1 : correct + 1], *wrong[correct + 1 :])
 
 
-def _in_turns(groups: Sequence[Sequence[Passage]]) -> list[Passage]:
+def _alternate(groups: Sequence[Sequence[Passage]]) -> list[Passage]:
     return [passage for turn in zip_longest(*groups) for passage in turn if passage is not None]

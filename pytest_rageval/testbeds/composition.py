@@ -1,4 +1,4 @@
-"""The composition of a case's passages, and the pools they come from."""
+"""The composition of a case's passages, and the pools of passages by role."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Assemble", "Composition", "Pools", "exact", "exact_count"]
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """One point of a testbed's settings.
+    """The passage settings of one case.
 
     Attributes:
         evidence: the role of the passages that are not noise; "" if all are noise.
         passages: number of passages to supply.
         noise_rate: the share of noise, in 0..1.
-        correct_rate: the share of correct passages among counterfactual ones, in 0..1.
+        correct_rate: the share of correct passages among the counterfactual ones, in 0..1.
     """
 
     evidence: Role
@@ -32,7 +32,7 @@ class Composition:
 
 
 Assemble = Callable[[Instance, Composition, int], tuple[Passage, ...]]
-"""Chooses and orders the passages of one case from an instance, a composition and a seed; pure."""
+"""Pure function that chooses and orders the passages of a case, from an instance, a composition and a seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Pools:
         positives: the positive passages.
         negatives: the negative passages.
         falsehoods: the counterfactual passages.
-        groups: the positives by sub-question, if any of them has a group; else empty.
+        groups: the positive passages by sub-question; empty if none has a group.
     """
 
     positives: tuple[Passage, ...]
@@ -53,7 +53,7 @@ class Pools:
 
     @classmethod
     def of(cls, instance: Instance) -> Pools:
-        """Return the pools of ``instance``; passages without a role are in no pool."""
+        """Return the pools of an instance; passages without a role are in no pool."""
         pools: dict[Role, list[Passage]] = {"": [], "positive": [], "negative": [], "counterfactual": []}
         groups: dict[int | None, list[Passage]] = {}
         for passage in instance.passages or ():
@@ -68,16 +68,17 @@ class Pools:
         )
 
     def twins(self, instance: Instance, correct_rate: float) -> tuple[Passage, ...]:
-        """Return the correct twin of each counterfactual passage, in order; empty if they do not pair.
+        """Return the correct twin of each counterfactual passage, in order; empty if there are no twins.
 
-        They pair if there are as many positives. If they do not, a ``correct_rate`` above 0 raises `DataError`.
+        The positive passages are the twins if there are as many of them as counterfactual passages. If the counts
+        differ, a ``correct_rate`` above 0 raises `DataError`.
         """
         if len(self.positives) == len(self.falsehoods):
             return self.positives
         if correct_rate > 0:
             problem = (
                 f"passages: found {len(self.positives)} positive for {len(self.falsehoods)} counterfactual, "
-                "wanted one for each, as correct_rate puts it in the place of the other"
+                "wanted one for each, because correct_rate replaces counterfactual passages by positive ones"
             )
             raise DataError(instance.origin, problem)
         return ()
@@ -90,5 +91,5 @@ def exact_count(passages: int, rate: float) -> int:
 
 
 def exact(rate: float) -> Fraction:
-    """Return the fraction that the user meant by ``rate``: 0.28 is 7/25, and 5 / 6 is 5/6."""
+    """Return the exact fraction for a float: 7/25 for 0.28, 5/6 for 5 / 6."""
     return Fraction(str(rate)).limit_denominator(10**9)

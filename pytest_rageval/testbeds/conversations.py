@@ -1,4 +1,4 @@
-"""Link the turns of a conversation, for histories with the system's own answers."""
+"""Link the turns of conversations for ``history="own"``, the system's own answers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from pytest_rageval.errors import DataError, SettingError, short_repr
 from pytest_rageval.model.case import Case
 from pytest_rageval.testbeds.settings import AXES
 
-__all__ = ["with_earlier"]
+__all__ = ["link_turns"]
 
 _Place = tuple[str | None, ...]
-"""A conversation under one setting."""
+"""A conversation in one combination of settings."""
 
 
-def with_earlier(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[str, Case]]:
-    """Return the named cases of a testbed, with their earlier turns.
+def link_turns(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[str, Case]]:
+    """Return the cases of a testbed with their ids; each turn of a conversation is linked to its earlier turns.
 
-    The facets ``dialogue`` and ``round`` (from 1) mark a turn. A case without them keeps the history of its record.
+    A case is a turn if it has the facets ``dialogue`` and ``round`` (from 1). Other cases keep the history of their
+    record.
 
     Raises:
         SettingError: no case is a turn of a conversation.
-        DataError: a round is not a number, is a duplicate, or is missing before a later one.
+        DataError: a round is not a number, is a duplicate, or an earlier round is missing.
     """
     rounds: dict[_Place, dict[int, Case]] = {}
     for _, case in cases:
@@ -32,7 +33,7 @@ def with_earlier(cases: Sequence[tuple[str, Case]], where: str) -> list[tuple[st
             first = turns.setdefault(at, case)
             if first is not case:
                 problem = (
-                    f"round {at} of dialogue {short_repr(case.facets['dialogue'])} is {short_repr(first.id)} already"
+                    f"round {at} of dialogue {short_repr(case.facets['dialogue'])} is already {short_repr(first.id)}"
                 )
                 raise DataError(case.instance.origin, f"{problem}, wanted each once")
     if not rounds:
@@ -58,5 +59,5 @@ def _round(case: Case) -> int:
     text = case.facets.get("round", "")
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 10_000):
         what = f"found {short_repr(text)}" if text else "is missing"
-        raise DataError(case.instance.origin, f"round: {what}, wanted a number from 1 on, as history is 'own'")
+        raise DataError(case.instance.origin, f"round: {what}, wanted a number from 1, because history is 'own'")
     return int(text)

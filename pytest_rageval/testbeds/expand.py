@@ -25,12 +25,12 @@ _ROLE_OF: dict[str, Role] = {"noise_rate": "negative", "correct_rate": "positive
 
 @dataclass(frozen=True, slots=True)
 class Shortfalls:
-    """Cases whose records have too few passages of a kind for the settings.
+    """Cases with too few passages of a role for the settings.
 
     Attributes:
         count: number of such cases.
         total: number of all cases.
-        ids: the ids of the first few, each once.
+        ids: the first few distinct ids of such cases.
     """
 
     count: int
@@ -39,10 +39,10 @@ class Shortfalls:
 
 
 def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tuple[tuple[str, Case], ...]:
-    """Return the cases of a testbed with the parameter id of each, unique within the testbed.
+    """Return the cases of a testbed, each with a parameter id that is unique in the testbed.
 
-    All settings of one instance follow each other. An id is the instance's id, followed by "-name=value" for each
-    setting that is a list.
+    The cases are ordered by instance, then by setting. A parameter id is the instance's id, followed by "-name=value"
+    for each setting that is a list.
 
     Args:
         settings: the settings of the testbed.
@@ -52,7 +52,7 @@ def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tupl
     Raises:
         DataError: two instances have the same id, or an instance lacks passages that the ability needs.
     """
-    _refuse_duplicates(instances)
+    _check_duplicates(instances)
     ability = ability_named(settings.ability)
     points = _points(settings, ability)
     cases = []
@@ -75,19 +75,19 @@ def expand(settings: Settings, instances: Sequence[Instance], seed: int) -> tupl
 
 
 def shortfalls(cases: Sequence[Case], first: int = 3) -> Shortfalls:
-    """Return the number and the first ids of the cases for which `is_short` is true."""
+    """Count the cases for which `is_short` is true, and return their first ids."""
     short = [case.id for case in cases if is_short(case)]
     return Shortfalls(len(short), len(cases), tuple(dict.fromkeys(short))[:first])
 
 
 def is_short(case: Case) -> bool:
-    """Return whether the number of passages, of noise or of correct passages differs from the settings."""
+    """Return whether the number of passages, noise passages or correct passages differs from the settings."""
     if case.supplied is None or "passages" not in case.facets:
         return False
     passages = int(case.facets["passages"])
     if len(case.supplied) != passages:
         return True
-    if "ability" not in case.facets:  # the rates are the record's own, of its whole pool
+    if "ability" not in case.facets:  # the record states the rates of its whole pool
         return False
     # The facet has six digits of the rate. Subtract their rounding error before rounding the product up.
     return any(
@@ -97,17 +97,17 @@ def is_short(case: Case) -> bool:
     )
 
 
-def _refuse_duplicates(instances: Sequence[Instance]) -> None:
+def _check_duplicates(instances: Sequence[Instance]) -> None:
     seen: dict[str, str] = {}
     for instance in instances:
         if instance.id in seen:
-            problem = f"the id {short_repr(instance.id)} was used at {seen[instance.id]} already, wanted each once"
+            problem = f"the id {short_repr(instance.id)} is already used at {seen[instance.id]}, wanted each once"
             raise DataError(instance.origin or "dataset", problem, code="RAG203")
         seen[instance.id] = instance.origin
 
 
 def _points(settings: Settings, ability: Ability) -> list[tuple[str, Composition | None, dict[str, str]]]:
-    """Return the id suffix, the composition and the facets of each point of the axes.
+    """Return the id suffix, the composition and the facets for each combination of settings.
 
     The composition is None if the system retrieves.
     """

@@ -21,18 +21,18 @@ def digest(*parts: object) -> bytes:
 
 
 def safe(name: str) -> str:
-    """Return ``name`` unchanged if it is plain and has 1 to 60 characters, else a plain form of it.
+    """Return a name as a safe id: unchanged if it is safe and has 1 to 60 characters, otherwise converted.
 
-    Plain characters are ASCII letters, digits and ``_.=@+~-``. OmniEval's Chinese names of topics and tasks between
-    hyphens become English; other characters become "_". A long name is cut. "~" and six hexadecimal digits of a hash
-    of the whole name keep changed ids unique.
+    Safe characters are ASCII letters, digits and ``_.=@+~-``. OmniEval's Chinese topics and tasks between hyphens are
+    translated to English; other characters become "_". A long name is cut. A converted id ends with "~" and six
+    hexadecimal digits of a hash of the whole name, so it stays unique.
     """
     text = _in_english(name)
     return text if 1 <= len(text) <= LIMIT and not _UNSAFE.search(text) else _with_hash(name, 6)
 
 
 def unique_ids(names: Iterable[str]) -> list[str]:
-    """Return the safe form of each of ``names``, which must differ; a collision gets a longer hash."""
+    """Return a safe id for each name; names must be unique. If two ids collide, the second gets a longer hash."""
     used: set[str] = set()
     ids = []
     for name in names:
@@ -54,7 +54,7 @@ def _in_english(name: str) -> str:
 
 @cache
 def _english() -> Mapping[str, str]:
-    """Return OmniEval's Chinese names -> their plain English."""
+    """Return OmniEval's Chinese names -> safe English names."""
     from pytest_rageval.datasets.omnieval import TASK_OF
     from pytest_rageval.datasets.topics import TOPICS
 

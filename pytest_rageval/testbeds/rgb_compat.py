@@ -1,7 +1,7 @@
-"""RGB's published assembly, passage for passage, with its seed, float rounding and short pools.
+"""RGB's published assembly, reproduced exactly: seed, float rounding and short pools.
 
-After Chen et al., AAAI 2024, and its published evaluation code. Every instance uses the seed 2333. A separate random
-generator gives the same sequence and leaves the global one unchanged.
+Source: Chen et al., AAAI 2024, and the published evaluation code. Every instance uses the seed 2333. A separate random
+generator gives the same sequence without changing the global generator.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ SEED = 2333
 
 
 def float_count(passages: int, rate: float) -> int:
-    """Return ``passages * rate`` rounded up as a float product: 25 * 0.28 is 8."""
+    """Return ``passages * rate`` rounded up with its float error, like RGB: 8 for 25 * 0.28."""
     return math.ceil(passages * rate)
 
 
 def assemble(instance: Instance, composition: Composition, seed: int = SEED) -> tuple[Passage, ...]:
-    """Return the passages that RGB supplies, in its order; ``seed`` is ignored, because RGB's is fixed.
+    """Return the passages that RGB supplies, in its order; ``seed`` is ignored, because RGB's seed is fixed.
 
     The record decides the method, not the ability: a record with counterfactual passages is assembled like RGB's
     counterfactual files, one with groups of positives like its integration files, any other like its base files.
 
     Raises:
-        DataError: the composition has no evidence, but the record has groups, and RGB always supplies some of them;
-            or it has correct passages and the counterfactual ones have no twins.
+        DataError: the composition has no evidence, but the record has groups, of which RGB always supplies some; or the
+            composition has correct passages, but the counterfactual passages have no twins.
     """
     if composition.passages == 0:
         return ()
@@ -52,7 +52,7 @@ def assemble(instance: Instance, composition: Composition, seed: int = SEED) -> 
 
 
 def _base(pools: Pools, composition: Composition) -> list[Passage]:
-    """Return the heads of both pools; if one pool is too short, the other fills it."""
+    """Return the first passages of both pools; if one pool is too short, the other fills the gap."""
     noise = float_count(composition.passages, composition.noise_rate)
     positives = composition.passages - noise
     if composition.noise_rate != 1:
@@ -66,7 +66,7 @@ def _base(pools: Pools, composition: Composition) -> list[Passage]:
 
 
 def _integration(pools: Pools, composition: Composition, generator: random.Random) -> list[Passage]:
-    """Return at least the first of each shuffled group, then more in turns; negatives fill the rest."""
+    """Return at least the first passage of each shuffled group, then alternate groups; negatives fill the rest."""
     groups = [list(group) for group in pools.groups]
     for group in groups:
         generator.shuffle(group)
@@ -79,7 +79,7 @@ def _integration(pools: Pools, composition: Composition, generator: random.Rando
 def _counterfactual(
     instance: Instance, pools: Pools, composition: Composition, generator: random.Random
 ) -> list[Passage]:
-    """Return a sample of false passages, then a sample of the other passages' twins, then the head of the noise."""
+    """Return sampled false passages, then sampled twins of the other false passages, then the first negatives."""
     noise = float_count(composition.passages, composition.noise_rate)
     correct = float_count(composition.passages, composition.correct_rate)
     wrong = composition.passages - noise - correct

@@ -27,8 +27,7 @@ def select(
     """Return the indices of the selected cases, in order: apply ``where``, then ``limit``, then ``sample``.
 
     Raises:
-        UnknownNameError: ``where`` names a facet that no case has and the plugin does not know;
-            the message begins with ``origin``.
+        UnknownNameError: ``where`` names an unknown facet that no case has; the message starts with ``origin``.
     """
     if entries and where:
         known = set(FACETS).union(*(case.facets for case in entries))
@@ -43,11 +42,11 @@ def select(
 
 
 def stratified(cases: Sequence[Case], n: int, seed: int) -> set[int]:
-    """Return the indices of ``n`` cases (all, if there are fewer), stratified by topic and task.
+    """Return the indices of a sample of ``n`` cases, stratified by topic and task; all cases if there are fewer.
 
-    Shares are proportional, by largest remainder, with at least one case for each stratum if ``n`` allows it. Within a
-    stratum, a hash of the seed and the case's id ranks the cases: a new record changes little, and all settings of one
-    instance stay together.
+    Strata are sampled proportionally (largest remainder), with at least one case per stratum if ``n`` allows it. Within
+    a stratum, cases are ranked by a hash of the seed and the id. So a new record changes the sample little, and all
+    settings of an instance stay together.
     """
     if n >= len(cases):
         return set(range(len(cases)))
@@ -63,7 +62,7 @@ def stratified(cases: Sequence[Case], n: int, seed: int) -> set[int]:
 
 
 def _shares(sizes: Mapping[K, int], n: int) -> dict[K, int]:
-    """Return ``n`` divided in proportion to ``sizes``, by largest remainder; at least 1 each if ``n`` allows it."""
+    """Divide ``n`` in proportion to ``sizes`` by largest remainder, with at least 1 each if ``n`` allows it."""
     shares: dict[K, int] = {}
     rest = dict(sizes)
     if n >= len(rest):
@@ -73,8 +72,8 @@ def _shares(sizes: Mapping[K, int], n: int) -> dict[K, int]:
             n -= len(small)
     total = sum(rest.values())
     shares.update({key: size * n // total for key, size in rest.items()})
-    left = n - sum(shares[key] for key in rest)
-    for key in sorted(rest, key=lambda key: -(rest[key] * n % total))[:left]:
+    remaining = n - sum(shares[key] for key in rest)
+    for key in sorted(rest, key=lambda key: -(rest[key] * n % total))[:remaining]:
         shares[key] += 1
     return shares
 

@@ -1,4 +1,4 @@
-"""Check the settings of one testbed: the arguments of ``rag_case`` or a table of a suite."""
+"""Check the settings of a testbed: arguments of ``rag_case`` or a table of a suite."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ ASSEMBLIES = ("balanced", "rgb-compat")
 HISTORIES = ("gold", "own")
 
 RETRIEVED = "retrieved"
-"""Value of ``passages`` if the system retrieves: the testbed supplies none."""
+"""The value of ``passages`` if the system retrieves and the testbed supplies no passages."""
 
 SETTINGS = (
     "ability", "assembly", "cluster", "correct_rate", "dataset", "facets", "gates", "history", "limit", "metrics",
     "noise_rate", "passages", "qrels", "relations", "relevance", "sample", "seed", "variants", "where",
 )  # fmt: skip
-"""The names of all settings; in a marker, any other keyword is a facet."""
+"""The names of all settings; any other keyword of a marker is a facet."""
 
 MOST_PASSAGES = 10_000
-"""More than any model reads; the assembly of a case holds a list of this length."""
+"""Largest number of passages of a case; more than any model reads, but small enough to assemble in memory."""
 
 VARIANTS = 3
 """The default number of variants of a case for each relation."""
 
 AXES = ("passages", "noise_rate", "correct_rate")
 
-_OF_ABILITIES: dict[str, object] = {"noise_rate": (0.0,), "correct_rate": (0.0,), "assembly": "balanced"}
-"""The settings that only an ability reads, and their defaults, which users may write anywhere."""
+_ABILITY_DEFAULTS: dict[str, object] = {"noise_rate": (0.0,), "correct_rate": (0.0,), "assembly": "balanced"}
+"""Settings that only abilities use -> their defaults, which are accepted without an ability, too."""
 
 
-APART: Mapping[str, object] = {"decides": False}
-"""Of a field: it selects cases, or the fingerprint of a run lists it on its own; `run_fingerprint` leaves it out."""
+OUTSIDE_FINGERPRINT: Mapping[str, object] = {"decides": False}
+"""Metadata of a field that `run_fingerprint` skips: it only selects cases, or the fingerprint has it elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,59 +54,59 @@ class Settings:
     Attributes:
         dataset: ``format:path``.
         ability: one of RGB's four, or None.
-        metrics: names of metrics, the first one primary; None for the ability's own.
+        metrics: names of metrics, the first one primary; None for the ability's metrics.
         gates: gate expressions, as the user wrote them.
-        passages: number of passages to supply, or `RETRIEVED`; one for each point of the axis.
-        noise_rate: shares of noise in 0..1; (1.0,) under negative rejection.
+        passages: numbers of passages to supply, or `RETRIEVED`.
+        noise_rate: shares of noise in 0..1; (1.0,) for negative rejection.
         correct_rate: shares of correct passages in 0..1.
         multiplied: which of passages, noise_rate and correct_rate are lists, in that order.
-        explicit: the names of all settings that the user set and that are not None.
+        explicit: the names of the settings that the user set to a value other than None.
         assembly: "balanced" or "rgb-compat".
-        qrels: the file whose judgements replace the records' own, or None.
+        qrels: the file with judgements that replace those of the records, or None.
         relevance: what makes a retrieved passage relevant.
-        history: whether the later turns of a conversation follow the record's answers ("gold") or the system's ("own").
-        limit: number of first cases to run, or None.
+        history: whether the history of a turn contains the record's answers ("gold") or the system's answers ("own").
+        limit: number of cases to run, from the first; or None.
         sample: number of cases in a stratified sample, or None.
-        seed: the testbed's own seed, or None for the session's.
+        seed: the seed of the testbed, or None for the session's seed.
         where: facet -> value, "*" for any; selects the cases that match.
         facets: facets of every case of the testbed.
-        cluster: the facet whose value its dependent cases share; None for ``rag_cluster``.
-        relations: names of relations; each makes variants of every case.
+        cluster: the facet that dependent cases have the same value of; None for ``rag_cluster``.
+        relations: names of relations; each one makes variants of every case.
         variants: number of variants of a case for each relation.
         origin: where the settings are written, for messages.
     """
 
     dataset: str
     ability: str | None
-    metrics: tuple[str, ...] | None = field(metadata=APART)
-    gates: tuple[str, ...] = field(metadata=APART)
+    metrics: tuple[str, ...] | None = field(metadata=OUTSIDE_FINGERPRINT)
+    gates: tuple[str, ...] = field(metadata=OUTSIDE_FINGERPRINT)
     passages: tuple[int | str, ...]
     noise_rate: tuple[float, ...]
     correct_rate: tuple[float, ...]
     multiplied: tuple[str, ...]
-    explicit: frozenset[str] = field(metadata=APART)
+    explicit: frozenset[str] = field(metadata=OUTSIDE_FINGERPRINT)
     assembly: str
     qrels: str | None
     relevance: Relevance
     history: str
-    limit: int | None = field(metadata=APART)
-    sample: int | None = field(metadata=APART)
-    seed: int | None = field(metadata=APART)
-    where: Mapping[str, str] = field(metadata=APART)
+    limit: int | None = field(metadata=OUTSIDE_FINGERPRINT)
+    sample: int | None = field(metadata=OUTSIDE_FINGERPRINT)
+    seed: int | None = field(metadata=OUTSIDE_FINGERPRINT)
+    where: Mapping[str, str] = field(metadata=OUTSIDE_FINGERPRINT)
     facets: Mapping[str, str]
-    cluster: str | None = field(metadata=APART)
-    relations: tuple[str, ...] = field(metadata=APART)
-    variants: int = field(metadata=APART)
-    origin: str = field(metadata=APART)
+    cluster: str | None = field(metadata=OUTSIDE_FINGERPRINT)
+    relations: tuple[str, ...] = field(metadata=OUTSIDE_FINGERPRINT)
+    variants: int = field(metadata=OUTSIDE_FINGERPRINT)
+    origin: str = field(metadata=OUTSIDE_FINGERPRINT)
 
 
 def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bool = False) -> Settings:
-    """Return the settings in ``raw``; a value of None means that the setting is not set.
+    """Check the settings in ``raw``; None means that a setting is not set.
 
     Args:
         raw: names and values, as a user wrote them.
         where: the start of every error, such as "tests/test_a.py:12".
-        known_keys_only: refuse a key that is not a setting; otherwise such a key is a facet.
+        known_keys_only: raise for a key that is not a setting; otherwise such a key is a facet.
 
     Raises:
         SettingError: a value is invalid, a setting has no effect, or settings contradict each other.
@@ -139,29 +139,29 @@ def parse_settings(raw: Mapping[str, object], where: str, *, known_keys_only: bo
         variants=_number(values, "variants", where, 1) or VARIANTS,
         origin=where,
     )
-    _refuse_without_effect(settings)
-    _refuse_contradictions(settings)
+    _check_effects(settings)
+    _check_contradictions(settings)
     return settings
 
 
 def _facets(values: Mapping[str, object], where: str, known_keys_only: bool) -> dict[str, str]:
-    loose = {name: value for name, value in values.items() if name not in SETTINGS}
-    for name in loose:
+    keywords = {name: value for name, value in values.items() if name not in SETTINGS}
+    for name in keywords:
         near = difflib.get_close_matches(name, SETTINGS, n=1, cutoff=0.8)
         if known_keys_only or (near and name not in FACETS):
             raise UnknownNameError("key", name, SETTINGS, where)
     table = arguments.scalars(values.get("facets", {}), "facets", where)
-    for name, value in loose.items():
+    for name, value in keywords.items():
         if not isinstance(value, (str, int, float)):
-            problem = f"found {short_repr(value)}, wanted a string, number or boolean, as a keyword that is no setting"
-            raise SettingError(f"{where}: {ascii_safe(name)}: {problem} is a facet; {did_you_mean(name, SETTINGS)}")
+            problem = (
+                f"found {short_repr(value)}, wanted a string, number or boolean, because an unknown keyword is a facet"
+            )
+            raise SettingError(f"{where}: {ascii_safe(name)}: {problem}; {did_you_mean(name, SETTINGS)}")
         if name in table:
-            raise SettingError(f"{where}: the facet {short_repr(name)} is given twice, as a keyword and in facets")
+            raise SettingError(f"{where}: the facet {short_repr(name)} is set twice, as a keyword and in facets")
         table[name] = facet_text(value)
     for name in RESERVED.intersection(table):
-        raise SettingError(
-            f"{where}: the facet {short_repr(name)} is a name that the plugin keeps for itself; give yours another"
-        )
+        raise SettingError(f"{where}: the facet {short_repr(name)} is reserved by the plugin; rename it")
     return table
 
 
@@ -212,39 +212,39 @@ def _noise(ability: str | None) -> float:
     return 1.0 if ability == "negative_rejection" else 0.0
 
 
-def _refuse_without_effect(settings: Settings) -> None:
+def _check_effects(settings: Settings) -> None:
     ability, origin = settings.ability, settings.origin
     if "variants" in settings.explicit and not settings.relations:
         raise SettingError(f"{origin}: variants has no effect without relations; add relations=, or leave it out")
     if ability is None:
-        for name in _OF_ABILITIES:
-            if _asks(settings, name):
+        for name in _ABILITY_DEFAULTS:
+            if _is_changed(settings, name):
                 raise SettingError(f"{origin}: {name} has no effect without an ability; add ability=, or leave it out")
         return
     if RETRIEVED in settings.passages:
-        problem = f"passages {RETRIEVED!r} supplies none, and {ability} is about those that are supplied"
+        problem = f"passages {RETRIEVED!r} supplies no passages, but {ability} tests supplied passages"
         raise SettingError(f"{origin}: {problem}; leave one of them out")
-    if ability != "counterfactual_robustness" and _asks(settings, "correct_rate"):
+    if ability != "counterfactual_robustness" and _is_changed(settings, "correct_rate"):
         problem = f"correct_rate has no effect on {ability}, only on counterfactual_robustness; leave it out"
         raise SettingError(f"{origin}: {problem}")
     if ability == "negative_rejection" and settings.noise_rate != (1.0,):
-        raise SettingError(f"{origin}: negative_rejection supplies nothing but noise; leave noise_rate out")
+        raise SettingError(f"{origin}: negative_rejection supplies only noise; leave noise_rate out")
 
 
-def _asks(settings: Settings, name: str) -> bool:
+def _is_changed(settings: Settings, name: str) -> bool:
     """Return whether a setting is a list or differs from its default."""
-    return name in settings.multiplied or getattr(settings, name) != _OF_ABILITIES[name]
+    return name in settings.multiplied or getattr(settings, name) != _ABILITY_DEFAULTS[name]
 
 
-def _refuse_contradictions(settings: Settings) -> None:
+def _check_contradictions(settings: Settings) -> None:
     origin = settings.origin
     if settings.limit is not None and settings.sample is not None:
         raise SettingError(
-            f"{origin}: limit and sample are both given, wanted one: the first cases, or a sample of all", code="RAG103"
+            f"{origin}: limit and sample are both set, wanted one: the first cases, or a sample of all", code="RAG103"
         )
     if settings.qrels is not None and settings.relevance != "ids":
         problem = (
-            f"qrels has no effect with relevance {settings.relevance!r}, as it judges by ids; leave one of them out"
+            f"qrels has no effect with relevance {settings.relevance!r}, because it judges ids; remove one of them"
         )
         raise SettingError(f"{origin}: {problem}")
     numbers = [passages for passages in settings.passages if isinstance(passages, int)]
@@ -257,4 +257,4 @@ def _refuse_contradictions(settings: Settings) -> None:
             if sum(counts) > passages:
                 problem = f"of {passages} passages, rgb-compat rounds noise_rate {facet_text(noise)} up to {counts[0]}"
                 problem += f" and correct_rate {facet_text(correct)} up to {counts[1]}"
-                raise SettingError(f"{origin}: {problem}, more than there are; lower one of them")
+                raise SettingError(f"{origin}: {problem}, which is more than {passages}; lower one of them")

@@ -27,9 +27,9 @@ class SuiteEntry:
     """A ``[[testbed]]`` table.
 
     Attributes:
-        name: its name.
-        line: the line of its header, from 1.
-        settings: its other keys, unchecked, as the arguments of ``rag_case``.
+        name: the name of the testbed.
+        line: the line of the table's header, from 1.
+        settings: the other keys, unchecked; the same as the arguments of ``rag_case``.
     """
 
     name: str
@@ -38,7 +38,7 @@ class SuiteEntry:
 
 
 def read_suite(path: Path, shown: str) -> list[SuiteEntry]:
-    """Return the tables of a suite, in their order; ``shown`` names the file in errors.
+    """Return the tables of a suite, in order; ``shown`` is the name of the file in errors.
 
     Raises:
         DataError: the file is malformed, or a testbed has no name that pytest can use.
@@ -50,16 +50,14 @@ def read_suite(path: Path, shown: str) -> list[SuiteEntry]:
             raise UnknownNameError("key", key, [_TABLE], f"{shown}:{line_of(lines, key, 0, _TABLE)}")
     tables = suite.get(_TABLE)
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        raise DataError(f"{shown}:1", "a suite holds one or more [[testbed]] tables; add one")
+        raise DataError(f"{shown}:1", "a suite needs at least one [[testbed]] table; add one")
     headers = headers_of(lines, _TABLE)
     entries: dict[str, SuiteEntry] = {}
     for number, table in enumerate(tables):
         header = headers[number] if number < len(headers) else 0
         name = _check(table, lines, header, shown)
         if name in entries:
-            raise DataError(
-                f"{shown}:{header + 1}", f"two testbeds are named {short_repr(name)}; give each a name of its own"
-            )
+            raise DataError(f"{shown}:{header + 1}", f"two testbeds are named {short_repr(name)}; rename one")
         settings = {key: value for key, value in table.items() if key != "name"}
         entries[name] = SuiteEntry(name, header + 1, settings)
     return list(entries.values())
@@ -77,6 +75,6 @@ def _check(table: dict[str, Any], lines: list[str], header: int, shown: str) -> 
         problem = f"a testbed has {what}; name it without spaces, colons, slashes, brackets and #"
         raise DataError(f"{shown}:{header + 1}", problem)
     if _PYTEST.fullmatch(name):
-        problem = f"a testbed has the name {short_repr(name)}, which means something to pytest; choose another"
+        problem = f"a testbed has the name {short_repr(name)}, which pytest reserves; choose another"
         raise DataError(f"{shown}:{header + 1}", problem)
     return name

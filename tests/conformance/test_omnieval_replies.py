@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pytest_rageval.datasets.imports.omnieval_compat import reading, reply_value
+from pytest_rageval.datasets.imports.omnieval_compat import reply_value, score_fields
 
 PUBLISHED = [
     ("accuracy", '{"prediction": 2}', 1.0),
@@ -110,4 +110,4 @@ def test_a_malformed_reply_is_repaired(reply: str, value: float) -> None:
     ],
 )
 def test_a_missing_value_has_a_reason(metric: str, value: float | None, read: dict[str, object]) -> None:
-    assert reading(metric, value) == read
+    assert score_fields(metric, value) == read

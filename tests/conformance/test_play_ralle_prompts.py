@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support.projects.play_project import PlayPage, play_project
 
-from pytest_rageval.datasets.imports import ImportResult, Order
-from pytest_rageval.datasets.imports.ralle_chain import take
+from pytest_rageval.datasets.imports import ImportRequest, ImportResult
+from pytest_rageval.datasets.imports.ralle_chain import import_rows
 
 
 def test_each_action_is_given_the_published_prompt(rageval_data: Path, tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_each_action_is_given_the_published_prompt(rageval_data: Path, tmp_path:
     for path in folder.glob("*.json"):
         if path.name != "rendered.json":
             result = ImportResult()
-            take(Order((path,)), result)
+            import_rows(ImportRequest((path,)), result)
             (project / f"{path.stem}.toml").write_text(result.chain, encoding="utf-8")
     shown = set()
     with PlayPage(project) as page:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from support.processes.sandboxes import opened
 
-from pytest_rageval.datasets.imports import ImportResult, Order
-from pytest_rageval.datasets.imports.ralle_chain import take
+from pytest_rageval.datasets.imports import ImportRequest, ImportResult
+from pytest_rageval.datasets.imports.ralle_chain import import_rows
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.ranking import ScoredPassage
 from pytest_rageval.sandbox.protocol import Sandbox
@@ -46,7 +46,7 @@ def chains(folder: Path, target: Path) -> dict[str, Chain]:
         if path.name == "rendered.json":
             continue
         result = ImportResult()
-        take(Order((path,)), result)
+        import_rows(ImportRequest((path,)), result)
         assert not result.lost
         file = target / f"{path.stem}.toml"
         file.write_text(result.chain, encoding="utf-8")

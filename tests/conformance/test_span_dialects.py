@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_rageval.datasets.fields import Fields
-from pytest_rageval.datasets.imports import ImportResult, Order
-from pytest_rageval.datasets.imports.otel import take
+from pytest_rageval.datasets.imports import ImportRequest, ImportResult
+from pytest_rageval.datasets.imports.otel import import_rows
 from pytest_rageval.datasets.recorded import load_recorded, read_recorded
 from pytest_rageval.trace.otel.convert import convert
 from pytest_rageval.trace.otel.spans import spans_in
@@ -57,9 +57,9 @@ def test_a_dump_gives_its_steps_tokens_and_ranking(
 @pytest.mark.parametrize("name", [name for name, *_ in DUMPS[:3]])
 def test_a_dump_becomes_a_case_with_its_passages(rageval_data: Path, name: str) -> None:
     imported = ImportResult()
-    take(Order((rageval_data / "systems" / "traces" / name,)), imported)
+    import_rows(ImportRequest((rageval_data / "systems" / "traces" / name,)), imported)
     (case,), (answer,) = imported.cases, imported.answers
-    assert imported.left == []
+    assert imported.skipped == []
     assert (case["question"], case["answers"]) == ("When does the museum open?", ["It opens at 9:00."])
     assert case["passages"] == [{"id": "hours#1", "text": "The museum opens at 9:00."}]
     assert answer["answer"] == "It opens at 9:00."
@@ -69,7 +69,7 @@ def test_a_dump_becomes_a_case_with_its_passages(rageval_data: Path, name: str) 
 
 def test_a_dump_without_contents_is_left_with_the_reason(rageval_data: Path) -> None:
     imported = ImportResult()
-    take(Order((rageval_data / "systems" / "traces" / "spans_openai_agents.json",)), imported)
+    import_rows(ImportRequest((rageval_data / "systems" / "traces" / "spans_openai_agents.json",)), imported)
     assert imported.cases == []
-    ((_, why),) = imported.left
+    ((_, why),) = imported.skipped
     assert "no question was recorded" in why

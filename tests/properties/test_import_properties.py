@@ -10,35 +10,43 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_rageval.datasets.imports import Importer, ImportResult, Order, ralle_output, react_log, reval_log, toolbench
-from pytest_rageval.datasets.imports.cells import listed
-from pytest_rageval.datasets.imports.omnieval_compat import reading, reply_value
+from pytest_rageval.datasets.imports import (
+    Importer,
+    ImportRequest,
+    ImportResult,
+    ralle_output,
+    react_log,
+    reval_log,
+    toolbench,
+)
+from pytest_rageval.datasets.imports.cells import list_items
+from pytest_rageval.datasets.imports.omnieval_compat import reply_value, score_fields
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4)
 
 
 @given(TEXTS, st.sampled_from([", ", " ", "\n "]))
 def test_what_python_json_and_numpy_print_is_the_list(texts: list[str], between: str) -> None:
-    assert listed(repr(texts), "") == texts
-    assert listed(json.dumps(texts), "") == texts
-    assert listed(f"[{between.join(map(repr, texts))}]", "") == texts
+    assert list_items(repr(texts), "") == texts
+    assert list_items(json.dumps(texts), "") == texts
+    assert list_items(f"[{between.join(map(repr, texts))}]", "") == texts
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_other_text_is_itself(text: str) -> None:
-    assert listed(f"{text}.", "") == [f"{text}.".strip()]
-    assert listed(f"[1] {text}x", "") == [f"[1] {text}x"]
+    assert list_items(f"{text}.", "") == [f"{text}.".strip()]
+    assert list_items(f"[1] {text}x", "") == [f"[1] {text}x"]
 
 
 @given(TEXTS)
 def test_a_string_of_json_is_one_text(texts: list[str]) -> None:
-    assert listed(repr(texts)) == [repr(texts)]
+    assert list_items(repr(texts)) == [repr(texts)]
 
 
 @given(st.text(st.sampled_from("{}[]\"':,.-+12eprdiction \\n")), st.sampled_from(["accuracy", "hallucination"]))
 def test_any_reply_has_a_value_or_a_reason(text: str, metric: str) -> None:
     for reply in (text, f'{{"prediction": {text}}}', f"{{'prediction': '{text}"):
-        assert set(reading(metric, reply_value(reply, metric))) in ({"value"}, {"reason"})
+        assert set(score_fields(metric, reply_value(reply, metric))) in ({"value"}, {"reason"})
 
 
 @given(st.integers(-5, 5), st.sampled_from(["accuracy", "hallucination"]), st.sampled_from(["{}", "So: {} it is."]))
@@ -79,20 +87,20 @@ def rows_of(*names: str, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[di
 
 TREES = st.fixed_dictionaries({"tree": NODES | VALUES})
 LOGS: dict[str, tuple[Importer, st.SearchStrategy[dict[str, Any]]]] = {
-    "x.jsonl": (react_log.take, rows_of("id", "question", "gold", "answer", "transcript", "steps", "system")),
+    "x.jsonl": (react_log.import_rows, rows_of("id", "question", "gold", "answer", "transcript", "steps", "system")),
     "x_log.jsonl": (
-        reval_log.take,
+        reval_log.import_rows,
         rows_of("question", "answer", "prediction", "correct", "reward", "halted", "error", "scratchpad", "exe_time"),
     ),
     "x.json": (
-        toolbench.take,
+        toolbench.import_rows,
         rows_of(
             "forward_args",
             tree=TREES | VALUES,
             answer_generation=rows_of("query", "final_answer", "query_count", "total_tokens") | VALUES,
         ),
     ),
-    "output.jsonl": (ralle_output.take, rows_of("id", "input", output=ACTIONS | VALUES)),
+    "output.jsonl": (ralle_output.import_rows, rows_of("id", "input", output=ACTIONS | VALUES)),
 }
 
 
@@ -104,6 +112,6 @@ def test_a_log_with_any_values_is_imported_or_left(name: str, draw: st.DataObjec
     row = draw.draw(rows)
     (tmp_path / name).write_text(json.dumps(row), encoding="utf-8")
     taken = ImportResult()
-    importer(Order((tmp_path / name,)), taken)
-    assert len(taken.answers) + len(taken.left) == taken.rows
+    importer(ImportRequest((tmp_path / name,)), taken)
+    assert len(taken.answers) + len(taken.skipped) == taken.rows
     json.dumps(taken.answers, allow_nan=False)

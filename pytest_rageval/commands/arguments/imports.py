@@ -48,9 +48,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> Iterator[str]:
     from pytest_rageval.commands.imports import import_files
-    from pytest_rageval.datasets.imports import Order
+    from pytest_rageval.datasets.imports import ImportRequest
 
-    order = Order(
+    request = ImportRequest(
         tuple(arguments.sources),
         arguments.system,
         arguments.cases,
@@ -59,4 +59,4 @@ def _run(arguments: argparse.Namespace) -> Iterator[str]:
         id_attribute=arguments.id_attribute,
         failed=arguments.failed,
     )
-    return import_files(arguments.format, order, arguments.out, force=arguments.force)
+    return import_files(arguments.format, request, arguments.out, force=arguments.force)

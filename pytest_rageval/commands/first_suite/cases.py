@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_rageval.commands.imports import remarks
 from pytest_rageval.datasets import jsonl
-from pytest_rageval.datasets.imports import ImportResult, Order
+from pytest_rageval.datasets.imports import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.samples import table
 from pytest_rageval.datasets.source import JsonObject, read_records, shown_path
 from pytest_rageval.errors import DataError, SettingError
@@ -95,7 +95,7 @@ def cases_of(path: Path, folder: Path) -> Cases:
             below = path.resolve().is_relative_to(folder.resolve())
             return _not_empty(path, Cases([row for _, row in read_records(path)], path if below else None))
     result = ImportResult()
-    table(Order((path,)), result)
+    table(ImportRequest((path,)), result)
     lines = tuple(remarks(result))
     if result.answers:
         use = f"rageval import table {shown_path(path)}"

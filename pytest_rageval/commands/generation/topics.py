@@ -51,7 +51,7 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     from pytest_rageval.folders import whole_files
     from pytest_rageval.generation.corpus import corpus_passages
     from pytest_rageval.generation.plan import read_plan
-    from pytest_rageval.generation.topics.building import built_topics
+    from pytest_rageval.generation.topics.building import build_topics
     from pytest_rageval.generation.topics.topic_settings import topic_settings
     from pytest_rageval.generation.topics.topics_file import topics_text
 
@@ -63,8 +63,8 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     chunks = tuple(corpus_passages(plan))
     if not chunks:
         raise SettingError(f"{plan.file_name} has no [[corpus]]; topics are made of its documents")
-    built = built_topics(chunks, depth, topic_settings(plan).min_documents)
-    listed = [f"no topic: {document}" for document in built.without]
+    built = build_topics(chunks, depth, topic_settings(plan).min_documents)
+    listed = [f"no topic: {document}" for document in built.without_topic]
     text = topics_text(built.tree, ["Topics of rageval generate topics. Edit names, keywords and documents.", *listed])
     try:
         with whole_files(out) as (part,):
@@ -72,11 +72,11 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     except OSError as error:
         raise SettingError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None
     ways = ", ".join(f"{count:,} by {way}" for way, count in sorted(built.ways.items()))
-    total = sum(built.ways.values()) + len(built.without)
+    total = sum(built.ways.values()) + len(built.without_topic)
     topics = f"{len(built.tree):,} topic{'s' if len(built.tree) != 1 else ''}"
     yield f"{out}: {topics} of {total:,} document{'s' if total != 1 else ''} ({ways})"
     if built.merged:
         yield f"{built.merged:,} topics with too few documents merged into their parents"
-    if built.without:
-        yield f"{len(built.without):,} documents have no topic; the first lines of {out} list them"
+    if built.without_topic:
+        yield f"{len(built.without_topic):,} documents have no topic; the first lines of {out} list them"
     return 0

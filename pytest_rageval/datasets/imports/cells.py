@@ -1,4 +1,4 @@
-"""Parse values that hold several texts: a list, or a cell of a table with a list in it."""
+"""Parse values with several texts: lists, and table cells that contain lists."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import re
 import tokenize
 from contextlib import suppress
 
-__all__ = ["listed", "plain", "value_in"]
+__all__ = ["list_items", "plain", "value_in"]
 
-WHOLE = 1e15
-"""Floats below it represent whole numbers exactly."""
+MAX_EXACT = 1e15
+"""Floats below this limit represent whole numbers exactly."""
 
 _LAYOUT = (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.INDENT, tokenize.DEDENT)
 
 
-def listed(value: object, between: str | None = None, *, numbers: bool = False) -> list[object]:
+def list_items(value: object, between: str | None = None, *, numbers: bool = False) -> list[object]:
     """Return the items of a list or of a string; numbers become text.
 
     Args:
-        value: a list, a string, or None, which is empty.
-        between: None if a string is one text. Otherwise the string is a cell of a table: a printed list, or several
-            texts with this regular expression between them ("" for a single text).
+        value: a list, a string, or None for an empty list.
+        between: None if a string is a single text. Otherwise the string is a table cell: a printed list, or texts that
+            this regular expression separates ("" for a single text).
         numbers: whether a cell such as "[1, 2]" is a list: True for ids, False for texts.
     """
     if isinstance(value, list):
@@ -40,16 +40,16 @@ def listed(value: object, between: str | None = None, *, numbers: bool = False) 
 
 
 def plain(item: object) -> object:
-    """Return a number as text with all its digits (4 for 4.0), also in a list; anything else unchanged."""
+    """Convert numbers to text with all digits (4 for 4.0), also inside lists; return other values unchanged."""
     if isinstance(item, list):
         return [plain(each) for each in item]
     if isinstance(item, bool) or not isinstance(item, (int, float)):
         return item
-    return str(int(item)) if isinstance(item, float) and item.is_integer() and abs(item) < WHOLE else str(item)
+    return str(int(item)) if isinstance(item, float) and item.is_integer() and abs(item) < MAX_EXACT else str(item)
 
 
 def value_in(cell: object) -> object:
-    """Return the list or object in a string, in JSON or Python notation; anything else unchanged."""
+    """Parse a string with a list or an object in JSON or Python notation; return other values unchanged."""
     text = cell.strip() if isinstance(cell, str) else ""
     if text.startswith(("[", "{")):
         with suppress(RecursionError, ValueError):
@@ -66,7 +66,7 @@ def _is_text(item: object) -> bool:
 def _parse_printed(text: str) -> list[object] | None:
     """Return the items of a list in JSON, Python or numpy notation; None if ``text`` is not a list.
 
-    numpy prints no commas between strings, and Python would join such strings into one.
+    numpy prints lists without commas, and Python would join the strings of such a list.
     """
     with suppress(RecursionError, ValueError):
         return list(json.loads(text))
@@ -78,7 +78,7 @@ def _parse_printed(text: str) -> list[object] | None:
 
 
 def _items(tokens: list[tuple[int, str]]) -> list[object] | None:
-    """Return the items of the list that the tokens spell, with nested lists; None for anything else."""
+    """Return the items of the list in some tokens, with nested lists; None if the tokens are not a list."""
     stack: list[list[object]] = [[]]
     for place, (kind, text) in enumerate(tokens):
         if text == "[" and (len(stack) > 1 or place == 0):

@@ -1,4 +1,4 @@
-"""Parse earlier turns of a conversation, in the forms of other tools."""
+"""Parse the earlier turns of a conversation in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -22,39 +22,43 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 
 @dataclass(slots=True)
 class Conversation:
-    """The conversation in a field.
+    """A parsed conversation.
 
     Attributes:
-        turns: questions with their answers, in order; an unknown answer is "".
-        asked: the last question of messages, if it has no answer yet.
-        left: skipped parts -> how often.
+        turns: the questions with their answers, in order; an unknown answer is "".
+        open_question: the last question, if no answer follows it; else "".
+        skipped: skipped part -> number of times.
     """
 
     turns: list[JsonObject] = field(default_factory=list)
-    asked: str = ""
-    left: Counter[str] = field(default_factory=Counter)
+    open_question: str = ""
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
 def conversation_of(value: object) -> Conversation | None:
-    """Return the conversation in a field; None if it has none of the known forms.
+    """Parse the conversation in a field; return None if its format is unknown.
 
-    The known forms are a list of ``{"question", "answer"}`` (or similar names; of several answers the first), of
-    ``[question, answer]``, or of messages ``{"role", "content"}`` or ``[role, content]``. A cell of a table may hold
-    such a list in JSON or Python notation. Pairs are messages if each begins with a role; if only some do, the form is
-    unknown.
+    Known formats are lists of:
+
+    - ``{"question", "answer"}``, or similar names; the first of several answers is used;
+    - ``[question, answer]``;
+    - messages: ``{"role", "content"}`` or ``[role, content]``.
+
+    A table cell may contain such a list in JSON or Python notation. Pairs are messages if all of them start with a
+    role; if only some do, the format is unknown.
     """
     items = value_in(value)
     if not isinstance(items, list):
         return None
-    spoken = [_is_pair(item) and str(item[0]).casefold() in SPEAKERS for item in items]
-    if any(spoken):
-        if not all(spoken):
+    starts_with_role = [_is_pair(item) and str(item[0]).casefold() in SPEAKERS for item in items]
+    if any(starts_with_role):
+        if not all(starts_with_role):
             return None
         items = [{"role": role, "content": content} for role, content in items]
     conversation = Conversation()
     for item in items:
-        read = _message if isinstance(item, dict) and _role_of(item) is not None else _turn
-        if not read(item, conversation):
+        add = _add_message if isinstance(item, dict) and _role_of(item) is not None else _add_turn
+        if not add(item, conversation):
             return None
     return conversation
 
@@ -67,40 +71,40 @@ def _role_of(item: Mapping[str, object]) -> object:
     return item.get("role", item.get("type")) if "content" in item or "tool_calls" in item else None
 
 
-def _message(item: JsonObject, conversation: Conversation) -> bool:
+def _add_message(item: JsonObject, conversation: Conversation) -> bool:
     """Add a message to the conversation; return whether it is valid."""
     role = str(_role_of(item))
     side = ROLES.get(role.casefold())
     if side is None:
-        conversation.left[f"{role} messages"] += 1
+        conversation.skipped[f"{role} messages"] += 1
         return True
-    left: Counter[str] = Counter(
+    skipped: Counter[str] = Counter(
         name for name, value in item.items() if name not in ("content", "role", "type") and value not in EMPTY
     )
-    text = _text(item.get("content"), "content", left)
+    text = _text(item.get("content"), "content", skipped)
     if text is None:
         return False
-    conversation.left.update(left)
-    _say(side, text, conversation)
+    conversation.skipped.update(skipped)
+    _add_text(side, text, conversation)
     return True
 
 
-def _say(side: str, text: str, conversation: Conversation) -> None:
-    """Add a message of one side; count a message without text, which is not an answer."""
+def _add_text(side: str, text: str, conversation: Conversation) -> None:
+    """Add the text of a message; a message without text is only counted as skipped."""
     if side == "user":
-        _leave_open(conversation)
+        _close_question(conversation)
     if not text.strip():
-        conversation.left[f"{side} messages without text"] += 1
+        conversation.skipped[f"{side} messages without text"] += 1
     elif side == "user":
-        conversation.asked = text
-    elif conversation.asked:
-        conversation.turns.append({"question": conversation.asked, "answer": text})
-        conversation.asked = ""
+        conversation.open_question = text
+    elif conversation.open_question:
+        conversation.turns.append({"question": conversation.open_question, "answer": text})
+        conversation.open_question = ""
     else:
-        conversation.left["answers without a question"] += 1
+        conversation.skipped["answers without a question"] += 1
 
 
-def _turn(item: object, conversation: Conversation) -> bool:
+def _add_turn(item: object, conversation: Conversation) -> bool:
     """Add a question and its answer to the conversation; return whether they are valid."""
     if isinstance(item, dict):
         question_key = next((name for name in QUESTIONS if name in item), "")
@@ -108,14 +112,14 @@ def _turn(item: object, conversation: Conversation) -> bool:
         others = {name: v for name, v in item.items() if name not in (question_key, answer_key) and v not in EMPTY}
         if not answer_key and any(isinstance(value, str) for value in others.values()):
             return False  # one of them may be the answer
-        conversation.left.update(others.keys())
+        conversation.skipped.update(others.keys())
         pair: Sequence[object] = (item.get(question_key), item.get(answer_key, ""))
     elif _is_pair(item):
         question_key, answer_key, pair = "question", "answer", item
     else:
         return False
     question, answer = (
-        _text(_first(v), name, conversation.left) for v, name in zip(pair, (question_key, answer_key), strict=True)
+        _text(_first(v), name, conversation.skipped) for v, name in zip(pair, (question_key, answer_key), strict=True)
     )
     if not question or answer is None:
         return False
@@ -123,20 +127,20 @@ def _turn(item: object, conversation: Conversation) -> bool:
     return True
 
 
-def _leave_open(conversation: Conversation) -> None:
-    """Add the open question with an empty answer, because another question follows."""
-    if conversation.asked:
-        conversation.turns.append({"question": conversation.asked, "answer": ""})
-        conversation.asked = ""
+def _close_question(conversation: Conversation) -> None:
+    """Add the open question with an empty answer when another question follows."""
+    if conversation.open_question:
+        conversation.turns.append({"question": conversation.open_question, "answer": ""})
+        conversation.open_question = ""
 
 
 def _first(value: object) -> object:
-    """Return the first of several texts; anything else unchanged."""
+    """Return the first text of a list; return other values unchanged."""
     return value[0] if isinstance(value, list) and value and not isinstance(value[0], dict) else value
 
 
-def _text(value: object, name: str, left: Counter[str]) -> str | None:
-    """Return a text, or the joined parts of a message; None for anything else. Count parts without text."""
+def _text(value: object, name: str, skipped: Counter[str]) -> str | None:
+    """Return a text or the joined text parts of a message; None for other values. Count parts without text."""
     if value is None:
         return ""
     if not isinstance(value, list):
@@ -147,7 +151,7 @@ def _text(value: object, name: str, left: Counter[str]) -> str | None:
         if isinstance(text, str):
             texts.append(text)
         elif isinstance(part, dict):
-            left[f"{name}.{part.get('type', 'part')}"] += 1
+            skipped[f"{name}.{part.get('type', 'part')}"] += 1
         else:
             return None
     return "\n".join(texts)

@@ -1,15 +1,15 @@
-"""Make evidence for imported rows: their reference texts as quotes of pages they name."""
+"""Build evidence for imported rows: reference texts as quotes from the pages they name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pytest_rageval.datasets.imports.cells import listed
-from pytest_rageval.datasets.imports.taken import ImportResult
+from pytest_rageval.datasets.imports.cells import list_items
+from pytest_rageval.datasets.imports.import_result import ImportResult
 from pytest_rageval.datasets.source import JsonObject
 
-__all__ = ["PAGES", "labels_of", "page_field"]
+__all__ = ["PAGES", "evidence_or_qrels", "page_field"]
 
 PAGES = (
     "source_file", "source_files", "file", "source", "sources", "document", "documents", "出处", "文档", "来源",
@@ -22,7 +22,7 @@ _NUMBERS = re.compile(r"\d+(?:\s*[-–,;]\s*\d+)*")
 _WORD = re.compile(r"[\s_-]+|(?<=[a-z])(?=[A-Z])")
 
 
-def labels_of(
+def evidence_or_qrels(
     passages: object,
     pages: Mapping[str, str],
     ids: Iterable[object] | None,
@@ -31,52 +31,52 @@ def labels_of(
     *,
     in_table: bool,
 ) -> JsonObject:
-    """Return a row's ``evidence`` if its positive passages have pages, else its judged ids as ``qrels``.
+    """Return a row's ``evidence`` if the pages of its positive passages are known, else its judged ids as ``qrels``.
 
-    The passages name their pages. If none does, a field of the row names them: a single page is the page of all
-    passages, and as many pages as passages are their pages in order. If the counts differ, there is no evidence, and
-    ``result`` counts it.
+    The pages come from the passages. If no passage names a page, they come from a field of the row: a single page
+    applies to all passages; as many pages as passages apply in order. If the counts differ, there is no evidence, and
+    ``result`` counts the field as skipped.
 
     Args:
         passages: the passages of the row in our format, or None.
         pages: id of a passage -> the page that it names.
         ids: the ids that the row judges relevant, or None.
-        fields: its other fields; the one whose pages are used is removed.
+        fields: the other fields of the row; the field with the pages is removed.
         result: counts skipped fields.
-        in_table: whether these are cells of a table, with pages in lines or between "|".
+        in_table: whether the fields are table cells, in which line breaks or "|" separate pages.
     """
     objects = [each for each in passages if isinstance(each, dict)] if isinstance(passages, list) else []
     positives = [passage for passage in objects if passage.get("role") == "positive"]
     quoted = [passage for passage in positives if str(passage.get("text", "")).strip()]
-    own = [pages[str(passage.get("id"))] for passage in quoted if str(passage.get("id")) in pages]
-    names: Sequence[object] = own or _of_row(len(quoted), fields, result, in_table=in_table)
+    passage_pages = [pages[str(passage.get("id"))] for passage in quoted if str(passage.get("id")) in pages]
+    names: Sequence[object] = passage_pages or _pages_of_row(len(quoted), fields, result, in_table=in_table)
     if quoted and len(names) == len(quoted):
         pairs = dict.fromkeys(zip(names, (str(passage["text"]) for passage in quoted), strict=True))
         return {"evidence": [{"page": page, "quote": quote} for page, quote in pairs]}
-    if own:
-        result.fields["references without a page"] += len(quoted) - len(own)
+    if passage_pages:
+        result.fields["references without a page"] += len(quoted) - len(passage_pages)
     return {} if ids is None else {"qrels": {str(name): 1 for name in ids}}
 
 
 def page_field(fields: Mapping[str, object], between: str | None) -> tuple[str, list[object]]:
-    """Return the first of `PAGES` that names documents, and their names; ``("", [])`` if there is none.
+    """Return the first field in `PAGES` that names documents, and the names; ``("", [])`` if there is none.
 
-    A number is a page within a document, not the name of a document.
+    A number is a page number within a document, not a document.
     """
     names = {_WORD.sub("_", name).casefold(): name for name in fields}
-    for known in PAGES:
-        pages = listed(fields[names[known]], between) if known in names else []
+    for field in PAGES:
+        pages = list_items(fields[names[field]], between) if field in names else []
         if len(pages) == 1 and isinstance(pages[0], str):
             pages = [page.strip() for page in re.split("[;；]", pages[0]) if page.strip()]
         if pages and all(
             isinstance(page, str) and page.strip() and not _NUMBERS.fullmatch(page.strip()) for page in pages
         ):
-            return names[known], pages
+            return names[field], pages
     return "", []
 
 
-def _of_row(count: int, fields: JsonObject, result: ImportResult, *, in_table: bool) -> Sequence[object]:
-    """Return the pages of ``count`` passages that a field of the row names, and remove that field."""
+def _pages_of_row(count: int, fields: JsonObject, result: ImportResult, *, in_table: bool) -> Sequence[object]:
+    """Return the pages of ``count`` passages from a field of the row, and remove that field."""
     name, pages = page_field(fields, _BETWEEN_PAGES if in_table else None)
     if not name or not count:
         return []

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of
-from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.jsonl import LABELLED
 from pytest_rageval.datasets.source import JsonObject, read_records, read_text, shown_path
 from pytest_rageval.errors import short_repr
@@ -17,10 +17,10 @@ from pytest_rageval.trace.otel.evaluations import failed_evaluations
 from pytest_rageval.trace.otel.exchange import Exchange, exchange_of
 from pytest_rageval.trace.otel.spans import Span, spans_in, written_span
 
-__all__ = ["take"]
+__all__ = ["import_rows"]
 
 
-def take(order: Order, result: ImportResult) -> None:
+def import_rows(request: ImportRequest, result: ImportResult) -> None:
     """Import traces: OTLP/JSON, spans of OpenTelemetry's SDK, or exports of the OpenAI Agents SDK.
 
     A file contains one JSON value, or JSON Lines like those of OpenTelemetry's collector. Of a folder, all ``.json``
@@ -35,7 +35,7 @@ def take(order: Order, result: ImportResult) -> None:
     traces: dict[str, list[Span]] = {}
     places: dict[str, str] = {}
     failed: set[str] = set()
-    for path in files_of(order.paths, "*.json*"):
+    for path in files_of(request.paths, "*.json*"):
         for where, value in _values(path):
             failed |= failed_evaluations(value)
             for span in spans_in(value):
@@ -47,10 +47,10 @@ def take(order: Order, result: ImportResult) -> None:
         if not step_spans(spans):
             without_steps += 1
             continue
-        if order.failed and not is_failed:
+        if request.failed and not is_failed:
             continue
         result.rows += 1
-        unchecked += _import_trace(places[name], spans, order, result, is_failed=is_failed)
+        unchecked += _import_trace(places[name], spans, request, result, is_failed=is_failed)
     if unchecked:
         result.notes.append(f"{unchecked} cases have the answer of their trace as gold answer; check these answers")
     if without_steps:
@@ -71,17 +71,19 @@ def _values(path: Path) -> Iterator[tuple[str, object]]:
         yield from ((f"{name}:{line}", record) for line, record in read_records(path))
 
 
-def _import_trace(where: str, spans: Sequence[Span], order: Order, result: ImportResult, *, is_failed: bool) -> bool:
+def _import_trace(
+    where: str, spans: Sequence[Span], request: ImportRequest, result: ImportResult, *, is_failed: bool
+) -> bool:
     """Import one trace; return whether its answer became a gold answer that a person has to check."""
     depth = nesting(spans)
     root = min(spans, key=lambda span: (depth[span.span_id], span.start))
-    name = _id_of(spans, order.id_attribute) if order.id_attribute else root.trace_id
+    name = _id_of(spans, request.id_attribute) if request.id_attribute else root.trace_id
     if name is None:
-        result.leave(where, f"trace {root.trace_id}: no span has the attribute {short_repr(order.id_attribute)}")
+        result.skip(where, f"trace {root.trace_id}: no span has the attribute {short_repr(request.id_attribute)}")
         return False
     exchange, converted = exchange_of(spans), convert(spans)
     if not exchange.question:
-        result.leave(where, f"trace {root.trace_id}: no question was recorded; turn on the capture of contents")
+        result.skip(where, f"trace {root.trace_id}: no question was recorded; turn on the capture of contents")
         return False
     is_gold = bool(exchange.answer and exchange.answer.strip()) and not is_failed
     gold: JsonObject = {"answers": [exchange.answer]} if is_gold else {LABELLED: False}
@@ -89,7 +91,7 @@ def _import_trace(where: str, spans: Sequence[Span], order: Order, result: Impor
     case |= _context(exchange, converted)
     case |= {"trace_id": root.trace_id, "span_id": root.span_id}
     if result.case(where, case) and exchange.answer is not None:
-        result.answer(where, _answer(name, exchange.answer, spans, converted, order.system))
+        result.answer(where, _answer(name, exchange.answer, spans, converted, request.system))
     return is_gold
 
 

@@ -1,4 +1,4 @@
-"""Import the file of one RaLLe experiment: its chain, as a file for ``chain:FILE.toml``."""
+"""Import a RaLLe experiment file as a chain file for ``chain:FILE.toml``."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.ralle_templates import chain_template
-from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.source import read_object, shown_path
 from pytest_rageval.errors import DataError, SettingError, ascii_safe, did_you_mean, short_repr
 from pytest_rageval.toml_files import toml_string
 
-__all__ = ["take"]
+__all__ = ["import_rows"]
 
 ACTIONS = "a list of actions, each an object with prompt_template and function"
 
 KINDS: Mapping[str, str] = MappingProxyType({"Retriever": "retrieve", "LLM": "generate", "Identity": "template"})
-"""RaLLe's functions -> the kinds of actions."""
+"""RaLLe's function -> kind of action."""
 
 TEMPLATE_KEYS: Mapping[str, str] = MappingProxyType({"retrieve": "query", "generate": "prompt", "template": "text"})
 """Kind of an action -> the key of its template."""
 
 TEMPLATE_KINDS = ("f-strings", "eval")
 
-ELSEWHERE: Mapping[str, str] = MappingProxyType(
+REPLACEMENTS: Mapping[str, str] = MappingProxyType(
     {
         "dataset_name": "the dataset of a test is in its marker",
         "num_evaluate": "--rag-limit N runs the first N cases",
@@ -34,24 +34,24 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
         "retriever_name": "the chain uses rag_retriever",
     }
 )
-"""Keys that a chain does not have -> the setting that does the same."""
+"""Key without a counterpart in chains -> the setting to use instead."""
 
 
-def take(order: Order, result: ImportResult) -> None:
+def import_rows(request: ImportRequest, result: ImportResult) -> None:
     """Import a RaLLe experiment file as the text of a chain.
 
     The actions are named ``a0``, ``a1``, ... A template of the kind ``eval`` is a Python expression, which the sandbox
-    runs with RaLLe's four variables. Values that a chain does not have are listed in the notes.
+    runs with RaLLe's four variables. The notes list the values that a chain cannot contain.
 
     Raises:
-        DataError: the file is no experiment, or a template cannot be translated.
+        DataError: the file is not an experiment, or a template cannot be translated.
         SettingError: there are several files.
 
     Source: RaLLe (Hoshi et al., EMNLP 2023).
     """
-    if len(order.paths) > 1:
+    if len(request.paths) > 1:
         raise SettingError("ralle-chain imports one file at a time; name one")
-    path = order.paths[0]
+    path = request.paths[0]
     name = shown_path(path)
     values = read_object(path)
     experiment = Fields(name, values)
@@ -79,12 +79,12 @@ def _check_length(config: Fields, count: int) -> None:
 
 
 def _lines(action: Fields, at: int, result: ImportResult) -> Iterator[str]:
-    """Yield the lines of one action."""
+    """Yield the TOML lines of one action."""
     function = action.string("function")
     if function not in KINDS:
         problem = f"unknown function {short_repr(function)}; {did_you_mean(function, KINDS)}"
         raise DataError(action.where, f"{action.prefix}function: {problem}")
-    kind, used = KINDS[function], ["function", "prompt_template", "f-strings_or_eval"]
+    kind, known = KINDS[function], ["function", "prompt_template", "f-strings_or_eval"]
     key, text = _template(action, at, kind)
     yield ""
     yield "[[action]]"
@@ -92,11 +92,11 @@ def _lines(action: Fields, at: int, result: ImportResult) -> Iterator[str]:
     yield f'do = "{"python" if key == "expression" else kind}"'
     yield f"{key} = {toml_string(text)}"
     if kind == "retrieve":
-        used.append("npassage")
+        known.append("npassage")
         k = action.count("npassage", 1)
         yield from () if k is None else (f"k = {k}",)
         yield 'join = "; "'
-    _drop(action, used, result)
+    _drop(action, known, result)
 
 
 def _template(action: Fields, at: int, kind: str) -> tuple[str, str]:
@@ -116,10 +116,10 @@ def _template(action: Fields, at: int, kind: str) -> tuple[str, str]:
         raise DataError(action.where, f"{action.prefix}prompt_template: {error}") from None
 
 
-def _drop(fields: Fields, used: tuple[str, ...] | list[str], result: ImportResult) -> None:
-    """Note the keys that a chain does not have; an unknown one counts as skipped."""
+def _drop(fields: Fields, known: tuple[str, ...] | list[str], result: ImportResult) -> None:
+    """Add a note for each key that chains do not have; count unknown keys as skipped."""
     for key, value in fields.values.items():
-        if key in ELSEWHERE:
-            result.notes.append(f"left out: {fields.prefix}{key} {short_repr(value)}; {ELSEWHERE[key]}")
-        elif key not in used:
+        if key in REPLACEMENTS:
+            result.notes.append(f"left out: {fields.prefix}{key} {short_repr(value)}; {REPLACEMENTS[key]}")
+        elif key not in known:
             result.fields[f"{fields.prefix}{key}"] += 1

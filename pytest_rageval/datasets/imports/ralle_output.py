@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of, read_log
-from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.imports.traces import trace_rows
 from pytest_rageval.datasets.jsonl import LABELLED
 from pytest_rageval.datasets.source import JsonObject
@@ -14,33 +14,34 @@ from pytest_rageval.errors import DataError
 from pytest_rageval.model.answer import Step
 from pytest_rageval.trace.steps import COMPLETION, RETRIEVE
 
-__all__ = ["take"]
+__all__ = ["import_rows"]
 
 ACTION = "an action, an object with prompt, and with provenance or answer"
 UNKNOWN_PAGE = "-1"
-"""RaLLe's id of a page that it does not find by its title."""
+"""The page id that RaLLe writes if it does not find a page by its title."""
 
 
-def take(order: Order, result: ImportResult) -> None:
+def import_rows(request: ImportRequest, result: ImportResult) -> None:
     """Import RaLLe's ``output.jsonl`` files, or folders with such files.
 
-    A line is a recorded answer with its trace and its ranking: the answer is that of the last action that is no
-    retriever, or "", and the ranking has the passages of all retrievers. RaLLe's output has no gold answers: the ids
-    are those of the KILT file that was asked, so use the answers with ``kilt:FILE``. The cases, which say
-    ``"labelled": false``, score only rankings and judged metrics. Read from RaLLe's code; it publishes no such file.
+    A line is a recorded answer with its trace and its ranking. The answer is the output of the last action that is not
+    a retriever, or ""; the ranking has the passages of all retrievers. RaLLe's output has no gold answers, but its ids
+    are those of the KILT file with the questions, so use the answers with ``kilt:FILE``. The imported cases have
+    ``"labelled": false`` and allow only ranking metrics and judged metrics. The format is taken from RaLLe's code,
+    because RaLLe publishes no such file.
 
     Source: RaLLe (Hoshi et al., EMNLP 2023).
     """
-    for path in files_of(order.paths, "output.jsonl"):
+    for path in files_of(request.paths, "output.jsonl"):
         for where, values in read_log(path, result):
-            _take(Fields(where, values), order.system, result)
+            _import_row(Fields(where, values), request.system, result)
 
 
-def _take(record: Fields, system: str, result: ImportResult) -> None:
+def _import_row(record: Fields, system: str, result: ImportResult) -> None:
     try:
         _add(record, system, result)
     except DataError as error:
-        result.leave(error.where, error.problem)
+        result.skip(error.where, error.problem)
 
 
 def _add(record: Fields, system: str, result: ImportResult) -> None:
@@ -69,7 +70,7 @@ def _passages(action: Fields) -> Iterator[JsonObject]:
 
 
 def _step(action: Fields) -> Step:
-    """Return an action as a step. An answer that repeats its prompt is that of RaLLe's ``Identity``, not of a model."""
+    """Return an action as a step. An answer equal to its prompt comes from RaLLe's ``Identity``, not from a model."""
     prompt = action.string("prompt")
     if "provenance" in action:
         return Step(RETRIEVE, {"query": prompt, "passages": list(_passages(action))})

@@ -1,38 +1,38 @@
-"""Import transcripts of ReAct, one run a line."""
+"""Import ReAct transcripts: one run per line."""
 
 from __future__ import annotations
 
 from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of, read_log
-from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.imports.traces import trace_rows
 from pytest_rageval.datasets.source import JsonObject
 from pytest_rageval.datasets.transcripts import transcript_in
 from pytest_rageval.errors import DataError
 
-__all__ = ["take"]
+__all__ = ["import_rows"]
 
 KEYS = ("answer", "gold", "id", "question", "steps", "system", "transcript")
 
 
-def take(order: Order, result: ImportResult) -> None:
+def import_rows(request: ImportRequest, result: ImportResult) -> None:
     """Import runs of ReAct: lines with ``id``, ``question``, ``gold``, ``answer`` and ``transcript``.
 
     A line is a case and a recorded answer with its trace. An empty ``answer`` means that the step limit ended the run.
-    ``steps`` is counted anew. Other fields are facets.
+    ``steps`` is ignored, because the steps are counted in the trace. Other fields become facets.
 
     Source: ReAct (Yao et al., ICLR 2023).
     """
-    for path in files_of(order.paths, "*.jsonl"):
+    for path in files_of(request.paths, "*.jsonl"):
         for where, values in read_log(path, result):
-            _take(Fields(where, values), order.system, result)
+            _import_row(Fields(where, values), request.system, result)
 
 
-def _take(record: Fields, system: str, result: ImportResult) -> None:
+def _import_row(record: Fields, system: str, result: ImportResult) -> None:
     try:
         _add(record, system, result)
     except DataError as error:
-        result.leave(error.where, error.problem)
+        result.skip(error.where, error.problem)
 
 
 def _add(record: Fields, system: str, result: ImportResult) -> None:
@@ -42,7 +42,7 @@ def _add(record: Fields, system: str, result: ImportResult) -> None:
     if not result.case(record.where, case | result.facets(record.values, KEYS)):
         return
     result.fields.update(key for key in ("steps",) if key in record)
-    result.needless.add("steps")
+    result.unneeded.add("steps")
     system = system or record.string("system", "")
     row: JsonObject = {"id": name, "answer": answer, **({"system": system} if system else {}), "workflow": "react"}
     result.answer(record.where, row | {"trace": trace_rows(transcript.trace(answer))})

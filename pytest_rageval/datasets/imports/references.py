@@ -1,4 +1,4 @@
-"""Passages of imported rows: texts, or objects in the forms of other tools."""
+"""Convert the passages of imported rows: texts, or objects in other tools' formats."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.datasets.imports.cells import listed, plain, value_in
+from pytest_rageval.datasets.imports.cells import list_items, plain, value_in
 from pytest_rageval.datasets.imports.evidence import page_field
-from pytest_rageval.datasets.imports.taken import ImportResult
+from pytest_rageval.datasets.imports.import_result import ImportResult
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.datasets.source import JsonObject, json_kind
 from pytest_rageval.errors import DataError
 
-__all__ = ["Column", "named", "passages_of"]
+__all__ = ["Column", "passages_of", "with_unique_ids"]
 
 IDS = ("id", "_id", "doc_id", "docid", "passage_id", "chunk_id")
 TEXTS = ("text", "contents", "content", "passage", "page_content", "body")
 
 _HOP = re.compile(r"^<\d+-hop>\s*")
-"""RAGAS's mark before the contexts of a multi-hop question; it is in no document."""
+"""RAGAS's mark before the contexts of a multi-hop question; documents do not contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A field of a row that holds passages.
+    """A field of a row with passages.
 
     Attributes:
         where: ``file:line`` of the row.
         name: the field's name in the row.
-        between: see `listed`.
+        between: see `list_items`.
         role: ``positive`` or ``counterfactual``; "" for a ranking, whose passages may have only an id.
     """
 
@@ -40,35 +40,36 @@ class Column:
 
 
 def passages_of(column: Column, value: object, ids: object, result: ImportResult) -> list[JsonObject]:
-    """Return passages with ids: their own, else from ``ids`` if there are as many, else from their content.
+    """Return the passages in a field, with ids.
 
-    A passage that names its page (see `page_field`) has it under ``page``, unless it is counterfactual. Other fields of
-    an object than its id, text, title and page are counted as skipped.
+    The id of a passage is the id in its object, else the item of ``ids`` at its position if the counts match, else an
+    id from its content. A passage that names its page (see `page_field`) has it under ``page``, unless it is
+    counterfactual. Fields of an object except id, text, title and page are counted as skipped.
 
     Args:
-        column: the field that holds them.
-        value: texts or objects, or one.
-        ids: their ids, or None.
+        column: the field.
+        value: a text or an object, or a list of them.
+        ids: the ids of the passages, or None.
         result: counts skipped fields.
 
     Raises:
         DataError: an item has no text.
     """
-    inside = value_in(value)
-    items = [inside] if isinstance(inside, dict) else inside
-    if isinstance(items, list) and any(map(_holds_text, items)):
+    parsed_value = value_in(value)
+    items = [parsed_value] if isinstance(parsed_value, dict) else parsed_value
+    if isinstance(items, list) and any(map(_has_text, items)):
         passages = [_passage(item, column, result) for item in items]
     else:
-        items = listed(value, column.between)
+        items = list_items(value, column.between)
         passages = [{"text": text} for text in items]
-    names = listed(ids, column.between, numbers=True)
+    names = list_items(ids, column.between, numbers=True)
     if not passages:
         return [{"id": each} for each in names]
     _check_texts(column, items, passages)
     passages = [{**each, "text": _HOP.sub("", str(each["text"]))} if "text" in each else each for each in passages]
     if len(names) == len(passages):
         passages = [{"id": each, **passage} for each, passage in zip(names, passages, strict=True)]
-    return named(passages)
+    return with_unique_ids(passages)
 
 
 def _check_texts(column: Column, items: Sequence[object], passages: Sequence[JsonObject]) -> None:
@@ -81,19 +82,19 @@ def _check_texts(column: Column, items: Sequence[object], passages: Sequence[Jso
             raise DataError(column.where, f"{column.name}[{at}]: found {json_kind(item)}, wanted {wanted}")
 
 
-def named(passages: list[JsonObject]) -> list[JsonObject]:
-    """Return passages with unique ids; one without an id, or with the id of another text, gets a content id."""
+def with_unique_ids(passages: list[JsonObject]) -> list[JsonObject]:
+    """Return passages with unique ids; a missing or duplicate id is replaced by an id from the content."""
     texts: dict[object, object] = {}
     ids = []
     for passage in passages:
         text = passage.get("text")
-        own = "id" in passage and texts.setdefault(str(passage["id"]), text) == text
-        ids.append(passage["id"] if own else content_id(str(text)))
+        is_unique = "id" in passage and texts.setdefault(str(passage["id"]), text) == text
+        ids.append(passage["id"] if is_unique else content_id(str(text)))
     return [{"id": name, **passage, **{"id": name}} for name, passage in zip(ids, passages, strict=True)]
 
 
-def _holds_text(item: object) -> bool:
-    """Return whether an item is an object with a passage's text; other JSON may itself be a passage's text."""
+def _has_text(item: object) -> bool:
+    """Return whether an item is an object with a text field; other JSON may itself be the text of a passage."""
     return isinstance(item, dict) and any(key in item for key in TEXTS)
 
 

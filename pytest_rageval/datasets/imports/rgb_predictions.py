@@ -1,4 +1,4 @@
-"""Import RGB's predictions: the files of its evaluation, one line per question."""
+"""Import the prediction files of RGB's evaluation: one line per question."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections import defaultdict
 from pathlib import Path
 
 from pytest_rageval.datasets.fields import Fields
+from pytest_rageval.datasets.imports.import_result import ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.rows import files_of, read_rows
-from pytest_rageval.datasets.imports.taken import ImportResult, Order
 from pytest_rageval.datasets.source import JsonObject, shown_path
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.facets import facet_text
 
-__all__ = ["take"]
+__all__ = ["import_rows"]
 
 KEYS = ("ans", "docs", "factlabel", "id", "label", "noise_rate", "prediction", "query")
 LABELS = ("factlabel", "label")
@@ -27,17 +27,17 @@ SETTINGS = ("noise_rate", "passage_num", "correct_rate", "temperature")
 Setting = dict[str, object]
 
 
-def take(order: Order, result: ImportResult) -> None:
+def import_rows(request: ImportRequest, result: ImportResult) -> None:
     """Import files of predictions, or folders with such files.
 
-    A line is a case with the model's passages, in order and without roles, and a recorded answer. If the file has
-    RGB's form of name (``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``), the case's id is
-    ``<dataset>-<id>``, as in the dataset ``rgb:``, and its language is the dataset's. Otherwise the id begins with the
-    file's name.
+    A line is a case with the model's passages, in order and without roles, and a recorded answer. If the file is named
+    like RGB's (``prediction_<dataset>_<model>_temp.._noise.._passage.._correct...json``), the case's id is
+    ``<dataset>-<id>``, like in the dataset ``rgb:``, and its language is the dataset's. Otherwise the id starts with
+    the file's name.
 
-    The facets ``noise_rate``, ``passage_num``, ``correct_rate`` and ``temperature`` hold the setting, from the file's
-    name; the row's own noise rate comes first. ``source`` holds the dataset. If files of one dataset differ in a
-    setting, the ids end with it, as in ``en-17-noise_rate=0.4``.
+    The facets ``noise_rate``, ``passage_num``, ``correct_rate`` and ``temperature`` contain the settings in the file's
+    name; a noise rate in the row has priority. ``source`` is the dataset. If files of one dataset differ in a setting,
+    the ids end with it: ``en-17-noise_rate=0.4``.
 
     RGB's labels are skipped, because the answers are scored again: the means of ``rgb_all_rate_compat``,
     ``fact_check_rate_compat`` and ``correct_rate_compat`` equal the rates in RGB's ``_result.json``.
@@ -46,18 +46,18 @@ def take(order: Order, result: ImportResult) -> None:
     """
     rows: list[tuple[Fields, str, str, Setting]] = []
     settings: defaultdict[str, list[Setting]] = defaultdict(list)
-    for path in files_of(order.paths, "*.json"):
+    for path in files_of(request.paths, "*.json"):
         if path.stem.endswith("_result"):
-            result.notes.append(f"{shown_path(path)}: the rates in it were left, as the answers are scored anew.")
+            result.notes.append(f"{shown_path(path)}: skipped its rates, because the answers are scored again.")
             continue
         dataset, system, setting = _parse_name(path)
         for where, values in read_rows(path, result):
-            own = setting | ({"noise_rate": values["noise_rate"]} if "noise_rate" in values else {})
-            rows.append((Fields(where, values), dataset, order.system or system, own))
-            settings[dataset].append(own)
-    several = {dataset: _differing(of) for dataset, of in settings.items()}
+            row_setting = setting | ({"noise_rate": values["noise_rate"]} if "noise_rate" in values else {})
+            rows.append((Fields(where, values), dataset, request.system or system, row_setting))
+            settings[dataset].append(row_setting)
+    varying = {dataset: _varying_settings(values) for dataset, values in settings.items()}
     for record, dataset, system, setting in rows:
-        _take(record, dataset, setting, several[dataset], system, result)
+        _import_row(record, dataset, setting, varying[dataset], system, result)
 
 
 def _parse_name(path: Path) -> tuple[str, str, Setting]:
@@ -69,22 +69,22 @@ def _parse_name(path: Path) -> tuple[str, str, Setting]:
     return match["dataset"], match["system"], dict(setting)
 
 
-def _differing(settings: list[Setting]) -> list[str]:
+def _varying_settings(settings: list[Setting]) -> list[str]:
     return [name for name in SETTINGS if len({facet_text(setting.get(name, "")) for setting in settings}) > 1]
 
 
-def _take(
-    record: Fields, dataset: str, setting: Setting, several: list[str], system: str, result: ImportResult
+def _import_row(
+    record: Fields, dataset: str, setting: Setting, varying: list[str], system: str, result: ImportResult
 ) -> None:
     row, where = record.values, record.where
     try:
-        end = "".join(f"-{key}={facet_text(setting.get(key, ''))}" for key in several)
+        end = "".join(f"-{key}={facet_text(setting.get(key, ''))}" for key in varying)
         name = f"{dataset}-{record.identifier('id')}{end}"
     except DataError as error:
-        result.leave(error.where, error.problem)
+        result.skip(error.where, error.problem)
         return
     case: JsonObject = {"id": name, "question": row.get("query")}
-    case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the file has RGB's form of name
+    case |= {"language": dataset[:2]} if "passage_num" in setting else {}  # the file is named like RGB's
     gold = row.get("ans")
     case |= {"slots": gold} if isinstance(gold, list) else {"answers": gold}
     case |= {"source": dataset, **setting} | result.facets(row, {*KEYS, "source", *SETTINGS})
@@ -93,6 +93,6 @@ def _take(
     if not result.case(where, case):
         return
     result.fields.update(label for label in LABELS if label in row)
-    result.needless.update(LABELS)
+    result.unneeded.update(LABELS)
     answer: JsonObject = {"id": name, "answer": row.get("prediction")}
     result.answer(where, answer | ({"system": system} if system else {}))

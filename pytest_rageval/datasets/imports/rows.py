@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from pytest_rageval.datasets.csv_rows import rows_of_csv
-from pytest_rageval.datasets.imports.taken import ImportResult
+from pytest_rageval.datasets.imports.import_result import ImportResult
 from pytest_rageval.datasets.source import JsonObject, read_line, read_records, read_text, shown_path
 from pytest_rageval.errors import DataError, short_repr
 
@@ -83,7 +83,7 @@ def _records(path: Path, text: str, result: ImportResult) -> Iterator[tuple[str,
             values_of_line = read_line(record, name, line)
         except DataError as error:
             result.rows += 1
-            result.leave(error.where, error.problem)
+            result.skip(error.where, error.problem)
             continue
         if values_of_line is not None:
             yield f"{name}:{line}", values_of_line
@@ -118,7 +118,7 @@ def _below_header(name: str, table: Table, result: ImportResult) -> Iterator[tup
     for line, cells in rows:
         if any(cells[len(header) :]):
             result.rows += 1
-            result.leave(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
+            result.skip(f"{name}:{line}", f"found {len(cells)} cells, wanted at most {len(header)}, as in the header")
             continue
         pairs = [(title, cell) for title, cell in zip(header, cells, strict=False) if cell]
         if any(not title for title, _ in pairs):

@@ -1,4 +1,4 @@
-"""Field names of other tools' samples, and column names of people's tables."""
+"""Field names in other tools' samples and column names in tables that people write."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COLUMNS = {
     "topic": ("topic", "二级主题", "主题"),
     "topic_1": ("topic_1", "一级主题"),
 }  # fmt: skip
-"""Our name of a field -> names of its column in people's tables, ignoring case, with "_" for spaces and hyphens."""
+"""Our name of a field -> column names in tables, ignoring case, with "_" for spaces and hyphens."""
 
 METADATA = (
     "additional_metadata",
@@ -51,17 +51,17 @@ METADATA = (
     "customColumnKeyValues",
     "metadata",
 )
-"""Objects whose values become facets, like the values next to them."""
+"""Objects whose values become facets, like the other fields of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The form of a tool's samples.
+    """The format of a tool's samples.
 
     Attributes:
         names: our name of a field -> the tool's names; if a row has several, the first wins.
-        between: regular expression between passages in one cell of a table; "" for a single passage.
-        between_answers: the same for gold answers.
+        between: regular expression that separates passages in a table cell; "" for a single passage.
+        between_answers: regular expression that separates gold answers in a table cell.
     """
 
     names: Mapping[str, tuple[str, ...]]

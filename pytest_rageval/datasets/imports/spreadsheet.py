@@ -1,4 +1,4 @@
-"""Read the rows of a spreadsheet (.xlsx), with cells as a person sees them."""
+"""Read the rows of a spreadsheet (.xlsx), with cell texts as displayed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rageval.datasets.imports.cells import plain
-from pytest_rageval.datasets.imports.taken import ImportResult
+from pytest_rageval.datasets.imports.import_result import ImportResult
 from pytest_rageval.datasets.source import shown_path
 from pytest_rageval.errors import DataError, MissingDependencyError, short_repr
 from pytest_rageval.folders import regular
@@ -18,13 +18,13 @@ from pytest_rageval.model.facets import facet_text
 __all__ = ["read_workbook"]
 
 MOST_CELLS = 2_000_000
-"""About 500 MB in memory."""
+"""Largest number of cells of a sheet that is read; this many need about 500 MB of memory."""
 
 
 def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of the first sheet with their numbers, from 1; note other sheets that are not empty.
+    """Yield the rows of the first sheet with their numbers, from 1; add a note for other sheets with data.
 
-    Cells become text as shown: 4, not 4.0; 5%, not 0.05; a date as 2026-01-31; a formula as its last value.
+    Cells become text as displayed: 4, not 4.0; 5%, not 0.05; a date as 2026-01-31; a formula as its last value.
 
     Raises:
         DataError: the file is not a readable spreadsheet.
@@ -43,7 +43,7 @@ def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[
         except OSError as error:
             raise DataError(name, f"cannot be read: {error.strerror or error}") from None
         except Exception as error:  # openpyxl, zipfile and the XML parser raise many kinds
-            problem = f"is no spreadsheet that openpyxl can read ({type(error).__name__}: {error}); save it as .xlsx"
+            problem = f"openpyxl cannot read the spreadsheet ({type(error).__name__}: {error}); save it as .xlsx"
             raise DataError(name, problem) from None
     if not book.worksheets:
         raise DataError(name, "the spreadsheet has no sheet of cells")
@@ -54,7 +54,7 @@ def read_workbook(path: Path, result: ImportResult) -> Iterator[tuple[int, list[
         raise DataError(name, f"{problem}, wanted at most {MOST_CELLS:,}; delete the far cells, or save it as CSV")
     for sheet in others:
         if _size(sheet) > MOST_CELLS or any(cell.value is not None for row in sheet.iter_rows() for cell in row):
-            result.notes.append(f"{name}: the sheet {short_repr(sheet.title)} was left; only the first one is read.")
+            result.notes.append(f"{name}: skipped the sheet {short_repr(sheet.title)}; only the first sheet is read.")
     for number, row in enumerate(first.iter_rows(), 1):
         yield number, [_text(cell) for cell in row]
 

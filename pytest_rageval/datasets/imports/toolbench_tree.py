@@ -1,4 +1,4 @@
-"""Read the search tree of a ToolBench log as steps."""
+"""Convert the search tree of a ToolBench log to trace steps."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ ACTION, INPUT, THINKING = "Action", "Action Input", "Thought"
 NODE = "a node of the tree, an object with node_type, description and children"
 
 OUTCOMES = {3: "answer", 4: "gave_up"}
-"""Codes of ``Finish``'s observation -> outcome of its branch."""
+"""Observation code of ``Finish`` -> outcome of its branch."""
 INVALID = (1, 2)
-"""Codes of an unknown tool and of malformed arguments; larger ones than 4 are faults of the tool's service."""
+"""Observation codes of an unknown tool and of malformed arguments; codes above 4 are errors of the tool's service."""
 
 
 @dataclass(slots=True)
 class Tree:
-    """The steps of a tree, in the order in which they happened.
+    """The steps of a search tree, in the order in which they happened.
 
     Attributes:
-        steps: for each turn a branch; in it a model call, and perhaps a thought and a call of a tool.
+        steps: for each turn a branch that contains a model call and, if the turn has them, a thought and a tool call.
         outcomes: the outcome of each branch.
     """
 
@@ -38,18 +38,18 @@ class Tree:
 
 
 def read_tree(root: Fields) -> Tree:
-    """Return the steps of a tree. A turn is a thought, an action and its input, or a thought that is a whole reply.
+    """Convert a tree to steps. A turn is a thought, an action and its input, or only a thought.
 
-    ``path`` counts the turns from the root: "0.1" is the second attempt after the first turn "0". ``Finish`` is no call
-    of a tool.
+    The ``path`` of a branch numbers the turns from the root: "0.1" is the second attempt after the first turn "0".
+    ``Finish`` is not a tool call.
 
     Raises:
         DataError: a node is malformed.
     """
     tree = Tree()
-    ahead = list(_attempts(root, "", None))
-    while ahead:
-        node, path, parent = ahead.pop()
+    stack = list(_attempts(root, "", None))
+    while stack:
+        node, path, parent = stack.pop()
         turn = _turn(node)
         place = len(tree.steps)
         tree.outcomes.append(_outcome(turn[-1]))
@@ -57,19 +57,19 @@ def read_tree(root: Fields) -> Tree:
         branch = {"path": path, "depth": turn[-1].count("depth"), "outcome": tree.outcomes[-1]}
         tree.steps.append(Step(BRANCH, {key: value for key, value in branch.items() if value is not None} | above))
         tree.steps += (Step(step.kind, {**step.detail, "parent": place}) for step in _steps(turn))
-        ahead += _attempts(turn[-1], f"{path}.", place)
+        stack += _attempts(turn[-1], f"{path}.", place)
     return tree
 
 
 def _attempts(node: Fields, path: str, parent: int | None) -> Iterator[tuple[Fields, str, int | None]]:
-    """Yield the turns after a node, the last first."""
+    """Yield the turns after a node in reverse order."""
     children = list(node.objects("children", f"a list, each {NODE}"))
     for number in reversed(range(len(children))):
         yield children[number], f"{path}{number}", parent
 
 
 def _turn(node: Fields) -> list[Fields]:
-    """Return the nodes of the turn that begins with a node."""
+    """Return the nodes of the turn that starts with a node."""
     turn = [node]
     while not _is_reply(turn[-1]):
         children = list(turn[-1].objects("children", f"a list, each {NODE}"))
@@ -80,13 +80,13 @@ def _turn(node: Fields) -> list[Fields]:
 
 
 def _is_reply(node: Fields) -> bool:
-    """Return whether a reply of the model ends with a node."""
+    """Return whether a node is the last of a model reply."""
     return node.string("node_type") == INPUT or bool(node.count("expand_num"))
 
 
 def _outcome(node: Fields) -> str:
-    known = OUTCOMES.get(node.count("observation_code") or 0)
-    return known or ("dead_end" if node.flag("pruned") else "open")
+    outcome = OUTCOMES.get(node.count("observation_code") or 0)
+    return outcome or ("dead_end" if node.flag("pruned") else "open")
 
 
 def _steps(turn: list[Fields]) -> Iterator[Step]:
@@ -113,15 +113,15 @@ def _arguments(text: str) -> object:
 
 
 def _result(node: Fields) -> dict[str, Any]:
-    """Return what a tool answered, and whether it failed, by the log's code or the answer's own ``error``."""
+    """Return a tool's result, and whether it failed according to the log's code or the ``error`` in the result."""
     if "observation" not in node:
         return {}
-    observed, code = node.string("observation"), node.count("observation_code") or 0
-    value = parse_json(observed)
-    said = value.get("error") if isinstance(value, dict) else None
-    result: dict[str, Any] = {"result": observed}
+    observation, code = node.string("observation"), node.count("observation_code") or 0
+    value = parse_json(observation)
+    error = value.get("error") if isinstance(value, dict) else None
+    result: dict[str, Any] = {"result": observation}
     if code in INVALID:
         return result | {"invalid": True}
-    if code > max(OUTCOMES) or said:
-        return result | {"error": said if isinstance(said, str) and said else f"code {code}"}
+    if code > max(OUTCOMES) or error:
+        return result | {"error": error if isinstance(error, str) and error else f"code {code}"}
     return result

@@ -10,7 +10,7 @@ from pytest_rageval.engine.inputs.scoring_input import Context, ScoringInput, So
 from pytest_rageval.engine.planned import Planned, PlannedCall, Pricing
 from pytest_rageval.engine.tracebacks import or_case_error
 from pytest_rageval.errors import CaseError
-from pytest_rageval.judges.panel import Panel, decided, is_local, values_of
+from pytest_rageval.judges.panel import Panel, combine_votes, is_local, values_of
 from pytest_rageval.judges.prompted import always
 from pytest_rageval.llm.client.usage_meter import SCOPE, current
 from pytest_rageval.model.answer import Answer
@@ -71,7 +71,7 @@ async def _panel_verdict(judge: Judge, panel: Panel, sources: Sources, sample: S
             SCOPE.reset(outer)
         votes.append(Vote(name, verdict, repeat, swapped))
     try:
-        return decided(votes, panel.rule or "majority", values_of(judge))
+        return combine_votes(votes, panel.rule or "majority", values_of(judge))
     except ValueError as fault:
         raise CaseError("judge_error", f"judge {judge.name!r} on case {sample.case.id!r}: {fault}") from None
 
@@ -119,7 +119,7 @@ def _voters(planned: Planned, name: str) -> list[tuple[Pricing | str | None, int
     if name not in planned.panels:
         return [(planned.judge, 1)]
     panel = planned.panels[name]
-    return [(planned.panelists[model], panel.votes_each) for model in panel.asked]
+    return [(planned.panelists[model], panel.votes_each) for model in panel.remote_models]
 
 
 def _runs_own_code(metrics: Collection[Metric]) -> bool:

@@ -1,4 +1,4 @@
-"""The connection of a session to an MCP server: made at the first use, ended with the session."""
+"""Connect a session to an MCP server on first use, and disconnect at its end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Connection"]
 
 
 class Connection:
-    """Threads and event loops may share it.
+    """A connection that threads and event loops may share.
 
-    A server that ended stays ended, because it was ours. One at an address may be running again: the next use after a
-    loss connects once more. If that fails, or the first connection fails, it stays lost.
+    A server that we started is not restarted after it ends. A server at an address may be back: after a loss, the next
+    use connects again. If that fails, or if the first connection fails, the connection stays lost.
 
     Args:
         target: the server.
-        timeout: seconds until the server has to be ready.
+        timeout: seconds in which the server must be ready.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -34,36 +34,36 @@ class Connection:
         self._closed = False
 
     def tools(self) -> list[dict[str, Any]]:
-        """Return what the server lists, as plain JSON values: name, description, parameters.
+        """Return the tools that the server lists, as plain JSON values: name, description, parameters.
 
         Raises:
             ConnectionError: the server cannot be reached.
         """
-        return self._linked().ready()
+        return self._link().ready()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallToolResult:
         """Call a tool, from any event loop.
 
         Raises:
             ConnectionError: the server cannot be reached.
-            MCPError: the server refuses the call.
+            MCPError: the server rejects the call.
         """
-        return await self._linked().call(tool, arguments)
+        return await self._link().call(tool, arguments)
 
     def stop(self) -> None:
-        """Begin to end the server, without waiting; calls fail."""
+        """Start the shutdown of the server without waiting; calls fail."""
         with self._lock:
             self._closed = True
         for link in self._links:
             link.stop()
 
     def close(self) -> None:
-        """End the server, and wait for it."""
+        """Shut down the server and wait until it has ended."""
         self.stop()
         for link in self._links:
             link.close()
 
-    def _linked(self) -> Link:
+    def _link(self) -> Link:
         with self._lock:
             if self._closed:
                 raise ConnectionError("the session ends")

@@ -1,4 +1,4 @@
-"""The environment ``mcp``: the tools of a server that speaks the Model Context Protocol."""
+"""Build the environment ``mcp``: the tools of a Model Context Protocol server."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from pytest_rageval.environments.mcp.results import result_of
 from pytest_rageval.environments.mcp.servers import Address, Command, Object, Target
 from pytest_rageval.environments.outages import ToolUnavailableError
 from pytest_rageval.environments.parts import EnvironmentParts
-from pytest_rageval.environments.recorded_tools import recorded_list
+from pytest_rageval.environments.recorded_tools import recorded_tools
 from pytest_rageval.environments.tool import InvalidArgumentsError, Tool
 from pytest_rageval.errors import CaseError, MissingDependencyError, SettingError, did_you_mean, short_repr
 
-__all__ = ["build", "own_server"]
+__all__ = ["build", "server_environment"]
 
 ALL = "*"
-"""The value of ``allow`` for every tool of the server."""
+"""The value of ``allow`` that allows every tool of the server."""
 
 OLDEST = 2
-"""Major version of the package mcp."""
+"""Oldest supported major version of the package mcp."""
 
-UNKNOWN_PARAMETERS = ("properties", "additionalProperties")
-"""A schema without these takes any arguments."""
+PARAMETER_KEYS = ("properties", "additionalProperties")
+"""Keys that declare parameters; a schema without them accepts any arguments."""
 
 
 def build(parts: EnvironmentParts) -> Environment:
     """Return the environment of an MCP server.
 
-    Options: ``command`` (a program that we start, over stdio) or ``url`` (streamable HTTP); ``allow``, the tools that
-    may be called, as ``a,b``, or ``*``; ``timeout`` and ``record``, which is on by default.
+    Options: ``command`` (a program to start, over stdio) or ``url`` (streamable HTTP); ``allow`` (the tools that may be
+    called: ``a,b``, or ``*`` for all); ``timeout``; ``record`` (default: on).
 
     Raises:
         SettingError: an option is invalid or missing.
@@ -58,10 +58,10 @@ def build(parts: EnvironmentParts) -> Environment:
     return _environment(parts.name, target, allowed, timeout, record=record)
 
 
-def own_server(
+def server_environment(
     name: str, server: object, where: str, timeout: float = TIMEOUT_S, *, record: bool = False
 ) -> Environment:
-    """Return the environment of a server object of this process; all its tools may be called."""
+    """Return the environment of a server object in this process; all its tools may be called."""
     _check_installed(where)
     return _environment(name, Object(server), None, timeout, record=record)
 
@@ -71,48 +71,48 @@ def _environment(
 ) -> Environment:
     connection = Connection(target, timeout)
 
-    def listed() -> list[dict[str, Any]]:
+    def list_tools() -> list[dict[str, Any]]:
         try:
             return connection.tools()
         except ConnectionError as error:
             raise ToolUnavailableError(f"the server of environment {name!r} cannot be reached: {error}") from error
 
     def tools() -> list[Tool]:
-        described = recorded_list(name, listed) if record else listed()
-        return _tools(described, allowed, connection, name)
+        descriptions = recorded_tools(name, list_tools) if record else list_tools()
+        return _tools(descriptions, allowed, connection, name)
 
     return Environment(name, lambda: tools, timeout, record, service=connection)
 
 
 def _tools(
-    described: Sequence[Mapping[str, Any]], allowed: Sequence[str] | None, connection: Connection, name: str
+    descriptions: Sequence[Mapping[str, Any]], allowed: Sequence[str] | None, connection: Connection, name: str
 ) -> list[Tool]:
     """Return the allowed tools, in the order of the server."""
     try:
-        known = {str(each["name"]): each for each in described}
-        unknown = next((each for each in allowed or () if each not in known), None)
+        by_name = {str(each["name"]): each for each in descriptions}
+        unknown = next((each for each in allowed or () if each not in by_name), None)
         if unknown is not None:
-            raise _problem(name, f"the server has no tool {unknown!r}; {did_you_mean(unknown, known)}")
-        return [_tool(each, connection) for tool, each in known.items() if allowed is None or tool in allowed]
+            raise _problem(name, f"the server has no tool {unknown!r}; {did_you_mean(unknown, by_name)}")
+        return [_tool(each, connection) for tool, each in by_name.items() if allowed is None or tool in allowed]
     except SettingError as error:
         raise _problem(name, f"{error}, or leave it out: write allow= with the names of the others") from None
     except (KeyError, TypeError) as error:
         raise _problem(name, f"the list of tools is malformed ({error}); record it again") from None
 
 
-def _tool(described: Mapping[str, Any], connection: Connection) -> Tool:
-    tool, schema = str(described["name"]), dict(described["parameters"])
-    if not any(key in schema for key in UNKNOWN_PARAMETERS):
+def _tool(description: Mapping[str, Any], connection: Connection) -> Tool:
+    tool, schema = str(description["name"]), dict(description["parameters"])
+    if not any(key in schema for key in PARAMETER_KEYS):
         schema["additionalProperties"] = True
 
     async def call(**arguments: Any) -> Any:
         return result_of(await connection.call(tool, _sendable(arguments)))
 
-    return Tool(tool, str(described["description"]), schema, call)
+    return Tool(tool, str(description["description"]), schema, call)
 
 
 def _sendable(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments as they will arrive; a text that is no Unicode would end the connection."""
+    """Return arguments as the server will decode them; text that is not valid Unicode would end the connection."""
     try:
         text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
         text.encode()
@@ -127,7 +127,7 @@ def _problem(name: str, problem: str) -> CaseError:
 
 
 def _allowed(text: str, where: str) -> list[str] | None:
-    """Return the names in ``allow``; None for all."""
+    """Return the tool names in ``allow``; None for all tools."""
     if not text:
         hint = "write allow=NAME,NAME, or allow=* if no tool does harm"
         raise SettingError(f"{where} names no tools that may be called; {hint}")

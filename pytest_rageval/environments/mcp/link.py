@@ -1,6 +1,6 @@
-"""One life of a connection to an MCP server, on a thread with an event loop of its own.
+"""One connection to an MCP server, on its own thread and event loop.
 
-A client of the package mcp belongs to the loop and the task that opened it; the agents of a session run on any loop.
+A client of the package mcp is bound to the event loop and the task that opened it, but agents run on any event loop.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
 __all__ = ["Link"]
 
 MOST_PAGES = 100
-"""Pages of a list of tools; a server that never ends its list cannot hang a session."""
+"""Largest number of pages of a tool list that are read; an endless list cannot hang a session."""
 
 GRACE = 0.5
-"""Seconds that a server gets to end after the end of its input; then its processes are killed."""
+"""Seconds in which a server must end after its input is closed; then its processes are killed."""
 
 PATIENCE = 5.0
-"""Seconds to wait for the thread, whose steps are all bounded."""
+"""Seconds to wait for the thread; each of its steps has a time limit."""
 
-GONE = 404
-"""HTTP status of a server that has forgotten the session."""
+UNKNOWN_SESSION = 404
+"""HTTP status of a server that does not know the session any more."""
 
-NOT_TAKEN = frozenset({401, 403, GONE, 407, 408, 429})
-"""HTTP statuses below 500 of a server that did not take the call."""
+NOT_ACCEPTED = frozenset({401, 403, UNKNOWN_SESSION, 407, 408, 429})
+"""HTTP statuses below 500 that mean the server did not accept the call."""
 
 
 class Link:
-    """Starts at once.
+    """A connection that starts when it is created.
 
     Args:
         target: the server.
-        timeout: seconds until the server has to be ready.
+        timeout: seconds in which the server must be ready.
 
     Attributes:
-        tools: what the server lists, as plain JSON values; None until it is ready.
-        fault: why there is no connection, or no longer; "" while there is one.
+        tools: the tools that the server lists, as plain JSON values; None until the server is ready.
+        fault: why the connection failed or ended; "" while it works.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -72,14 +72,14 @@ class Link:
 
     @property
     def lost(self) -> bool:
-        """Whether there was a connection and is none any more."""
+        """Whether the connection worked once and has ended."""
         return self.tools is not None and self.fault != ""
 
     def ready(self) -> list[dict[str, Any]]:
-        """Wait until the server is ready, and return its tools.
+        """Wait until the server is ready and return its tools.
 
         Raises:
-            ConnectionError: it cannot be reached.
+            ConnectionError: the server cannot be reached.
         """
         start = time.perf_counter()
         self._settled.wait(self._timeout + PATIENCE)
@@ -93,26 +93,26 @@ class Link:
 
         Raises:
             ConnectionError: the server cannot be reached.
-            MCPError: the server refuses the call.
+            MCPError: the server rejects the call.
         """
         self.ready()
-        answering = self._answer(tool, dict(arguments))
+        reply = self._answer(tool, dict(arguments))
         try:
-            future = asyncio.run_coroutine_threadsafe(answering, self._loop)
+            future = asyncio.run_coroutine_threadsafe(reply, self._loop)
         except RuntimeError:  # the loop has just been closed
-            answering.close()
+            reply.close()
             raise ConnectionError(self.fault) from None
         return await asyncio.wrap_future(future)
 
     def stop(self) -> None:
-        """Begin to end the connection and the server, without waiting; calls and those who wait for it fail."""
+        """Start the shutdown of the connection and the server without waiting; calls and pending waits fail."""
         self.fault = self.fault or "the session ends"
         self._settled.set()
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._end)
 
     def close(self) -> None:
-        """End the connection and the server, and wait for it."""
+        """Shut down the connection and the server, and wait until they have ended."""
         self.stop()
         self._thread.join(PATIENCE)
 
@@ -123,7 +123,7 @@ class Link:
         self._loop.call_later(GRACE, self._kill)
 
     def _kill(self) -> None:
-        """Kill the processes that we started, with all that they started and left behind."""
+        """Kill the processes that this connection started, with their child processes."""
         for process in self._processes:
             with suppress(OSError):
                 if hasattr(os, "killpg"):
@@ -141,18 +141,18 @@ class Link:
             self._settled.set()
             self._kill()
             self._target.close()
-            self._loop.run_until_complete(_ended(self._loop))
+            self._loop.run_until_complete(_cancel_tasks(self._loop))
             self._loop.close()
 
     def _note_processes(self) -> None:
         start = self._loop.subprocess_exec
 
-        async def noted(*args: Any, **kwargs: Any) -> Any:
-            made = await start(*args, **kwargs)
-            self._processes.append(made[0])
-            return made
+        async def start_and_note(*args: Any, **kwargs: Any) -> Any:
+            process = await start(*args, **kwargs)
+            self._processes.append(process[0])
+            return process
 
-        self._loop.subprocess_exec = noted  # type: ignore[method-assign]
+        self._loop.subprocess_exec = start_and_note  # type: ignore[method-assign]
 
     async def _talk(self) -> None:
         """Connect, stay connected until `stop` or a loss, and disconnect."""
@@ -165,7 +165,7 @@ class Link:
                 if self._leave.is_set():
                     return
                 async with Client(self._target.transport(self._timeout), cache=None) as client:
-                    self.tools = await _listed(client)
+                    self.tools = await _list_tools(client)
                     self._client = client
                     self._settled.set()
                     await self._leave.wait()
@@ -185,13 +185,13 @@ class Link:
             self._end()
 
     def _fail(self, problem: str) -> None:
-        """Note why there is no connection, with what the server itself says about it; the first reason counts."""
+        """Store why the connection failed, with the server's last line of output; the first reason is final."""
         if not self.fault:
-            said = self._target.hint()
-            self.fault = f"{problem}; its last line is: {said}" if said else problem
+            hint = self._target.hint()
+            self.fault = f"{problem}; its last line is: {hint}" if hint else problem
 
     async def _answer(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Call a tool, on the loop of the connection."""
+        """Call a tool, on the event loop of the connection."""
         from mcp import MCPError
 
         client, task = self._client, asyncio.current_task()
@@ -210,9 +210,9 @@ class Link:
             self._calls.discard(task)
 
     async def _unless_lost(self, client: Client, tool: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Return the reply to a call; a transport that dies wakes nobody who waits for one."""
+        """Return the reply to a call; raise if the connection is lost, because the client itself would wait forever."""
         call = asyncio.ensure_future(client.call_tool(tool, arguments))
-        call.add_done_callback(_seen)
+        call.add_done_callback(_discard_exception)
         lost = asyncio.ensure_future(self._lost.wait())
         try:
             await asyncio.wait({call, lost}, return_when=asyncio.FIRST_COMPLETED)
@@ -224,22 +224,22 @@ class Link:
             call.cancel()
 
     def _check(self, error: MCPError, statuses: Iterable[int]) -> None:
-        """Raise `ConnectionError` if an error means that the server did not get the call."""
+        """Raise `ConnectionError` if an error means that the server did not receive the call."""
         from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
-        failed = next((status for status in statuses if status >= 500 or status in NOT_TAKEN), None)
+        failed = next((status for status in statuses if status >= 500 or status in NOT_ACCEPTED), None)
         closed = error.code == CONNECTION_CLOSED
         if failed is None and not closed and error.code != REQUEST_TIMEOUT:
             return
         problem = f"HTTP status {failed}" if failed else "the connection was closed" if closed else str(error)
-        if failed == GONE or (closed and not self._target.comes_back):
+        if failed == UNKNOWN_SESSION or (closed and not self._target.comes_back):
             self._fail(problem)
             self._end()
         raise ConnectionError(self.fault or problem) from error
 
 
-async def _ended(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel what still runs on a loop, and wait for it."""
+async def _cancel_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel the tasks that still run on an event loop, and wait until they have ended."""
     rest = asyncio.all_tasks() - {asyncio.current_task()}
     for task in rest:
         task.cancel()
@@ -248,13 +248,13 @@ async def _ended(loop: asyncio.AbstractEventLoop) -> None:
     await loop.shutdown_asyncgens()
 
 
-def _seen(call: asyncio.Future[Any]) -> None:
-    """Take the exception of a call that nobody waits for any more; asyncio would print it."""
+def _discard_exception(call: asyncio.Future[Any]) -> None:
+    """Retrieve the exception of an abandoned call; otherwise asyncio would print it."""
     if not call.cancelled():
         call.exception()
 
 
-async def _listed(client: Client) -> list[dict[str, Any]]:
+async def _list_tools(client: Client) -> list[dict[str, Any]]:
     """Return the tools that a server lists: name, description, parameters."""
     tools: list[dict[str, Any]] = []
     cursor = None
@@ -271,9 +271,9 @@ async def _listed(client: Client) -> list[dict[str, Any]]:
 
 
 def _text_of(error: BaseException) -> str:
-    """Return the class and the message of an error; of a group, of the first one in it."""
+    """Return the class and the message of an error; for a group, those of its first error."""
     while inside := getattr(error, "exceptions", ()):
         error = inside[0]
-    if getattr(error, "code", None) == -32000:  # of the package mcp, for a server that ended
+    if getattr(error, "code", None) == -32000:  # code of the package mcp for a server that ended
         return "the connection was closed"
     return cause_text(error)

@@ -1,4 +1,4 @@
-"""Read what a tool of an MCP server returned."""
+"""Read the result of an MCP tool."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["ToolError", "result_of"]
 
 
 class ToolError(Exception):
-    """A tool reports an error; the message is the tool's, on one line."""
+    """Raised when a tool reports an error; the message is the tool's, on one line."""
 
 
 def result_of(returned: CallToolResult) -> Any:
-    """Return a tool's structured content; else its text, read as JSON if it is an object or a list.
+    """Return a tool's structured content; otherwise its text, parsed as JSON if it is an object or a list.
 
-    A server library wraps a value that is no object as ``{"result": value}``; the value is returned.
+    Server libraries wrap values that are not objects as ``{"result": value}``; then the value itself is returned.
 
     Raises:
         ToolError: the tool reports an error.
@@ -36,7 +36,7 @@ def result_of(returned: CallToolResult) -> Any:
 
 
 def _text_of(block: Any) -> str:
-    """Return the text of a block of content; of an image, a sound or a file, what it is."""
+    """Return the text of a content block; for an image, a sound or a file, return its type and address."""
     if isinstance(text := getattr(block, "text", None), str):
         return text
     resource = getattr(block, "resource", block)

@@ -1,4 +1,4 @@
-"""The servers that a client can be connected to: a command, an address, an object of this process."""
+"""The kinds of MCP servers: a command, an address, an object in this process."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
 __all__ = ["STATUSES", "Address", "Command", "Object", "Target"]
 
 LONGEST_ERROR = 10_000
-"""Bytes of a server's stderr that are read for a message."""
+"""Number of last bytes of a server's stderr that are read for a message."""
 
 LARGEST_EVENT = 32 << 20
-"""Bytes of one reply over HTTP."""
+"""Largest reply over HTTP, in bytes."""
 
 STATUSES: ContextVar[list[int] | None] = ContextVar("rageval_mcp_statuses", default=None)
-"""The HTTP statuses of the replies to the running call."""
+"""The HTTP statuses of the replies to the current call."""
 
 
 class Target(Protocol):
-    """Something that a client of the package mcp can be connected to."""
+    """A server that a client of the package mcp can connect to."""
 
     @property
     def comes_back(self) -> bool:
-        """Whether a lost connection may be made again: the server is not ours."""
+        """Whether to connect again after a loss: true for servers that others run."""
         ...
 
     def transport(self, timeout: float) -> Any:
-        """Return what `mcp.Client` takes; ``timeout`` is in seconds."""
+        """Return the server as `mcp.Client` accepts it; ``timeout`` is in seconds."""
         ...
 
     def hint(self) -> str:
-        """Return what the server itself says about its end; "" if it says nothing."""
+        """Return the last line of the server's error output; "" if there is none."""
         ...
 
     def close(self) -> None:
-        """Release what `transport` has opened, after the connection has ended."""
+        """Release the resources of `transport` after the connection has ended."""
         ...
 
 
 @dataclass(eq=False, slots=True)
 class Command:
-    """A process that we start and end.
+    """A process that this session starts and ends.
 
     Attributes:
         words: the program and its arguments.
@@ -77,8 +77,8 @@ class Command:
             return ""
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - LONGEST_ERROR))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")
-        said = [line.strip() for line in lines if line.strip()]
-        return mask(ascii_safe(said[-1])) if said else ""
+        texts = [line.strip() for line in lines if line.strip()]
+        return mask(ascii_safe(texts[-1])) if texts else ""
 
     def close(self) -> None:
         if self._errors is not None:
@@ -97,9 +97,11 @@ class Address:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        waits = httpx2.Timeout(timeout, read=None)  # each call has a time limit of its own
+        waits = httpx2.Timeout(timeout, read=None)  # each call has its own time limit
         client = httpx2.AsyncClient(timeout=waits, event_hooks={"response": [_note_status]})
-        return _Owned(client, streamable_http_client(self.url, http_client=client, max_sse_event_size=LARGEST_EVENT))
+        return _ClosingTransport(
+            client, streamable_http_client(self.url, http_client=client, max_sse_event_size=LARGEST_EVENT)
+        )
 
     def hint(self) -> str:
         return ""
@@ -110,7 +112,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """A server object of this process."""
+    """A server object in this process."""
 
     value: Any
     comes_back: bool = field(default=False, init=False)
@@ -125,7 +127,7 @@ class Object:
         pass
 
 
-class _Owned:
+class _ClosingTransport:
     """A transport that closes its HTTP client at its end."""
 
     def __init__(self, client: httpx2.AsyncClient, transport: Any) -> None:

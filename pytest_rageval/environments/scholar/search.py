@@ -1,4 +1,4 @@
-"""Search records by a field: all words of the query are in it, or it is spelled nearly so."""
+"""Search records by a field: it contains all query words or is spelled almost the same."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pytest_rageval.text.unicode import nfkc
 __all__ = ["SearchedField", "folded_words"]
 
 NEAR = 90
-"""Smallest token-set ratio (0..100) of rapidfuzz at which a field matches."""
+"""Smallest token-set ratio of rapidfuzz (0..100) that is a match."""
 
 LONGEST = 1_000
-"""The most characters of a query whose spelling is compared; a longer one has to be contained."""
+"""Largest number of characters of a query that is matched by spelling; longer queries must be contained."""
 
 _WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+")
 _CHINESE = re.compile(f"[{CJK}]")
 
 
 class SearchedField:
-    """One field of all records.
+    """An index over one field of all records.
 
     Args:
-        values: for each record the texts of the field; one of them has to match.
+        values: for each record, the texts of the field; a record matches if one of them matches.
     """
 
     def __init__(self, values: Iterable[Sequence[str]]) -> None:
@@ -39,26 +39,28 @@ class SearchedField:
                 self._words.append(frozenset(words))
 
     def matching(self, query: str) -> set[int]:
-        """Return the numbers of the records that match; none for a query without a word.
+        """Return the indexes of the matching records; none for a query without words.
 
-        A text matches if it contains each word of the query, or if the token-set ratio of both is 90 or more. Words
-        are compared after NFKC and case folding, without punctuation. Chinese words may stand within longer ones.
+        A text matches if it contains each word of the query, or if its token-set ratio with the query is 90 or more.
+        Words are compared after NFKC and case folding, without punctuation. A Chinese word may be part of a longer one.
         """
         words = folded_words(query)
         if not words:
             return set()
         distinct = list(dict.fromkeys(words))
-        found = {owner for at, owner in enumerate(self._owners) if self._contains(at, distinct)}
-        return found | self._near(" ".join(words)) if len(query) <= LONGEST else found
+        containing = {owner for at, owner in enumerate(self._owners) if self._contains(at, distinct)}
+        return containing | self._near(" ".join(words)) if len(query) <= LONGEST else containing
 
     def equal(self, query: str) -> set[int]:
-        """Return the numbers of the records whose text has the same words in the same order."""
+        """Return the indexes of the records with a text of the same words in the same order."""
         text = " ".join(folded_words(query))
-        return {owner for owner, own in zip(self._owners, self._texts, strict=True) if own == text}
+        return {owner for owner, each in zip(self._owners, self._texts, strict=True) if each == text}
 
     def _contains(self, at: int, words: Sequence[str]) -> bool:
-        own = self._words[at]
-        return all(word in own or (_CHINESE.match(word) is not None and word in self._texts[at]) for word in words)
+        text_words = self._words[at]
+        return all(
+            word in text_words or (_CHINESE.match(word) is not None and word in self._texts[at]) for word in words
+        )
 
     def _near(self, query: str) -> set[int]:
         from rapidfuzz import fuzz, process
@@ -68,5 +70,5 @@ class SearchedField:
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the words of a text in NFKC, case folded; a run of Chinese characters is a word."""
+    """Return the words of a text after NFKC and case folding; a run of Chinese characters is a word."""
     return _WORD.findall(nfkc(nfkc(text).casefold()))

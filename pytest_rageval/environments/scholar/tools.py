@@ -1,4 +1,4 @@
-"""The seven tools over persons and publications."""
+"""The seven tools of the environment ``scholar``: persons and publications."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pytest_rageval.environments.tool import InvalidArgumentsError, Tool, ToolRe
 __all__ = ["ScholarTools"]
 
 MOST = 10
-"""Largest number of results of a search, of shown interests and of a person's publications."""
+"""Largest number of search results, of interests in a result, and of a person's publications."""
 
 Json = dict[str, Any]
 
 
 class ScholarTools:
-    """The tools. They have no state: a call returns the same whatever was called before.
+    """The tools. They have no state: earlier calls do not change the result of a call.
 
     Args:
         scholars: all records.
@@ -38,7 +38,7 @@ class ScholarTools:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools, those that search first."""
+        """The tools; search tools come first."""
         name, organization, interest = "The person's name.", "Where the person works.", "A research interest."
         return (
             _tool(
@@ -75,19 +75,19 @@ class ScholarTools:
     def search_person(self, name: str = "", organization: str = "", interest: str = "") -> ToolResult:
         """Return the persons that match every field that is not blank."""
         queries = {"name": name, "organization": organization, "interest": interest}
-        asked = {field: query for field, query in queries.items() if query.strip()}
-        if not asked:
+        conditions = {field: query for field, query in queries.items() if query.strip()}
+        if not conditions:
             raise InvalidArgumentsError("searchPerson needs name, organization or interest.")
-        found = set.intersection(*(self._fields[field].matching(query) for field, query in asked.items()))
-        return _listed(_person_row(self._by_rank[at]) for at in sorted(found)[:MOST])
+        matches = set.intersection(*(self._fields[field].matching(query) for field, query in conditions.items()))
+        return _search_result(_person_row(self._by_rank[at]) for at in sorted(matches)[:MOST])
 
     def search_publication(self, publication_info: str) -> ToolResult:
         """Return the publications whose title matches, an equal title first."""
         if not publication_info.strip():
             raise InvalidArgumentsError("searchPublication needs the title of a publication.")
-        equal, found = self._titles.equal(publication_info), self._titles.matching(publication_info)
-        works = [self._works_by_rank[at] for at in sorted(found, key=lambda at: (at not in equal, at))[:MOST]]
-        return _listed(_picked(each.values, "pub_id", "title", "year") for each in works)
+        equal, matches = self._titles.equal(publication_info), self._titles.matching(publication_info)
+        works = [self._works_by_rank[at] for at in sorted(matches, key=lambda at: (at not in equal, at))[:MOST]]
+        return _search_result(_picked(each.values, "pub_id", "title", "year") for each in works)
 
     def coauthors(self, person_id: str) -> list[Json]:
         """Return the coauthors of a person in the order of the record."""
@@ -101,13 +101,13 @@ class ScholarTools:
         return list(self._person(person_id).interests)
 
     def basic_info(self, person_id: str) -> Json:
-        """Return what a person's record says about the person, with its unknown keys."""
+        """Return the personal data in a person's record, including unknown keys."""
         person = self._person(person_id)
         shown = ("person_id", "name", "gender", "organization", "position", "bio", "education_experience", "email")
         return {**_picked(person.values, *shown), **person.more}
 
     def person_pubs(self, person_id: str) -> list[Json]:
-        """Return the first publications of a person by citations, then by id."""
+        """Return the most cited publications of a person; ties are ordered by id."""
         works = [self._publications[each] for each in dict.fromkeys(self._person(person_id).publications)]
         ranked = sorted(works, key=lambda each: (-each.citations, each.id))
         return [
@@ -116,7 +116,7 @@ class ScholarTools:
         ]
 
     def publication(self, pub_id: str) -> Json:
-        """Return a publication's record, with its unknown keys."""
+        """Return a publication's record, including unknown keys."""
         work = self._publications.get(pub_id.strip())
         if work is None:
             raise LookupError(f"no publication with the id {pub_id}")
@@ -137,7 +137,7 @@ def _tool(
     call: Callable[..., Any],
     required: Sequence[str] | None = None,
 ) -> Tool:
-    """Return a tool whose parameters are all texts; all are required unless ``required`` names some."""
+    """Return a tool with text parameters; all are required unless ``required`` lists the required ones."""
     properties = {each: {"type": "string", "description": text} for each, text in parameters.items()}
     needed = list(properties if required is None else required)
     schema = {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
@@ -149,7 +149,7 @@ def _of_person(name: str, description: str, call: Callable[..., Any]) -> Tool:
     return _tool(name, description, about, call)
 
 
-def _listed(rows: Iterable[Json]) -> ToolResult:
+def _search_result(rows: Iterable[Json]) -> ToolResult:
     result = list(rows)
     return ToolResult(result, found=bool(result))
 
@@ -162,7 +162,7 @@ def _person_row(person: Person) -> Json:
 
 
 def _picked(values: Mapping[str, Any], *names: str) -> Json:
-    """Return some keys of a record in this order; a key that it lacks is None."""
+    """Return some keys of a record in the order of ``names``; a missing key is None."""
     return {name: values.get(name) for name in names}
 
 

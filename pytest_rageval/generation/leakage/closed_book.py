@@ -19,8 +19,8 @@ from pytest_rageval.generation.model_drafts.prompts import Prompts, load_prompts
 from pytest_rageval.generation.model_drafts.settings import model_settings
 from pytest_rageval.generation.output.report import markdown_table
 from pytest_rageval.generation.pipeline import rule_drafts
+from pytest_rageval.generation.quotas import apply_quotas, cells_of
 from pytest_rageval.generation.split import Sets
-from pytest_rageval.generation.wanted import cells_of, keep_wanted
 from pytest_rageval.metrics.shared.matching import meets
 from pytest_rageval.model.facets import KNEW
 
@@ -74,7 +74,7 @@ def known_lines(material: Material) -> Iterator[str]:
     if not settings.closed_book or access is None:
         return
     drafts = check_all(material, rule_drafts(material))
-    drafts = drafts if settings.drop_known else keep_wanted(material, drafts)
+    drafts = drafts if settings.drop_known else apply_quotas(material, drafts)
     prompts = _prompts(material)
     requests = [
         prompts.closed_book(draft.language, draft.question, draft.history)

@@ -19,9 +19,9 @@ from pytest_rageval.generation.model_drafts.settings import ModelSettings, model
 from pytest_rageval.generation.model_drafts.wordings import fault_of, read_wording
 from pytest_rageval.generation.output.report import markdown_cell
 from pytest_rageval.generation.pipeline import rule_drafts
+from pytest_rageval.generation.quotas import apply_quotas, shortages_of
 from pytest_rageval.generation.split import Sets
 from pytest_rageval.generation.templates.template import templates_of
-from pytest_rageval.generation.wanted import keep_wanted, shortages_of
 from pytest_rageval.judges.replies import UnreadableReplyError
 from pytest_rageval.model.chat import Message
 
@@ -72,7 +72,7 @@ def rewording_lines(material: Material) -> Iterator[str]:
     settings, access = model_settings(material.plan), material.models
     if settings is None or access is None or not any(each.paraphrase for each in templates_of(material.plan)):
         return
-    candidates = keep_wanted(material, check_all(material, rule_drafts(material)))
+    candidates = apply_quotas(material, check_all(material, rule_drafts(material)))
     requests = [_request(candidates[at], settings) for at in _positions(material, candidates)]
     yield calls_line(settings.name, "for other wordings", requests, ASSUMED_REPLY, access)
 

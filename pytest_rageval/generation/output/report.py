@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pytest_rageval.errors import ascii_safe
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
+from pytest_rageval.generation.quotas import cells_of
 from pytest_rageval.generation.split import Sets
-from pytest_rageval.generation.wanted import cells_of
 from pytest_rageval.registry import Registry
 
 __all__ = [

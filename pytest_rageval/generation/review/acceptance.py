@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pytest_rageval.generation.draft import Draft
 from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.output.report import markdown_table
+from pytest_rageval.generation.quotas import cells_of
 from pytest_rageval.generation.review.apply_decisions import GRADE
 from pytest_rageval.generation.review.decision import ACCEPTED, MEND
 from pytest_rageval.generation.split import Sets
-from pytest_rageval.generation.wanted import cells_of
 from pytest_rageval.metrics.shared.proportion import wilson_interval
 
 __all__ = ["Acceptance", "acceptance_lines", "acceptance_of", "acceptances", "review_section"]

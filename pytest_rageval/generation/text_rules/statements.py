@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_rageval.generation.text_rules import wordings_en, wordings_zh
+from pytest_rageval.generation.text_rules import standalone_en, standalone_zh
 from pytest_rageval.generation.text_rules.listed_names import ListedNames
 from pytest_rageval.generation.text_rules.values import Value, values_in
 from pytest_rageval.model.case import Passage
@@ -77,12 +77,12 @@ def statements_of(chunks: Sequence[tuple[Passage, str]], language: str, names: L
     lowercase_words = frozenset(word for passage, _ in chunks for word in _SMALL.findall(passage.text))
     for passage, topic in chunks:
         chunk_language = main_language(passage.text, "en") if language == "auto" else language
-        is_clear = wordings_zh.is_clear if chunk_language == "zh" else wordings_en.is_clear
+        is_standalone = standalone_zh.is_standalone if chunk_language == "zh" else standalone_en.is_standalone
         for start, quote, heading in _sentences(passage.text):
             text = " ".join(quote.split()) if chunk_language == "en" else "".join(quote.split("\n"))
             if not (_DIGIT.search(text) or any(names.spans(text))):
                 continue
-            if is_clear(text, f"{heading} {passage.title}", lowercase_words):
+            if is_standalone(text, f"{heading} {passage.title}", lowercase_words):
                 values = values_in(text, names)
                 if 0 < len(values) <= MAX_VALUES:
                     yield Statement(passage, topic, chunk_language, quote, text, tuple(values), start)

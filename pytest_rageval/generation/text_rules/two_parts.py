@@ -1,4 +1,4 @@
-"""Integration questions: two extractive questions of different documents, joined."""
+"""Join pairs of extractive questions from different documents into integration questions."""
 
 from __future__ import annotations
 
@@ -12,53 +12,56 @@ from pytest_rageval.metrics.shared.matching import occurrences
 
 __all__ = ["two_parts"]
 
-LONGEST = 130
-"""The most characters of each question."""
+MAX_CHARACTERS = 130
+"""Longest question that is joined with another."""
 
-LOOKED_AT = 20
-"""How many waiting questions are tried as the first of a pair; it keeps the time linear."""
+MAX_CANDIDATES = 20
+"""How many earlier questions are tried as partner of a question; the limit keeps the time linear."""
 
 
 def two_parts(drafts: Iterable[Draft], seed: int) -> Iterator[Draft]:
-    """Yield a draft of two slots for pairs of extractive drafts of one topic and language, each used once.
+    """Join pairs of extractive drafts with the same topic and language; yield a draft with two slots for each pair.
+
+    A draft belongs to at most one pair.
 
     Args:
-        drafts: extractive drafts of one source each; dropped ones are left out.
-        seed: decides the order in which they pair.
+        drafts: extractive drafts, each with one source; dropped drafts are ignored.
+        seed: decides which drafts form a pair.
     """
     topics: dict[tuple[str, str], list[Draft]] = {}
     for draft in drafts:
-        if draft.state == "waiting" and len(draft.question) <= LONGEST:
+        if draft.state == "waiting" and len(draft.question) <= MAX_CHARACTERS:
             topics.setdefault((draft.topic, draft.language), []).append(draft)
     for members in topics.values():
         waiting: list[Draft] = []
         for draft in sorted(members, key=lambda each: _rank(seed, each.id)):
-            nearest = enumerate(waiting[:LOOKED_AT])
-            place = next((at for at, other in nearest if _differ(draft, other)), None)
+            candidates = enumerate(waiting[:MAX_CANDIDATES])
+            place = next((at for at, other in candidates if _are_independent(draft, other)), None)
             if place is None:
                 waiting.append(draft)
             else:
-                yield _joined(waiting.pop(place), draft)
+                yield _join(waiting.pop(place), draft)
 
 
 def _rank(seed: int, name: str) -> bytes:
     return sha256(f"{seed}\n{name}".encode("utf-8", "surrogatepass")).digest()
 
 
-def _differ(one: Draft, other: Draft) -> bool:
+def _are_independent(one: Draft, other: Draft) -> bool:
+    """Return whether two drafts have different pages, and neither question or source contains the other's answer."""
     pages = [draft.sources[0].page or draft.sources[0].id for draft in (one, other)]
     return pages[0] != pages[1] and not any(
-        _holds(each.question, alias) or _holds(each.sources[0].text, alias)
-        for each, answered in ((one, other), (other, one))
-        for alias in answered.gold[0]
+        _contains(draft.question, alias) or _contains(draft.sources[0].text, alias)
+        for draft, partner in ((one, other), (other, one))
+        for alias in partner.gold[0]
     )
 
 
-def _holds(text: str, alias: str) -> bool:
+def _contains(text: str, alias: str) -> bool:
     return alias in text and next(occurrences(text, alias), None) is not None
 
 
-def _joined(one: Draft, other: Draft) -> Draft:
+def _join(one: Draft, other: Draft) -> Draft:
     first, second = one.question, other.question
     question = (  # numbered in words: a digit may be an answer
         f"回答两个问题。第一问：{first}第二问：{second}"

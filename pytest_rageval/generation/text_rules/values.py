@@ -1,4 +1,4 @@
-"""Find the values of a sentence that a rule can ask for: dates, times of day, numbers, money, listed names."""
+"""Find the values in a sentence that can be asked for: dates, times, numbers, money, names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _THINGS = re.compile(
     rf"(?:[ -](?!(?:{_NO_ADJECTIVE})\b)[a-z]+){{0,3}}?"
     r"[ -](?P<noun>[a-z]{2,}(?<!s)s|people|children|men|women|feet|sheep|staff)\b(?<!us)(?<!is)"
 )
-"""Words up to a plural: what a number counts."""
+"""The words after a number, up to a plural: the noun that the number counts."""
 
 _NO_THINGS = re.compile(
     "series|as|has|is|was|does|means|gives|takes|makes|says|goes|costs|runs|its|his|this|thus|yes|always|times"
@@ -42,19 +42,19 @@ _BEFORE_YEAR = re.compile(
 )
 _ADJECTIVE_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _STOPS = str.maketrans("，：；", "、、、")
-"""Full-width stops, which would become ASCII ones; a comma before digits joins them."""
+"""Replace full-width punctuation, which folding would turn into ASCII; an ASCII comma would join digits."""
 
 _DAY_OF_MONTH = frozenset("日号")
 _LONGEST_UNIT = 6
 _LEAST_COUNT = 2
 _PARTS = re.compile(r"(?:\d分|\[|No\. ?)\Z")
 _IN_NAME = re.compile(r"(?:[A-Za-z]{2,} ?|\d、)\Z")
-"""Before a number in Chinese text: Latin letters make it a part of a name, digits and a stop a part of a number."""
+"""Text before a number in Chinese: after Latin letters it belongs to a name, after a digit and ``、`` to a number."""
 _JOINED = frozenset("-–/×")
-"""Signs that join a number to another: a score, a range, a resolution."""
+"""Signs between two numbers: in a score, a range or a resolution."""
 
 _MODEL = re.compile(r"(?<=\s)[A-Z][\w'-]* \Z")
-"""A word in capitals before a counted number: Ryzen 7000 processors. At the start of a sentence it is no name."""
+"""A capitalized word before a number: "the Ryzen 7000 processors". The first word of a sentence does not count."""
 
 _LONGEST_NAME = 24
 _HALF_OF_DAY = re.compile(r"[ap]\.?\s?m\b", re.IGNORECASE)
@@ -73,18 +73,18 @@ _MEASURES = frozenset("个只条张艘班座所场间层排步门道颗棵匹头
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value, with its place in the text.
+    """A value and its position in the text.
 
     Attributes:
-        start: where it starts; a currency sign belongs to it.
-        end: where it ends; a scale word ("million") and a sign ("%") belong to it, the word of a unit does not.
+        start: where it starts, including a currency sign.
+        end: where it ends, including a scale word ("million") and a sign ("%"), without the word of a unit.
         text: the value as written.
-        kind: what it is.
-        group: equal for values that compare: the kind, the unit or the counted noun, and how the unit is written.
+        kind: date, time, money, number or name.
+        group: equal for comparable values: the kind, the unit or the counted noun, and how the unit is written.
         number: the number in the written unit and scale; None for dates, times and names.
         unit: the word or sign of its unit or counted noun, as written; "" for none.
-        scale: the scale word with its space; "" for none.
-        order: comparable with the values of its group: a number, or year, month and day, or minutes.
+        scale: the scale word with the space before it; "" for none.
+        order: sort key within its group: a number, or year, month and day, or minutes.
     """
 
     start: int
@@ -99,12 +99,12 @@ class Value:
 
 
 def values_in(text: str, names: ListedNames = NO_NAMES) -> list[Value]:
-    """Return the values of a sentence in order; no digits of names, ordinals, ranges or unclear numbers."""
-    found: list[Value] = []
+    """Return the values of a sentence in order, without digits in names, ordinals, ranges and unclear numbers."""
+    values: list[Value] = []
     for value in _candidates(text, names):
-        if all(value.end <= other.start or other.end <= value.start for other in found):
-            found.append(value)
-    return sorted(found, key=lambda value: value.start)
+        if all(value.end <= other.start or other.end <= value.start for other in values):
+            values.append(value)
+    return sorted(values, key=lambda value: value.start)
 
 
 def _candidates(text: str, names: ListedNames) -> Iterator[Value]:
@@ -135,7 +135,7 @@ def _dates(text: str, narrow: str) -> Iterator[Value]:
 
 
 def _is_time_of_day(narrow: str, start: int, end: int) -> bool:
-    """Return whether a time of an English sentence is one of day: after "at" or "until", and not "0:16 behind"."""
+    """Return whether an English sentence means a time of day, such as "at 0:16", not a duration ("0:16 behind")."""
     if _HALF_OF_DAY.search(narrow, start, end):
         return True
     return (
@@ -144,7 +144,7 @@ def _is_time_of_day(narrow: str, start: int, end: int) -> bool:
 
 
 def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
-    """Return a number with its unit or noun, or a bare year; None for others."""
+    """Return a number that has a unit or a noun, or a bare year; None for other numbers."""
     quantity, start, end = written.quantity, written.start, written.core + len(written.digits)
     scale = _SCALE.match(narrow, end)
     end = scale.end() if scale else end
@@ -185,7 +185,7 @@ def _number(text: str, narrow: str, written: WrittenNumber) -> Value | None:
 
 
 def _is_joined(narrow: str, start: int, end: int, prefix: str) -> bool:
-    """Return whether a number is signed, or a part of a name, a score, a range, a resolution or a reference."""
+    """Return whether a number has a sign, or belongs to a name, a score, a range, a resolution or a reference."""
     if prefix.startswith(("-", "+")) or narrow[start - 1 : start] in _JOINED or narrow[end : end + 1] == "×":
         return True
     if _PARTS.search(narrow, max(0, start - 12), start) is not None:
@@ -194,7 +194,7 @@ def _is_joined(narrow: str, start: int, end: int, prefix: str) -> bool:
 
 
 def _counted(narrow: str, after: int, unit: str) -> str:
-    """Return the unit, and after a Chinese measure word what it counts: the next word."""
+    """Return the unit; after a Chinese measure word, add the next word, which names what is counted."""
     if len(unit) > 1 or unit.isascii():
         return unit.casefold()
     following = tokens(narrow[after : after + _LONGEST_UNIT])
@@ -202,13 +202,13 @@ def _counted(narrow: str, after: int, unit: str) -> str:
 
 
 def _rate(narrow: str, start: int, after: int) -> str:
-    """Return what makes a number a rate: "/h" after it, or the word of a speed before it; "" for none."""
+    """Return the text that makes a number a rate: "/h" after it, or a word for speed before it; "" for none."""
     rate = _RATE.match(narrow, after) or _SPEED.search(narrow, max(0, start - 6), start)
     return rate[0] if rate else ""
 
 
 def _unit_word(narrow: str, end: int, written: WrittenNumber, quantity: Quantity) -> str:
-    """Return the word of the unit after a number, or the noun that it counts; "" if there is none."""
+    """Return the unit after a number, or the noun that the number counts; "" if there is neither."""
     if written.end > end:
         unit = narrow[end : written.end].strip(" -")
         return "" if unit in _DAY_OF_MONTH else _whole_word(narrow, written.end - len(unit), unit)
@@ -221,7 +221,7 @@ def _unit_word(narrow: str, end: int, written: WrittenNumber, quantity: Quantity
 
 
 def _whole_word(narrow: str, start: int, unit: str) -> str:
-    """Return the word that a Chinese unit of one character begins, such as the name of a currency; else the unit."""
+    """Return the whole word that starts with a Chinese unit of one character, such as a currency; else the unit."""
     if unit not in _SHORT_UNITS:
         return unit
     following = tokens(narrow[start : start + _LONGEST_UNIT])

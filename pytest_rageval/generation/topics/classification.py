@@ -1,4 +1,4 @@
-"""Give each chunk its topic: by the documents that a topic lists, else by BM25, or by vectors of names."""
+"""Classify chunks by topic: by listed documents, then by BM25 or by embeddings."""
 
 from __future__ import annotations
 
@@ -12,47 +12,49 @@ from pytest_rageval.model.case import Passage
 if TYPE_CHECKING:
     from pytest_rageval.retrieval.encoder import Encoder
 
-__all__ = ["MARGIN", "Classified", "classified"]
+__all__ = ["MARGIN", "ChunkTopics", "classify"]
 
 MARGIN = 0.1
-"""The best topic is this share better than the second, else the chunk has none."""
+"""Smallest lead of the best topic over the second in BM25, as a share of the best score."""
 
 COSINE_MARGIN = 0.02
+"""Smallest lead of the best topic over the second in cosine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Classified:
-    """Chunks with their topics.
+class ChunkTopics:
+    """The topics of chunks.
 
     Attributes:
-        topics: id of a chunk -> the path of its topic; chunks without one are missing.
-        without: ids of the chunks without a topic, in order.
+        topics: id of a chunk -> path of its topic; a chunk without a topic has no entry.
+        without_topic: ids of the chunks without a topic, in order.
     """
 
     topics: dict[str, str]
-    without: tuple[str, ...]
+    without_topic: tuple[str, ...]
 
 
-def classified(chunks: Sequence[Passage], tree: TopicTree, encoder: Encoder | None = None) -> Classified:
+def classify(chunks: Sequence[Passage], tree: TopicTree, encoder: Encoder | None = None) -> ChunkTopics:
     """Return the topic of each chunk.
 
-    A chunk of a document that a topic lists has this topic. Of others, each topic without children is scored: by BM25
-    of the chunk's words in the topic's name and keywords, or by the cosine of the chunk and the topic's name. The best
-    one is the chunk's topic if it is far enough ahead of the second (by a tenth of its score; by 0.02 of cosine).
+    If a topic lists the chunk's document, the chunk has this topic. Otherwise each topic without children is scored:
+    by BM25 of the chunk's words over the topic's name and keywords, or by the cosine between the chunk and the topic's
+    name. The chunk gets the topic with the best score if its lead over the second is at least a tenth of its score
+    (BM25) or 0.02 (cosine).
 
     Args:
         chunks: the chunks.
         tree: the topics.
-        encoder: a model of vectors; None for BM25.
+        encoder: an embedding model; None for BM25.
     """
     listed = tree.of_documents
     topics = {chunk.id: listed[page] for chunk in chunks if (page := chunk.page or chunk.id) in listed}
-    open_chunks = [chunk for chunk in chunks if chunk.id not in topics]
+    unlisted = [chunk for chunk in chunks if chunk.id not in topics]
     leaves = list(tree.leaves)
-    if open_chunks and leaves:
-        found = _by_words(open_chunks, leaves) if encoder is None else _by_vectors(open_chunks, leaves, encoder)
-        topics.update({chunk.id: path for chunk, path in zip(open_chunks, found, strict=True) if path})
-    return Classified(topics, tuple(chunk.id for chunk in chunks if chunk.id not in topics))
+    if unlisted and leaves:
+        paths = _by_words(unlisted, leaves) if encoder is None else _by_vectors(unlisted, leaves, encoder)
+        topics.update({chunk.id: path for chunk, path in zip(unlisted, paths, strict=True) if path})
+    return ChunkTopics(topics, tuple(chunk.id for chunk in chunks if chunk.id not in topics))
 
 
 def _by_words(chunks: Sequence[Passage], topics: Sequence[Topic]) -> list[str]:
@@ -77,12 +79,12 @@ def _by_vectors(chunks: Sequence[Passage], topics: Sequence[Topic], encoder: Enc
 
 
 def _best(scores: Any, topics: Sequence[Topic], *, relative: float, absolute: float) -> str:
-    """Return the path of the topic with the best score; "" if it is not positive, or too near the second."""
+    """Return the path of the topic with the best score; "" if the score is not positive or too close to the second."""
     import numpy as np
 
     order = np.argsort(-np.asarray(scores), kind="stable")
     best = float(scores[order[0]])
     second = float(scores[order[1]]) if len(order) > 1 else 0.0
-    ahead = best - second
-    is_clear = len(order) == 1 or (ahead > 0 and ahead >= relative * best and ahead >= absolute)
+    lead = best - second
+    is_clear = len(order) == 1 or (lead > 0 and lead >= relative * best and lead >= absolute)
     return topics[order[0]].path if best > 0 and is_clear else ""

@@ -1,4 +1,4 @@
-"""The documents behind chunks: what topics are made from."""
+"""Group chunks into the documents that topics are built from."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TopicDocument:
 
 
 def documents_of(chunks: Iterable[Passage]) -> tuple[TopicDocument, ...]:
-    """Return the documents of chunks, in order; chunks of one page are one document."""
+    """Return the documents of some chunks, in order; chunks of the same page are one document."""
     pages: dict[str, list[Passage]] = {}
     for chunk in chunks:
         pages.setdefault(chunk.page or chunk.id, []).append(chunk)
@@ -43,6 +43,6 @@ def documents_of(chunks: Iterable[Passage]) -> tuple[TopicDocument, ...]:
 
 def _document(page: str, chunks: list[Passage]) -> TopicDocument:
     topic = chunks[0].metadata.get("topic")
-    found = (heading.title for chunk in chunks for heading in headings(chunk.text) if heading.title)
+    titles = (heading.title for chunk in chunks for heading in headings(chunk.text) if heading.title)
     text = "\n".join([chunks[0].title, *(chunk.text for chunk in chunks)])
-    return TopicDocument(page, topic.strip() if isinstance(topic, str) else "", next(found, ""), text)
+    return TopicDocument(page, topic.strip() if isinstance(topic, str) else "", next(titles, ""), text)

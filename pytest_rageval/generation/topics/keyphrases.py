@@ -1,4 +1,4 @@
-"""Keyphrases of documents by TF-IDF, and their clusters by cosine."""
+"""Extract keyphrases from documents by TF-IDF, and cluster them by cosine."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["Weights", "clusters", "top_terms", "weights_of"]
 
 MOST_PHRASES = 400
-"""How many phrases are clustered."""
+"""Largest number of phrases that are clustered."""
 
-OF_DOCUMENT = 12
-"""How many phrases of a document count."""
+PHRASES_PER_DOCUMENT = 12
+"""How many of its heaviest phrases a document contributes."""
 
 _MORE_STOPS = frozenset(
     re.findall(
@@ -42,14 +42,14 @@ class Weights:
     """The TF-IDF weights of the terms of documents.
 
     Attributes:
-        documents: for each document its terms with their weights; the vector has length 1.
+        documents: for each document, term -> weight; the weights form a vector of length 1.
     """
 
     documents: tuple[Mapping[str, float], ...]
 
 
 def weights_of(texts: Sequence[str]) -> Weights:
-    """Return the TF-IDF weights of each text's words; words without a topic (stop words, numbers) have none."""
+    """Return the TF-IDF weights of each text's words, without stop words and words that contain digits."""
     counts = [Counter(_terms(text)) for text in texts]
     frequency: Counter[str] = Counter()
     for each in counts:
@@ -58,7 +58,7 @@ def weights_of(texts: Sequence[str]) -> Weights:
 
 
 def top_terms(weights: Weights, members: Sequence[int], count: int) -> tuple[str, ...]:
-    """Return the terms with the largest weight in some documents, by their places."""
+    """Return the ``count`` terms with the largest total weight in the documents with the indexes ``members``."""
     total: Counter[str] = Counter()
     for at in members:
         total.update(weights.documents[at])
@@ -66,16 +66,17 @@ def top_terms(weights: Weights, members: Sequence[int], count: int) -> tuple[str
 
 
 def clusters(weights: Weights, leaves: int, parents: int) -> list[list[list[str]]]:
-    """Return clusters of clusters of phrases, each cluster with its heaviest phrase first.
+    """Cluster the heaviest phrases on two levels: a list of parents, each a list of leaves, each a list of phrases.
 
-    The heaviest phrases of all documents are agglomerated by the average cosine of the documents that hold them, until
-    ``leaves`` are left; these go on until ``parents`` are left.
+    Two phrases are similar if they occur in the same documents (cosine). The two most similar clusters merge until
+    ``leaves`` clusters remain; copies of these merge further into ``parents`` clusters. The heaviest phrase of a
+    cluster comes first.
     """
     phrases = _phrases(weights)
     if not phrases:
         return []
-    leaf_groups = _agglomerated(_cosines(weights, phrases), [[at] for at in range(len(phrases))], leaves)
-    outer = _agglomerated(_cosines(weights, phrases), leaf_groups, parents)
+    leaf_groups = _agglomerate(_cosines(weights, phrases), [[at] for at in range(len(phrases))], leaves)
+    outer = _agglomerate(_cosines(weights, phrases), leaf_groups, parents)
     inner = [[group for group in leaf_groups if set(group) <= set(members)] for members in outer]
     return [[[phrases[at] for at in sorted(group)] for group in sorted(groups)] for groups in inner]
 
@@ -101,10 +102,10 @@ def _weighted(counts: Mapping[str, int], frequency: Mapping[str, int], total: in
 
 
 def _phrases(weights: Weights) -> list[str]:
-    """Return the heaviest phrases of all documents, the heaviest first."""
+    """Return the phrases with the largest total weight, heaviest first."""
     total: Counter[str] = Counter()
     for document in weights.documents:
-        best = sorted(document.items(), key=lambda each: (-each[1], each[0]))[:OF_DOCUMENT]
+        best = sorted(document.items(), key=lambda each: (-each[1], each[0]))[:PHRASES_PER_DOCUMENT]
         total.update(dict(best))
     ranked = sorted(total.items(), key=lambda each: (-each[1], each[0]))
     return [term for term, _ in ranked[:MOST_PHRASES]]
@@ -124,8 +125,8 @@ def _cosines(weights: Weights, phrases: Sequence[str]) -> npt.NDArray[np.float64
     return result
 
 
-def _agglomerated(cosines: npt.NDArray[Any], groups: Sequence[Sequence[int]], wanted: int) -> list[list[int]]:
-    """Merge the two most similar groups, by the average cosine of their members, until ``wanted`` are left."""
+def _agglomerate(cosines: npt.NDArray[Any], groups: Sequence[Sequence[int]], count: int) -> list[list[int]]:
+    """Merge the two groups with the highest average cosine of their members, until ``count`` groups remain."""
     import numpy as np
 
     members = [list(group) for group in groups]
@@ -134,7 +135,7 @@ def _agglomerated(cosines: npt.NDArray[Any], groups: Sequence[Sequence[int]], wa
         indicator[row, group] = 1.0
     sums, sizes = indicator @ cosines @ indicator.T, indicator.sum(axis=1)
     alive = np.ones(len(members), dtype=bool)
-    while alive.sum() > max(wanted, 1):
+    while alive.sum() > max(count, 1):
         means = np.round(sums / np.outer(sizes, sizes), 9)
         means[~alive, :] = means[:, ~alive] = -1.0
         np.fill_diagonal(means, -1.0)

@@ -1,4 +1,4 @@
-"""Topics in the report and in a dry run: how many chunks each has, and which have none."""
+"""Report the number of chunks per topic, and the chunks without a topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["topic_lines", "without_topic_section"]
 
 
 def topic_lines(material: Material) -> Iterator[str]:
-    """Yield the number of chunks of each topic, and of those without one."""
+    """Yield a line per topic with its number of chunks, then a line for the chunks without a topic."""
     if not material.corpus:
         return
     topics = Counter(topics_of_chunks(material).values())
@@ -24,7 +24,7 @@ def topic_lines(material: Material) -> Iterator[str]:
 
 
 def without_topic_section(material: Material, drafts: Sequence[Draft], sets: Sets) -> Iterator[str]:
-    """Yield the ids of the chunks without a topic; nothing if there are none."""
+    """Yield a section that lists the chunks without a topic; nothing if every chunk has one."""
     from pytest_rageval.generation.output.report import markdown_cell
 
     if material.without_topic:

@@ -1,4 +1,4 @@
-"""A topic, and the tree of topics."""
+"""The topic and the tree of topics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 __all__ = ["SEPARATOR", "Topic", "TopicTree"]
 
 SEPARATOR = "/"
-"""Between a topic and its parent in a path: ``Transit/Ferries``."""
+"""Separates a parent from its topic in a path: ``Transit/Ferries``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,10 @@ class Topic:
     """One topic.
 
     Attributes:
-        name: its name; holds no ``/``.
+        name: its name, without ``/``.
         parent: the path of its parent; "" for none.
-        keywords: words and phrases that its texts use.
-        documents: the ids of the documents that belong to it, whatever their words.
+        keywords: words and phrases that are typical of its texts.
+        documents: the ids of documents that belong to it, whatever words they contain.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Topic:
 
     @property
     def path(self) -> str:
-        """The names from the topmost topic to this one."""
+        """The names from the top-level topic to this one, joined by ``/``."""
         return f"{self.parent}{SEPARATOR}{self.name}" if self.parent else self.name
 
 
@@ -57,12 +57,12 @@ class TopicTree:
 
     @cached_property
     def of_documents(self) -> Mapping[str, str]:
-        """Id of a document -> the path of the topic that lists it; the first, if several do."""
-        listed: dict[str, str] = {}
+        """Id of a document -> path of the first topic that lists it."""
+        paths: dict[str, str] = {}
         for topic in self.topics:
             for document in topic.documents:
-                listed.setdefault(document, topic.path)
-        return listed
+                paths.setdefault(document, topic.path)
+        return paths
 
     @property
     def leaves(self) -> Iterable[Topic]:

@@ -1,4 +1,4 @@
-"""The ``[topics]`` of a plan: the file of topics, or how to make them."""
+"""Read the ``[topics]`` table of a plan: a topics file, or how to build the topics."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ KEYS = ("embedder", "file", "min_documents")
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
-    """The ``[topics]`` of a plan.
+    """The settings in ``[topics]``.
 
     Attributes:
-        file: the file of topics; None to make them from the documents.
+        file: the topics file; None to build the topics from the documents.
         min_documents: a topic with fewer documents merges into its parent.
-        embedder: the folder or name of a model of sentence-transformers that compares chunks with names of topics; ""
-            for BM25 over names and keywords.
-        section: the table of the plan; None if the plan has none.
+        embedder: folder or name of a sentence-transformers model that compares chunks with topic names; "" for BM25
+            over names and keywords.
+        section: the TOML table; None if the plan has no ``[topics]``.
     """
 
     file: Path | None = None
@@ -33,7 +33,7 @@ class TopicSettings:
 
 
 def topic_settings(plan: Plan) -> TopicSettings:
-    """Return the ``[topics]`` of a plan."""
+    """Return the ``[topics]`` settings of a plan."""
     return cast("TopicSettings", plan.settings["topics"])
 
 

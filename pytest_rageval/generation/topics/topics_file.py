@@ -1,4 +1,4 @@
-"""Read and write topics.toml, which people edit."""
+"""Read and write ``topics.toml``, which people may edit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def read_topics(path: Path) -> TopicTree:
     """Return the topics of a file, parents before their children.
 
     Raises:
-        DataError: the file is unreadable; a topic has no name, an unknown parent, or the path of another; a document is
-            listed by two topics. With file and line.
+        DataError: the file cannot be read; a topic has no name, an unknown parent or a duplicate path; two topics list
+            the same document. The error names file and line.
     """
     shown = shown_path(path)
     lines, values = read_toml(path, shown)
@@ -32,14 +32,14 @@ def read_topics(path: Path) -> TopicTree:
     if not sections:
         raise DataError(shown, "has no [[topic]]; write at least one, with a name")
     topics: dict[str, tuple[Section, Topic]] = {}
-    listed: dict[str, str] = {}
+    document_topics: dict[str, str] = {}
     for section in sections:
         topic = _topic(section)
         if topic.path in topics:
             raise section.error("name", f"two topics are {short_repr(topic.path)}; rename one")
         topics[topic.path] = (section, topic)
         for document in topic.documents:
-            other = listed.setdefault(document, topic.path)
+            other = document_topics.setdefault(document, topic.path)
             if other != topic.path:
                 problem = f"the document {short_repr(document)} is in {short_repr(other)}, too; list it once"
                 raise section.error("documents", problem)
@@ -52,11 +52,11 @@ def read_topics(path: Path) -> TopicTree:
 
 
 def topics_text(tree: TopicTree, comments: Iterable[str] = ()) -> str:
-    """Return the text of topics.toml; ``read_topics`` returns the same tree.
+    """Return topics as the text of a ``topics.toml``, which `read_topics` reads back unchanged.
 
     Args:
         tree: the topics.
-        comments: lines for the head of the file.
+        comments: lines of the comment at the top of the file.
     """
     lines = [f"# {_one_line(comment)}".rstrip() for comment in comments]
     for topic in tree:

@@ -30,7 +30,7 @@ from pytest_rageval.llm.client.earlier_calls import EarlierCalls
 from pytest_rageval.llm.client.usage_meter import Meter
 from pytest_rageval.model.facets import SharedFacets
 from pytest_rageval.model.phrases import ERROR_SENTENCE, REJECTION_SENTENCE
-from pytest_rageval.testbeds.conversations import with_earlier
+from pytest_rageval.testbeds.conversations import link_turns
 from pytest_rageval.testbeds.expand import expand
 from pytest_rageval.testbeds.ids import safe
 from pytest_rageval.testbeds.settings import parse_settings
@@ -161,7 +161,7 @@ class Collected:
             if self.options.apart:
                 problem = "history = own needs all turns of a conversation on one machine; give --dist loadfile"
                 raise SettingError(f"{site.where}: {problem}")
-            expanded = with_earlier(expanded, site.where)
+            expanded = link_turns(expanded, site.where)
         suffix = "" if number == 1 else f"#{number}"
         testbed = Testbed(site.nodeid + suffix, site.name + suffix, suffix, settings, seed, site.asserts)
         testbed.recorded, testbed.labelled = source.recorded or self._recorded, source.recorded is not None

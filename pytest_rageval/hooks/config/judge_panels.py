@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Literal
 
 from pytest_rageval.errors import SettingError, short_repr
-from pytest_rageval.judges.panel import Panel, Rule, fitted, is_local
+from pytest_rageval.judges.panel import Panel, Rule, is_local, panel_of_metric
 from pytest_rageval.model.metric import Metric
 from pytest_rageval.registry import Registry
 
@@ -49,7 +49,7 @@ def panels(lines: Sequence[str]) -> dict[str, Panel]:
 def panels_by_judge(
     by_metric: Mapping[str, Panel], metrics: Registry[Metric], of_pairs: Container[str] = ()
 ) -> dict[str, Panel]:
-    """Return judge -> panel. One judge may serve several metrics; see `fitted`.
+    """Return judge -> panel. One judge may serve several metrics; see `panel_of_metric`.
 
     Args:
         by_metric: metric -> panel, or judge of pairs -> panel; the latter are left out.
@@ -65,7 +65,7 @@ def panels_by_judge(
             continue
         metric = metrics.get(name, JUDGES)
         try:
-            judge, judge_panel = fitted(panel, metric)
+            judge, judge_panel = panel_of_metric(panel, metric)
         except SettingError as error:
             raise SettingError(f"{JUDGES}: {error}") from None
         if judge in by_judge:

@@ -251,7 +251,7 @@ class Options(Settings):
     @property
     def panelists(self) -> list[str]:
         """The distinct litellm names of the models in panels, without local judges and the fixture ``rag_judge``."""
-        names = dict.fromkeys(model for panel in self.panels.values() for model in panel.asked)
+        names = dict.fromkeys(model for panel in self.panels.values() for model in panel.remote_models)
         return [model for model in names if model != "rag_judge"]
 
     @property

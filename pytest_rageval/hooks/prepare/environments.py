@@ -10,7 +10,7 @@ import pytest
 
 from pytest_rageval.component_options import ComponentOptions
 from pytest_rageval.environments import BUILTIN, OVER_CORPUS, Environment, EnvironmentFactory, EnvironmentParts
-from pytest_rageval.environments.choice import Environments, chosen
+from pytest_rageval.environments.choice import Environments, environment_name
 from pytest_rageval.environments.functions import build, environment_of, is_reference
 from pytest_rageval.environments.recorded_tools import KIND
 from pytest_rageval.errors import RagEvalError, SettingError, UnknownNameError, short_repr
@@ -87,7 +87,7 @@ def environment_of_case(collected: Collected, entry: Entry, item: pytest.Item) -
     environments, facet = _session_environments(collected), entry.case.facets.get("environment", "")
     option = dict(entry.responder.options).get("environment", "")
     where = entry.case.instance.origin if facet else setup_of(collected, entry.responder).where if option else ""
-    return environments.get(chosen(environments.names, facet, option, where or entry.testbed.nodeid))
+    return environments.get(environment_name(environments.names, facet, option, where or entry.testbed.nodeid))
 
 
 def _uses_environments(collected: Collected, entry: Entry) -> bool:

@@ -58,7 +58,7 @@ def _judges(panels: Mapping[str, Panel], entries: Iterable[Entry]) -> Iterator[t
 
 
 def _is_local(panel: Panel | None) -> bool:
-    return panel is not None and panel.asked != panel.models
+    return panel is not None and panel.remote_models != panel.models
 
 
 def _check(local: LocalJudge, judge: Judge, languages: dict[str, str], where: str) -> None:

@@ -50,7 +50,7 @@ def settings_of(options: Options) -> dict[str, str]:
         del values["rag_repeat"]
     if options.model.name or options.system_models:
         values |= _digests("rag_prompts", _PACKAGE / "systems" / "prompts", options.prompts)
-    if options.judge.name or any(panel.asked for panel in options.panels.values()):
+    if options.judge.name or any(panel.remote_models for panel in options.panels.values()):
         values |= _digests("rag_judge_prompts", _PACKAGE / "judges" / "prompts", {})
     return {name: _text(value) for name, value in values.items() if value not in (None, "", {})}
 

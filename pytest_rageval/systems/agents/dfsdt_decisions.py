@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_rageval.environments.arguments import fitted, parsed
+from pytest_rageval.environments.arguments import fit_arguments, parse_arguments
 from pytest_rageval.environments.tool import InvalidArgumentsError, Tool
 from pytest_rageval.model.chat import Completion, Message, ToolCall
 from pytest_rageval.systems.agents.decision_search import (
@@ -168,7 +168,7 @@ def _with_call(state: DecisionState, call: ToolCall, text: str) -> DecisionState
 def _ending(call: ToolCall) -> tuple[str, str]:
     """Return the outcome of a call of ``Finish`` and its answer; ``open`` and what is wanted if it is invalid."""
     try:
-        values = fitted(parsed(call.arguments), FINISH.parameters)
+        values = fit_arguments(parse_arguments(call.arguments), FINISH.parameters)
     except InvalidArgumentsError as fault:
         return OPEN, f"{fault} {_WANTED}"
     if values[_RETURN_TYPE] == _GIVE_UP:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_rageval.environments.arguments import fitted, parsed
+from pytest_rageval.environments.arguments import fit_arguments, parse_arguments
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
 from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool
@@ -116,7 +116,7 @@ class FunctionCalling:
         if finish is None or call.name != finish.name:
             return await run.call(call.name, arguments_of(call))
         try:
-            return str(fitted(parsed(call.arguments), finish.parameters)["answer"]).strip()
+            return str(fit_arguments(parse_arguments(call.arguments), finish.parameters)["answer"]).strip()
         except InvalidArgumentsError as fault:
             return run.reject(call.name, arguments_of(call), str(fault))
 

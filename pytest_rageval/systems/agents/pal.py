@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
-from pytest_rageval.environments.shortening import shortened
+from pytest_rageval.environments.shortening import cut_text
 from pytest_rageval.environments.tool import Tool
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer
@@ -95,13 +95,13 @@ class PalOptions:
 
     def repair(self, query: Query, ran: Ran, problem: str) -> Message:
         """Return the request to correct a program."""
-        printed = quoted(shortened(ran.printed, self.agent.max_observation))
+        printed = quoted(cut_text(ran.printed, self.agent.max_observation))
         values = {"error": quoted(problem), "printed": printed or ">"}
         return {"role": "user", "content": self.prompts.text("repair", query.language, values)}
 
     def conclusion(self, query: Query, value: str) -> Message:
         """Return the request to state the final answer."""
-        values = {"value": quoted(shortened(value, self.agent.max_observation)), "question": query.question}
+        values = {"value": quoted(cut_text(value, self.agent.max_observation)), "question": query.question}
         return {"role": "user", "content": self.prompts.text("conclude", query.language, values)}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.environment import OpenEnvironment
-from pytest_rageval.environments.shortening import shortened
+from pytest_rageval.environments.shortening import cut_text
 from pytest_rageval.errors import ModelError, SettingError
 from pytest_rageval.model.answer import Answer
 from pytest_rageval.model.case import Query
@@ -168,7 +168,7 @@ class ReactLoop:
 
     async def _act(self, number: int, reply: ReactReply, action: Action) -> None:
         if action.fault:
-            fault = shortened(action.fault, self._options.agent.max_observation)  # it may repeat a long name
+            fault = cut_text(action.fault, self._options.agent.max_observation)  # it may repeat a long name
             observation = self.run.reject(action.name[:LONGEST_NAME], action.arguments, fault)
         else:
             tool = self._tools[action.name]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pytest_rageval.environments.environment import OpenEnvironment
 from pytest_rageval.environments.tool import Observation
-from pytest_rageval.environments.tool_step import recorded
+from pytest_rageval.environments.tool_step import tool_step
 from pytest_rageval.errors import ModelError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Query
@@ -158,7 +158,7 @@ class AgentRun:
     def reject(self, name: str, arguments: Mapping[str, Any] | str, fault: str) -> Observation:
         """Record a call that cannot be made, and return its fault as what the agent observes."""
         observation = Observation(fault, invalid=True)
-        with recorded(name, arguments) as step:
+        with tool_step(name, arguments) as step:
             step.observe(observation)
         return observation
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_rageval.environments.arguments import parsed
+from pytest_rageval.environments.arguments import parse_arguments
 from pytest_rageval.environments.choice import Environments
 from pytest_rageval.environments.tool import InvalidArgumentsError, Tool
 from pytest_rageval.errors import CaseError
@@ -117,7 +117,7 @@ def planned(
 def arguments_of(call: ToolCall) -> Mapping[str, Any] | str:
     """Return the arguments of a call by name, or their text if they are no JSON object."""
     try:
-        return parsed(call.arguments)
+        return parse_arguments(call.arguments)
     except InvalidArgumentsError:
         return call.arguments
 

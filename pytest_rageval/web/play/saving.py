@@ -18,7 +18,7 @@ from pytest_rageval.folders import whole_files
 from pytest_rageval.generation.saving.record import saved_record
 from pytest_rageval.generation.saving.suite import suite_text
 from pytest_rageval.hooks.playing.saved_files import SavedFiles
-from pytest_rageval.linting.added_record import findings_of_added
+from pytest_rageval.linting.added_record import lint_added_record
 from pytest_rageval.linting.finding import Finding
 from pytest_rageval.model.case import Case
 from pytest_rageval.report.text.power_line import power_line
@@ -159,7 +159,7 @@ def write_case(saved: PlannedCase, files: SavedFiles, seen: str, keys: tuple[str
 
 def _findings(files: SavedFiles, content: bytes, line: int, file: str, record: Mapping[str, Any]) -> list[Finding]:
     """Return the findings of lint about the record, and the evidence that the corpus lacks."""
-    findings = findings_of_added(content, line, file)
+    findings = lint_added_record(content, line, file)
     if not {"answers", "slots"} & {*record} and record.get("answerable") is not False:
         problem = "the case has no right answer; write one, or say that the answer is right"
         findings.append(Finding("no_gold", "error", str(record["id"]), f"{file}:{line}", problem))

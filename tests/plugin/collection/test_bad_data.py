@@ -58,7 +58,7 @@ TEXTS = {
     ),
     "misspelt question": (
         '{"id": 1, "queston": "Q", "answers": ["a"]}',
-        "cases.jsonl:1: the field question is missing, wanted a string that is not empty; the key 'queston' comes near",
+        "cases.jsonl:1: the field question is missing, wanted a string that is not empty; the key 'queston' is similar",
     ),
     "NUL in a string": (
         '{"id": 1, "question": "Q\\u0000", "answers": ["a"]}',
@@ -71,7 +71,7 @@ TEXTS = {
     ),
     "misspelt gold": (
         '{"id": 1, "question": "Q", "answer": "a"}',
-        "wanted one of them, or \"answerable\": false; the key 'answer' comes",
+        "wanted one of them, or \"answerable\": false; the key 'answer' is",
     ),
     "misspelt list": (
         '{"id": 1, "question": "Q", "answer": ["a"]}',
@@ -90,8 +90,8 @@ TEXTS = {
         "cases.jsonl:1: slots[1][0]: found null, wanted a",
     ),
     "no alias": ('{"id": 1, "question": "Q", "answers": []}', "cases.jsonl:1: answers: found an array of 0, wanted"),
-    "duplicate id": (GOOD + "\n" + GOOD, "cases.jsonl:3: the id 'q1' stands in line 1 already, wanted each once"),
-    "key twice": ('{"id": 1, "id": 2, "question": "Q"}', "cases.jsonl:1: the key 'id' stands twice in one object"),
+    "duplicate id": (GOOD + "\n" + GOOD, "cases.jsonl:3: the id 'q1' is already in line 1, wanted each once"),
+    "key twice": ('{"id": 1, "id": 2, "question": "Q"}', "cases.jsonl:1: the key 'id' occurs twice in one object"),
     "NaN": ('{"id": 1, "question": "Q", "answers": ["a"], "year": NaN}', "cases.jsonl:1: found NaN, which is not JSON"),
     "nested facet": (
         '{"id": 1, "question": "Q", "answers": ["a"], "passage": []}',
@@ -99,7 +99,7 @@ TEXTS = {
     ),
     "the plugin's facet": (
         '{"id": 1, "question": "Q", "answers": ["a"], "noise_realised": 1}',
-        "the key 'noise_realised' is a name that the plugin keeps for itself",
+        "the key 'noise_realised' is reserved by the plugin",
     ),
     "unknown role": (
         '{"id": 1, "question": "Q", "answers": ["a"], "passages": [{"id": "d", "text": "t", "role": "good"}]}',

@@ -48,11 +48,11 @@ ARGUMENTS = {
     "near miss of gates": ('"jsonl:cases.jsonl", gate=["accuracy >= 1"]', "unknown key 'gate'; did you mean 'gates'?"),
     "list for a facet": (
         '"jsonl:cases.jsonl", team=[1]',
-        "team: found [1], wanted a string, number or boolean, as a keyword",
+        "team: found [1], wanted a string, number or boolean, because",
     ),
     "the plugin's facet": (
         '"jsonl:cases.jsonl", system="x"',
-        "the facet 'system' is a name that the plugin keeps for itself; give yours",
+        "the facet 'system' is reserved by the plugin; rename it",
     ),
     # values
     "no metrics": ('"jsonl:cases.jsonl", metrics=[]', "metrics is an empty list, wanted at least one name"),
@@ -72,7 +72,7 @@ ARGUMENTS = {
     "noise without ability": ('"jsonl:cases.jsonl", noise_rate=0.4', "noise_rate has no effect without an ability"),
     "limit 0": ('"jsonl:cases.jsonl", limit=0', "limit: found 0, wanted an integer of at least 1"),
     "sample text": ('"jsonl:cases.jsonl", sample="all"', "sample: found 'all', wanted an integer of at least 1"),
-    "limit and sample": ('"jsonl:cases.jsonl", limit=1, sample=1', "limit and sample are both given, wanted one"),
+    "limit and sample": ('"jsonl:cases.jsonl", limit=1, sample=1', "limit and sample are both set, wanted one"),
     "seed": ('"jsonl:cases.jsonl", seed=1.5', "seed: found 1.5, wanted an integer"),
     # where
     "where text": ('"jsonl:cases.jsonl", where="topic=Funds"', "where: found 'topic=Funds', wanted a table of facets"),

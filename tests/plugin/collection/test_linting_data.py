@@ -22,7 +22,7 @@ def test_a_format_of_the_projects_own_is_linted(project: Project) -> None:
     project.file("data.txt", "x")
     run = project.command("lint", "mine:data.txt", "--strict")
     assert run.returncode == 1, run.stderr
-    assert run.stdout.startswith("data.txt:1: warning: joined_names q1: the alias 'Ann;Bo' is 2 names in one")
+    assert run.stdout.startswith("data.txt:1: warning: joined_names q1: the alias 'Ann;Bo' contains 2 names")
 
 
 def test_conversations_without_turns_are_a_note(project: Project) -> None:

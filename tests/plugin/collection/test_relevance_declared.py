@@ -133,7 +133,7 @@ def test_two_testbeds_may_be_judged_by_different_files(project: Project) -> None
         ),
         (
             "q1 0 a 1\nq1 0 a 0",
-            "it.qrels:2: the document 'a' has the grade 0 for the query 'q1', and 1 in a line before*",
+            "it.qrels:2: the document 'a' has the grade 0 for the query 'q1', and 1 in an earlier line*",
         ),
         ("q1 0 a high", "it.qrels:1: grade: found 'high', wanted an integer"),
         (None, "test_it.py:3: qrels 'it.qrels' is missing: no *"),
@@ -150,6 +150,6 @@ def test_bad_judgements_are_refused(project: Project, text: str | None, sentence
 def test_retrieved_passages_are_refused_with_an_ability_that_supplies_passages(project: Project) -> None:
     runs(project, 'ability="noise_robustness"')
     assert refused(project) == (
-        "test_it.py:3: passages 'retrieved' supplies none, and noise_robustness is about those that are supplied; "
+        "test_it.py:3: passages 'retrieved' supplies no passages, but noise_robustness tests supplied passages; "
         "leave one of them out"
     )

@@ -86,10 +86,10 @@ def test_a_conftest_of_another_suite_is_ignored(suite: Project) -> None:
 HEAD = '[[testbed]]\nname = "a"\ndataset = "jsonl:cases.jsonl"\n'
 
 BAD: dict[str, tuple[str | bytes, str]] = {
-    "empty": ("", "1: a suite holds one or more [[testbed]] tables; add one"),
-    "comment": ("# nothing\n", "1: a suite holds one or more [[testbed]] tables; add one"),
-    "testbed no list": ('testbed = "a"\n', "1: a suite holds one or more [[testbed]] tables; add one"),
-    "one table": ('[testbed]\nname = "a"\n', "1: a suite holds one or more [[testbed]] tables; add one"),
+    "empty": ("", "1: a suite needs at least one [[testbed]] table; add one"),
+    "comment": ("# nothing\n", "1: a suite needs at least one [[testbed]] table; add one"),
+    "testbed no list": ('testbed = "a"\n', "1: a suite needs at least one [[testbed]] table; add one"),
+    "one table": ('[testbed]\nname = "a"\n', "1: a suite needs at least one [[testbed]] table; add one"),
     "top-level key": ("\nversion = 1\n" + HEAD, "2: unknown key 'version'; known: testbed"),
     "top-level near": ('[[testbeds]]\nname = "a"\n', "1: unknown key 'testbeds'; did you mean 'testbed'?"),
     "key": (HEAD + "noise_rates = 0.4\n", "4: unknown key 'noise_rates'; did you mean 'noise_rate'?"),
@@ -111,7 +111,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     ),
     "the plugin's facet": (
         HEAD + "[testbed.facets]\nsystem = 'x'\n",
-        "1: the facet 'system' is a name that the plugin keeps for itself",
+        "1: the facet 'system' is reserved by the plugin",
     ),
     "where": (HEAD + "[testbed.where]\ntopik = 'x'\n", "1: unknown facet 'topik'; did you mean 'topic'?"),
     "no name": ('[[testbed]]\ndataset = "jsonl:cases.jsonl"\n', "1: a testbed has no name; name it without spaces,"),
@@ -120,17 +120,17 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "escape in a name": (HEAD.replace('"a"', '"\\u001bx"'), "1: a testbed has the name '\\x1bx'; name it without"),
     "name of pytest's": (
         HEAD.replace('"a"', '"pytestmark"'),
-        "1: a testbed has the name 'pytestmark', which means something",
+        "1: a testbed has the name 'pytestmark', which pytest reserves",
     ),
     "name of a fixture": (
         HEAD.replace('"a"', '"setup_module"'),
-        "1: a testbed has the name 'setup_module', which means",
+        "1: a testbed has the name 'setup_module', which pytest",
     ),
     "dunder": (
         HEAD.replace('"a"', '"__doc__"'),
-        "1: a testbed has the name '__doc__', which means something to pytest",
+        "1: a testbed has the name '__doc__', which pytest reserves",
     ),
-    "two names": (HEAD + "\n" + HEAD, "5: two testbeds are named 'a'; give each a name of its own"),
+    "two names": (HEAD + "\n" + HEAD, "5: two testbeds are named 'a'; rename one"),
     "no dataset": ('\n[[testbed]]\nname = "a"\n', "2: dataset: is missing, wanted 'format:path'"),
     "format": (HEAD.replace("jsonl:", "jsnol:"), "1: unknown dataset format 'jsnol'; did you mean 'jsonl'?"),
     "no such file": (HEAD.replace("cases.jsonl", "case.jsonl"), "1: dataset 'case.jsonl' is missing: no "),

@@ -222,7 +222,7 @@ def test_a_sheet_with_two_answers_of_one_system_is_refused(project: Project) -> 
     project.file("labels.csv", SHEET.replace("{LAST}", "answered") + "    b,old,,How high is it?,,,,Rome,answered,,\n")
     run = project.run()
     assert run.status == 4
-    told = "labels.csv:6: the system 'old' gives another answer to 'b' at labels.csv:3, wanted one"
+    told = "labels.csv:6: the system 'old' has another answer to 'b' at labels.csv:3, wanted one"
     assert told in run.result.stderr.str()
 
 

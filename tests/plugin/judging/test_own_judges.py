@@ -203,8 +203,8 @@ def test_what_a_function_returns_is_checked(project: Project, returned: str, sai
 BAD = {
     "a name that is taken": ("accuracy", "lambda sample: 1", "'accuracy' is already registered"),
     "another name": ("kind", "lambda: PromptedJudge('other', 'ok?', scale=(0, 1))", "give a function of one or both"),
-    "no judge": ("kind", "7", "judge 'kind' cannot be registered: 7 is no judge; give a PromptedJudge"),
-    "a class": ("kind", "PromptedJudge", "is no judge; give a PromptedJudge"),
+    "no judge": ("kind", "7", "judge 'kind' cannot be registered: 7 is not a judge; give a PromptedJudge"),
+    "a class": ("kind", "PromptedJudge", "is not a judge; give a PromptedJudge"),
     "three arguments": ("kind", "lambda a, b, c: 1", "cannot be called with (sample) or (sample, model)"),
     "two names": ("kind", "PromptedJudge('other', 'ok?', scale=(0, 1))", "it is named 'other'; give both one name"),
     "no type": ("kind", "PromptedJudge('kind', 'ok?')", "wanted either labels= or scale="),

@@ -126,8 +126,8 @@ def test_without_report_texts_histories_are_not_written(project: Project) -> Non
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"round": "first"}, "cases.jsonl:2: round: found 'first', wanted a number from 1 on, as history is 'own'"),
-        ({"round": 1}, "cases.jsonl:2: round 1 of dialogue 'd' is 'd.1' already, wanted each once"),
+        ({"round": "first"}, "cases.jsonl:2: round: found 'first', wanted a number from 1, because history is 'own'"),
+        ({"round": 1}, "cases.jsonl:2: round 1 of dialogue 'd' is already 'd.1', wanted each once"),
         ({"round": 3}, "cases.jsonl:2: round 3 of dialogue 'd' has no round 2 before it, which history 'own' needs"),
     ],
     ids=["word", "twice", "gap"],

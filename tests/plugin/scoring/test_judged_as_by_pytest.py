@@ -167,7 +167,7 @@ def test_a_folder_with_the_name_of_the_recordings_is_refused(
 def test_a_repeat_in_a_record_is_refused(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     write_rows(Path("cases.jsonl"), [{"id": "q", "question": "?", "answers": ["Paris"], "repeat": "x"}])
     Path("cassettes", FILE).write_text("", encoding="utf-8")
-    assert "the key 'repeat' is a name that the plugin keeps for itself; rename it" in refusal(capsys, asked)
+    assert "the key 'repeat' is reserved by the plugin; rename it" in refusal(capsys, asked)
 
 
 def test_a_parameter_of_the_judge_is_checked_as_by_pytest(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:

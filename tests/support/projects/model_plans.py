@@ -14,7 +14,7 @@ from pytest_rageval.generation.material import Material
 from pytest_rageval.generation.model_drafts.access import ModelAccess
 from pytest_rageval.generation.model_drafts.stage import add_drafts
 from pytest_rageval.generation.plan import read_plan
-from pytest_rageval.generation.wanted import keep_wanted
+from pytest_rageval.generation.quotas import apply_quotas
 from pytest_rageval.model.chat import Message
 from pytest_rageval.testing import ScriptedLLM
 
@@ -97,7 +97,7 @@ def drafts_of(plan: Path, model: ScriptedLLM, **others: ScriptedLLM) -> tuple[li
 
 def model_stages(material: Material) -> list[Draft]:
     """Return the drafts of a plan's model, and decide which of them are wanted."""
-    return keep_wanted(material, add_drafts(material, []))
+    return apply_quotas(material, add_drafts(material, []))
 
 
 def replying(

@@ -96,7 +96,7 @@ def test_labels_of_a_judge_need_no_value_option(project: Path, capsys: pytest.Ca
     labels = write_labels(project, *unnamed)
     plain = json.loads(output_of(capsys, labels, "results.json", "--json", "--metric", names[0]))
     assert plain["judges"][0]["agreement"]["n"] == 4
-    message = "labels.jsonl:1: label: found 'not_detected', wanted a number in 0..1; declare what words are worth"
+    message = "labels.jsonl:1: label: found 'not_detected', wanted a number in 0..1; declare the values of words"
     assert error_of(capsys, labels, "results.json").startswith(message)
     assert error_of(capsys, labels, "results.json", "--metric", names[0], "--value", "a=1").endswith("were declared")
 

@@ -50,7 +50,7 @@ def test_imported_rows_are_written_and_load(imports: Path, command: Import) -> N
     assert out == [
         "6 cases of 6 rows -> cases.jsonl",
         "6 answers of 6 rows -> cases.answers.jsonl",
-        "Several files have the same ids: the name of its file stands before each.",
+        "Several files have the same ids: each id starts with the name of its file.",
         "not needed: output.prompt (6)",
         "not needed: repeated passages of a ranking (1)",
     ]
@@ -138,7 +138,7 @@ def test_nested_answers_are_never_dropped_silently(command: Import) -> None:
     assert status == 1
     assert out == [
         "1 cases of 2 rows -> cases.jsonl",
-        "left: parts.jsonl:1: answers: found lists within a list; add --slots if each has to be met, by any text in it",
+        "left: parts.jsonl:1: answers: found lists within a list; add --slots if every inner list must match",
     ]
 
 
@@ -199,7 +199,7 @@ def test_a_source_is_never_overwritten(command: Import) -> None:
         (("ragas", "empty.json"), "nothing was written: none of 0 rows could be imported; the first: the sources have"),
         (("ragas", "bad.json"), "nothing was written: none of 2 rows could be imported; the first: bad.json:1: the fi"),
         (("ragas", "bad.json", "--cases", "x"), "--cases FILE is for omnieval-results, not for ragas; leave it out"),
-        (("omnieval-results", "bad.json"), "a result of OmniEval names no case: say --cases FILE"),
+        (("omnieval-results", "bad.json"), "OmniEval's results have no case ids; add --cases FILE"),
         (("rgb-predictions", "x", "--slots"), "--slots is for deepeval, jsonl, ragas, table, not for rgb-predictions;"),
         (("omnieval-results", "x", "--ids", "content"), "--ids content is for deepeval, jsonl, ragas, table, not for"),
         (("table", "good.csv", "--out", "no/cases.jsonl"), "no/cases.jsonl cannot be written: No such file"),

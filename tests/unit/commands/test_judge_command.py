@@ -72,7 +72,7 @@ def test_an_existing_folder_is_kept(folder: Path, capsys: pytest.CaptureFixture[
         (("--split", "5:1"), "--split '5:1': wanted three whole numbers"),
         (("--split", "5:1:4"), "24 labels of accuracy_judged can train it, wanted 40: label 16 more"),
         (("--value", "right=2"), "--value 'right=2': wanted LABEL=X with X in 0..1"),
-        (("--value", "right=1"), "label: found 'wrong', wanted one of 'right', as values of labels were declared"),
+        (("--value", "right=1"), "label: found 'wrong', wanted one of 'right', because values of labels were declared"),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_written(

@@ -42,11 +42,11 @@ def test_it_lists_findings_and_counts_them(project: Path, capsys: pytest.Capture
     assert output_of(capsys, one, two, one) == (
         1,
         [
-            "cases.jsonl:1: warning: joined_names j: the alias 'Ann Lee;A. Lee' is 2 names in one; "
+            "cases.jsonl:1: warning: joined_names j: the alias 'Ann Lee;A. Lee' contains 2 names; "
             "write each as an alias, or as a slot",
             "cases.jsonl:2: error: gold_in_fake f: the false answer 'exactly 70' contains the gold '70' "
             "and is scored as correct",
-            "more.jsonl:2: warning: joined_names k: the alias 'Ann Lee;A. Lee' is 2 names in one; "
+            "more.jsonl:2: warning: joined_names k: the alias 'Ann Lee;A. Lee' contains 2 names; "
             "write each as an alias, or as a slot",
             "",
             "check           errors  warnings     notes",
@@ -94,7 +94,7 @@ def test_settings_are_those_of_rag_case(project: Path, capsys: pytest.CaptureFix
     short = data(project, {**CLEAN, "answers": ["positive"], "passages": passages})
     _, [finding, *_] = output_of(capsys, short, "--passages", "5", "--noise-rate", "0.8")
     assert finding == (
-        "cases.jsonl:1: warning: short_pool c: passages=5 noise_rate=0.8 gives 1 positive, 1 negative; "
+        "cases.jsonl:1: warning: short_pool c: passages=5 noise_rate=0.8 supplies 1 positive, 1 negative; "
         "the record has 1 positive, 1 negative"
     )
     assert output_of(capsys, short, "--passages", "1") == (
@@ -229,7 +229,7 @@ def test_a_suite_is_checked_testbed_by_testbed(project: Path, capsys: pytest.Cap
         '[[testbed]]\nname = "plain"\ndataset = "jsonl:cases.jsonl"\n',
     )
     status, lines = output_of(capsys, name)
-    shortage = "cases.jsonl:1: warning: short_pool c: passages=3 noise_rate={} gives 1 positive{}; "
+    shortage = "cases.jsonl:1: warning: short_pool c: passages=3 noise_rate={} supplies 1 positive{}; "
     assert (status, [line for line in lines if "short_pool c" in line]) == (
         0,
         [
@@ -252,7 +252,7 @@ def test_findings_that_testbeds_share_are_listed_once(project: Path, capsys: pyt
     ("text", "message"),
     [
         ("[[testbed]\n", "tests/rag.rag.toml:1: this is not valid TOML"),
-        ("", "tests/rag.rag.toml:1: a suite holds one or more [[testbed]] tables; add one"),
+        ("", "tests/rag.rag.toml:1: a suite needs at least one [[testbed]] table; add one"),
         ('[[testbed]]\nname = "x"\n', "tests/rag.rag.toml:1: "),
         (
             '[[testbed]]\nname = "x"\ndataset = "jsonl:a.jsonl"\npassage = 3\n',
@@ -260,7 +260,7 @@ def test_findings_that_testbeds_share_are_listed_once(project: Path, capsys: pyt
         ),
         (
             '\n[[testbed]]\nname = "x"\ndataset = "jsonl:a.jsonl"\n',
-            "tests/rag.rag.toml:2: dataset 'jsonl:a.jsonl': no such file beside the suite, and none in the current",
+            "tests/rag.rag.toml:2: dataset 'jsonl:a.jsonl': no such file, neither in the folder of the suite nor",
         ),
         (
             '[[testbed]]\nname = "x"\ndataset = "jsonl:a.jsonl"\npassages = -1\n',

@@ -138,7 +138,11 @@ def test_pairs_without_two_answers_are_counted(project: Path, capsys: pytest.Cap
         ({"preferred": 0.5}, ("--scale", "-2..2"), "labels.jsonl:1: preferred: found 0.5, wanted 'one', 'other', A"),
         ({"preferred": True}, (), "labels.jsonl:1: preferred: found true, wanted the name of A or of B, tie, or null"),
         ({"preferred": "A", "B": "one"}, (), "labels.jsonl:1: B: found 'one', wanted the name of a second system"),
-        ({"preferred": "A"}, ("--scale", "0..2"), "--scale 0..2: pairs need a scale with 0 in its middle, such as -2"),
+        (
+            {"preferred": "A"},
+            ("--scale", "0..2"),
+            "--scale 0..2: pairs need a scale that is symmetric about 0, such as -2",
+        ),
         ({"preferred": "A"}, ("--value", "a=1"), "--value has no effect on pairs; leave it out, or declare a --scale"),
         ({"preferred": "A"}, ("--threshold", "0.5"), "--threshold has no effect on pairs; leave it out"),
         ({"preferred": "A"}, ("--metric", "acc"), "unknown metric 'acc'"),

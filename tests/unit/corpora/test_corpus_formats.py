@@ -65,7 +65,7 @@ def test_a_byte_order_mark_crlf_and_blank_lines_are_accepted_in_records() -> Non
         (b'\n{"id": 1, "text": "caf\xe9"}\n', "file:2: byte 0xe9 at offset 23 is not UTF-8; save the file as UTF-8"),
         (b'{"id": 1, "text": "a\x00"}\n', "file:1: found a NUL byte, wanted UTF-8 text"),
         (b'{"id": 1, "text": "a\\u0000"}\n', "file:1: text: found a NUL character (\\u0000), wanted text"),
-        (b'{"id": 1, "id": 2, "text": "a"}\n', "file:1: the key 'id' stands twice in one object, wanted it once"),
+        (b'{"id": 1, "id": 2, "text": "a"}\n', "file:1: the key 'id' occurs twice in one object, wanted it once"),
     ],
 )
 def test_an_invalid_record_is_reported_with_its_line(content: bytes, message: str) -> None:

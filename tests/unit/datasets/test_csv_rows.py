@@ -26,7 +26,7 @@ def test_long_cells_are_read_and_the_limit_of_the_process_stays(end: str, tmp_pa
     if end == "\n":
         assert rows_of_csv(path) == [(1, ["id", "answer"]), (3, ["1", "x" * 2_000])]
     else:
-        with pytest.raises(DataError, match=r"a\.csv:4: the row is no CSV \(unexpected end of data\)"):
+        with pytest.raises(DataError, match=r"a\.csv:4: the row is not valid CSV \(unexpected end of data\)"):
             rows_of_csv(path)
     assert csv.field_size_limit() == 1_000
 

@@ -45,17 +45,17 @@ def test_it_says_which_files_it_reads(fixtures_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("queries", "test", "message"),
     [
-        (None, TEST, "mill/queries.jsonl: no such file; a BEIR folder holds its queries there"),
-        (QUERIES, None, "mill/qrels/test.tsv: no such file; it judges the queries"),
+        (None, TEST, "mill/queries.jsonl: no such file; a BEIR folder needs this file with its queries"),
+        (QUERIES, None, "mill/qrels/test.tsv: no such file; add the file with the judgements"),
         (QUERIES, TEST + "\n9\td\t1", "mill/qrels/test.tsv: judges the query '9', which mill/queries.jsonl *"),
         ('{"_id": "1"}', TEST, "mill/queries.jsonl:1: the field text is missing, wanted a string that is not empty"),
         (
             '{"id": "1", "text": "One?"}',
             TEST,
             "mill/queries.jsonl:1: the field _id is missing, wanted an integer or a string that is not empty; "
-            "the key 'id' comes near",
+            "the key 'id' is similar",
         ),
-        (QUERIES + '\n{"_id": 1, "text": "?"}', TEST, "mill/queries.jsonl:3: the _id '1' stands in line 1 already, *"),
+        (QUERIES + '\n{"_id": 1, "text": "?"}', TEST, "mill/queries.jsonl:3: the _id '1' is already in line 1, *"),
         (QUERIES, TEST + "\tx", "mill/qrels/test.tsv:2: found 4 columns in *"),
     ],
 )  # fmt: skip
@@ -71,5 +71,5 @@ def test_an_invalid_folder_is_refused(
 def test_a_split_that_is_there_is_offered(tmp_path: Path) -> None:
     path = folder(tmp_path, test=None)
     (path / "qrels" / "dev.tsv").write_text(TEST)
-    with pytest.raises(DataError, match=r"no such file; name a split of the folder, as qrels/dev\.tsv$"):
+    with pytest.raises(DataError, match=r"no such file; name a split of the folder, for example qrels/dev\.tsv$"):
         beir.load(path)

@@ -9,7 +9,7 @@ from pytest_rageval.datasets import jsonl
 from pytest_rageval.errors import DataError
 from pytest_rageval.model.case import Instance, Passage, Turn
 
-FACET = "a string, number or boolean, as any key the format does not know becomes a facet"
+FACET = "a string, number or boolean, because an unknown key becomes a facet"
 
 BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({"id": None}, "id: found null, wanted an integer or a string that is not empty"),
@@ -40,11 +40,11 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({"answers": ...}, 'found neither answers nor slots, wanted one of them, or "answerable": false'),
     (
         {"answers": ..., "anwsers": "x"},
-        "found neither answers nor slots, wanted one of them, or \"answerable\": false; the key 'anwsers' comes near",
+        "found neither answers nor slots, wanted one of them, or \"answerable\": false; the key 'anwsers' is similar",
     ),
     (
         {"answers": ..., "qrels": {"d1": 1}, "anwsers": "x"},
-        "found neither answers nor slots, wanted one of them, or \"answerable\": false; the key 'anwsers' comes near",
+        "found neither answers nor slots, wanted one of them, or \"answerable\": false; the key 'anwsers' is similar",
     ),
     ({"answerable": "no"}, "answerable: found 'no', wanted true or false"),
     ({"fake_answers": [""]}, "fake_answers[0]: found '', wanted a string that is not empty"),
@@ -56,11 +56,11 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ),
     (
         {"question": ..., "queston": "Q?"},
-        "the field question is missing, wanted a string that is not empty; the key 'queston' comes near",
+        "the field question is missing, wanted a string that is not empty; the key 'queston' is similar",
     ),
     (
         {"id": ..., "ID": 1},
-        "the field id is missing, wanted an integer or a string that is not empty; the key 'ID' comes near",
+        "the field id is missing, wanted an integer or a string that is not empty; the key 'ID' is similar",
     ),
     ({"passages": "text"}, "passages: found 'text', wanted a list of objects with id and text, or of strings"),
     ({"passages": [3]}, "passages[0]: found 3, wanted an object with id and text, or a string"),
@@ -102,10 +102,10 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({"pasages": ["x"]}, f"pasages: found an array of 1, wanted {FACET}; did you mean 'passages'?"),
     ({"noise_rate": "0.4"}, "noise_rate: found '0.4', wanted a number in 0..1"),
     ({"correct_rate": 1.5}, "correct_rate: found 1.5, wanted a number in 0..1"),
-    ({"noise_realised": 0.4}, "the key 'noise_realised' is a name that the plugin keeps for itself; rename it"),
-    ({"min_n": 5}, "the key 'min_n' is a name that the plugin keeps for itself; rename it"),
-    ({"repeat": 2}, "the key 'repeat' is a name that the plugin keeps for itself; rename it"),
-    ({"dataset": "x"}, "the key 'dataset' is a name that the plugin keeps for itself; rename it"),
+    ({"noise_realised": 0.4}, "the key 'noise_realised' is reserved by the plugin; rename it"),
+    ({"min_n": 5}, "the key 'min_n' is reserved by the plugin; rename it"),
+    ({"repeat": 2}, "the key 'repeat' is reserved by the plugin; rename it"),
+    ({"dataset": "x"}, "the key 'dataset' is reserved by the plugin; rename it"),
     ({" ": "x"}, "found the key ' ', wanted a name that is not empty"),
     ({"to\x1bpic": []}, f"to\\x1bpic: found an array of 0, wanted {FACET}; known: {', '.join(jsonl.KEYS)}"),
 ]
@@ -139,7 +139,7 @@ def test_a_required_field_that_is_missing_is_named(tmp_path: Path, missing: str)
 
 def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
     record: dict[str, object] = {"id": 7, "question": "Q?", "answers": ["A"]}
-    with pytest.raises(DataError, match=r"cases\.jsonl:3: the id '7' stands in line 1 already, wanted each once"):
+    with pytest.raises(DataError, match=r"cases\.jsonl:3: the id '7' is already in line 1, wanted each once"):
         load(tmp_path, record, {**record, "id": "8"}, {**record, "id": "7"})
 
 

@@ -20,7 +20,7 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     (
         {"output": ..., "outputs": 1},
         "the field output is missing, wanted a list of objects with answer and provenance; "
-        "the key 'outputs' comes near",
+        "the key 'outputs' is similar",
     ),
     ({"output": "A"}, "output: found 'A', wanted a list of objects with answer and provenance"),
     ({"output": ["A"]}, "output[0]: found 'A', wanted a list of objects with answer and provenance"),
@@ -39,10 +39,10 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ),
     (
         {"output": [{"answer": " "}]},
-        "output: found no answer and no provenance, wanted one of them, as there is nothing else to score by",
+        "output: found no answer and no provenance, wanted at least one of them",
     ),
     ({"language": 3}, "language: found 3, wanted a string that is not empty"),
-    ({"dataset": "x"}, "the key 'dataset' is a name that the plugin keeps for itself; rename it"),
+    ({"dataset": "x"}, "the key 'dataset' is reserved by the plugin; rename it"),
 ]
 
 
@@ -64,7 +64,7 @@ def test_a_bad_record_is_refused_with_its_place(
 
 
 def test_a_duplicate_id_names_both_lines(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"q\.jsonl:2: the id '7' stands in line 1 already, wanted each once"):
+    with pytest.raises(DataError, match=r"q\.jsonl:2: the id '7' is already in line 1, wanted each once"):
         load(tmp_path, {**GOOD, "id": 7}, {**GOOD, "id": "7"})
 
 

@@ -18,9 +18,9 @@ from pytest_rageval.judges.values import NUMBERS, Worth
 
 VALUES = {"Correct Answer": 1.0, "Incorrect Answer": 0.0, "Refusal": 0.0}
 OF_NUMBERS = (
-    "wanted a number in 0..1; declare what words are worth (--value good=1), or a scale (--scale 0..2, --scale -2..2)"
+    "wanted a number in 0..1; declare the values of words (--value good=1), or a scale (--scale 0..2, --scale -2..2)"
 )
-OF_SCALE = "wanted a whole number in 0..2, as the scale was declared"
+OF_SCALE = "wanted a whole number in 0..2, the declared scale"
 
 
 def write(folder: Path, text: str, name: str = "labels.jsonl") -> Path:
@@ -99,7 +99,7 @@ def test_an_invalid_label_is_refused_with_its_place(
 def test_one_person_labels_an_answer_once(tmp_path: Path) -> None:
     row = '{"id": "a", "label": 1, "rater": "%s"}\n'
     assert len(read_labels(write(tmp_path, row % "x" + row % "y"))) == 2
-    assert "a label of the same rater for the same answer to the case 'a' stands in line 1" in refused(
+    assert "a label of the same rater for the same answer to the case 'a' is already in line 1" in refused(
         write(tmp_path, row % "x" + row % "x")
     )
 
@@ -112,7 +112,7 @@ def test_a_judges_own_labels_have_the_judges_values(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, text), judges={"graded": graded, "stars": stars})
     assert [label.value for label in labels] == [0.5, None, 0.25, 1, 0.5, 0.1]
     text = '{"id": 1, "metric": "stars", "label": 0.5}'
-    with pytest.raises(DataError, match=r"found 0\.5, wanted a whole number in 1\.\.5, as the judge has it"):
+    with pytest.raises(DataError, match=r"found 0\.5, wanted a whole number in 1\.\.5, the scale of the judge"):
         read_labels(write(tmp_path, text), judges={"stars": stars})
 
 
@@ -133,9 +133,9 @@ def test_a_sheet_is_read_as_countries_write_it(delimiter: str, tmp_path: Path) -
     [
         ("id,label\n", ":1: the sheet holds no row below its head"),
         ("", ":1: the sheet holds no row below its head"),
-        ("id,label\n1,2,3\n", ":2: found 3 cells, wanted 2, as the first line has"),
-        ("id,id,label\n1,2,3\n", ":1: the column 'id' stands there twice"),
-        ('id,label\n1,1\n2,"x', ":3: the row is no CSV (unexpected end of data); save the table as CSV"),
+        ("id,label\n1,2,3\n", ":2: found 3 cells, wanted 2, as in the first line"),
+        ("id,id,label\n1,2,3\n", ":1: the column 'id' occurs twice"),
+        ('id,label\n1,1\n2,"x', ":3: the row is not valid CSV (unexpected end of data); save the table as CSV"),
         ("id,score\n1,1\n", ":2: the field label is missing, wanted a label"),
     ],
 )

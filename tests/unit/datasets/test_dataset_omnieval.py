@@ -158,9 +158,7 @@ def test_a_bad_record_is_named_by_file_and_line(tmp_path: Path, line: object, pr
 def test_an_id_is_unique_in_the_tree(tmp_path: Path) -> None:
     written(tmp_path, {**GOOD, "id": "x"})
     written(tmp_path, {**GOOD, "id": "x"}, place="A/C/extractive_qa.jsonl")
-    with pytest.raises(
-        DataError, match=r"C/extractive_qa.jsonl:1: the id 'x' stands in .*B/extractive_qa.jsonl:1 already"
-    ):
+    with pytest.raises(DataError, match=r"C/extractive_qa.jsonl:1: the id 'x' is already in .*B/extractive_qa.jsonl:1"):
         omnieval.load(tmp_path)
 
 

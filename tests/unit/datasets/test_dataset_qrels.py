@@ -68,7 +68,7 @@ def test_the_beir_format_is_read(tmp_path: Path) -> None:
         ("q 0 d 1.5", "1: grade: found '1.5', wanted an integer"),
         ("q 0 d ２", "1: grade: found '２', wanted an integer"),
         ("q 0 d 1\n\nq 0 d 0",
-         "3: the document 'd' has the grade 0 for the query 'q', and 1 in a line before; remove one"),
+         "3: the document 'd' has the grade 0 for the query 'q', and 1 in an earlier line; remove one"),
     ],
 )  # fmt: skip
 def test_an_invalid_line_is_refused_with_its_place(

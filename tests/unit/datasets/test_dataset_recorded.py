@@ -98,8 +98,6 @@ def test_a_trace_holds_nested_steps(tmp_path: Path) -> None:
 def test_a_duplicate_answer_is_refused(tmp_path: Path) -> None:
     row: dict[str, object] = {"id": 1, "answer": "A", "system": "s", "noise_rate": 0.4, "passages": 5}
     again: dict[str, object] = {"passages": 5, "noise_rate": 0.40, "system": "s", "id": "1", "answer": "B"}
-    message = (
-        r"answers\.jsonl:3: an answer of the same system to the case '1' stands in line 1 already, wanted each once"
-    )
+    message = r"answers\.jsonl:3: an answer of the same system to the case '1' is already in line 1, wanted each once"
     with pytest.raises(DataError, match=message):
         load_recorded(write(tmp_path, row, {**row, "system": "t"}, again))

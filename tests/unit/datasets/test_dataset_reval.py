@@ -31,10 +31,10 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({"outputs": ["A", 7]}, f"outputs[1]: found 7, wanted {STRING}"),
     ({"outputs": [" "]}, f"outputs[0]: found ' ', wanted {STRING}"),
     ({"_id": None}, "_id: found null, wanted an integer or a string that is not empty"),
-    ({"_id": "r0"}, "the _id 'r0' stands in 3-1_hotpotqa.jsonl:1 already, wanted each once"),
+    ({"_id": "r0"}, "the _id 'r0' is already in 3-1_hotpotqa.jsonl:1, wanted each once"),
     ({"dataset": 3}, f"dataset: found 3, wanted {STRING}"),
     ({"environment": ""}, f"environment: found '', wanted {STRING}"),
-    ({"ability": "x"}, "the key 'ability' is a name that the plugin keeps for itself; rename it"),
+    ({"ability": "x"}, "the key 'ability' is reserved by the plugin; rename it"),
 ]  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def test_a_folder_gives_its_files_and_lists_the_others(tmp_path: Path, monkeypat
     written(folder / "3-2_musique.jsonl", GOOD)
     with pytest.raises(DataError) as caught:
         reval.load(folder)
-    problem = "the _id 'r1' stands in season/3-1_hotpotqa.jsonl:1 already, wanted each once"
+    problem = "the _id 'r1' is already in season/3-1_hotpotqa.jsonl:1, wanted each once"
     assert str(caught.value) == f"season/3-2_musique.jsonl:1: {problem}"
 
 

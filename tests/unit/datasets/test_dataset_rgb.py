@@ -29,8 +29,8 @@ BAD_RECORDS: list[tuple[dict[str, object], str]] = [
     ({**FACT, "positive_wrong": []}, "found 0 positive_wrong for 1 positive, wanted one for each, in order"),
     ({**FACT, "positive_wrong": ["v", "w"]}, "found 2 positive_wrong for 1 positive, wanted one for each, in order"),
     ({**FACT, "fakeanswer": [1]}, "fakeanswer[0]: found 1, wanted a string that is not empty or a list of"),
-    ({**BASE, "topic": ["x"]}, "topic: found an array of 1, wanted a string, number or boolean, as any key"),
-    ({**BASE, "ability": "x"}, "the key 'ability' is a name that the plugin keeps for itself; rename it"),
+    ({**BASE, "topic": ["x"]}, "topic: found an array of 1, wanted a string, number or boolean, because"),
+    ({**BASE, "ability": "x"}, "the key 'ability' is reserved by the plugin; rename it"),
 ]  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_a_required_field_that_is_missing_is_named(tmp_path: Path, missing: str)
 
 
 def test_a_duplicate_id_as_number_and_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"en_x\.json:2: the id '1' stands in line 1 already, wanted each once"):
+    with pytest.raises(DataError, match=r"en_x\.json:2: the id '1' is already in line 1, wanted each once"):
         load(tmp_path, BASE, {**BASE, "id": "1"})
 
 

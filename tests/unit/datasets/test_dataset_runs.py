@@ -64,11 +64,11 @@ def test_recorded_rankings_are_found_by_id_or_question(folder: Path) -> None:
         ('{"id": "a", "ranking": [{"id": "d", "score": "x"}]}', "run:1: ranking[0].score: found 'x', wanted a number"),
         (
             '{"id": "a", "ranking": []}\n{"id": "a", "ranking": []}',
-            "run:2: a ranking of the id 'a' stands in line 1 already, wanted each once",
+            "run:2: a ranking of the id 'a' is already in line 1, wanted each once",
         ),
         (
             '{"id": "a", "ranking": [{"id": "d"}, {"id": "d"}]}',
-            "run:1: ranking[1]: the document 'd' stands at ranking[0] already, wanted each once",
+            "run:1: ranking[1]: the document 'd' is already at ranking[0], wanted each once",
         ),
     ],
 )

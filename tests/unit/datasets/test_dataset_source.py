@@ -39,12 +39,12 @@ FILE_FAULTS = [
     (b'{"a": NaN}', "bad.json:1: found NaN, which is not JSON, wanted a finite number"),
     (
         b'{"a": 1}\n{"b": [{"c": "x"}, {"c": "y\\u0000"}]}',
-        "bad.json:2: b[1].c: found a NUL character (\\u0000), wanted text without any",
+        "bad.json:2: b[1].c: found a NUL character (\\u0000), wanted text without NUL",
     ),
-    (b'[{"a\\u0000": 1}]', "bad.json:1: a\\x00: found a NUL character (\\u0000), wanted text without any"),
+    (b'[{"a\\u0000": 1}]', "bad.json:1: a\\x00: found a NUL character (\\u0000), wanted text without NUL"),
     (b'{"a": -Infinity}', "bad.json:1: found -Infinity, which is not JSON, wanted a finite number"),
     (b'{"a": 1e999}', "bad.json:1: the number '1e999' is too large, wanted a finite number"),
-    (b'{"a": 1, "b": {"c": 1, "c": 2}}', "bad.json:1: the key 'c' stands twice in one object, wanted it once"),
+    (b'{"a": 1, "b": {"c": 1, "c": 2}}', "bad.json:1: the key 'c' occurs twice in one object, wanted it once"),
     (
         b'{"a": 1}\n{"a": "\\ud83d"}',
         "bad.json:2: found half of a surrogate pair (an escape such as \\ud83d alone), wanted whole characters",

@@ -33,7 +33,7 @@ IMAGE: JsonObject = {"type": "image_url", "image_url": {"url": "https://ferry.ex
 def test_messages_are_parsed_by_their_role(value: object, turns: list[JsonObject], left: dict[str, int]) -> None:
     conversation = conversation_of(value)
     assert conversation is not None
-    assert (conversation.turns, conversation.left) == (turns, left)
+    assert (conversation.turns, conversation.skipped) == (turns, left)
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_other_parts_of_a_message_are_counted(
     for value in (messages, json.dumps(messages)):
         conversation = conversation_of(value)
         assert conversation is not None
-        assert (conversation.turns, conversation.asked, conversation.left) == (turns, asked, left)
+        assert (conversation.turns, conversation.open_question, conversation.skipped) == (turns, asked, left)

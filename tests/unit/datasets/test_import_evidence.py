@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_rageval.datasets.imports import Importer, ImportResult, Order
-from pytest_rageval.datasets.imports.evidence import labels_of
+from pytest_rageval.datasets.imports import Importer, ImportRequest, ImportResult
+from pytest_rageval.datasets.imports.evidence import evidence_or_qrels
 from pytest_rageval.datasets.imports.samples import deepeval, ragas, table
 from pytest_rageval.datasets.rgb import content_id
 
@@ -36,7 +36,9 @@ def passages(*texts: str) -> list[dict[str, object]]:
 def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool, pages: list[str]) -> None:
     rest = {"kind": "single", **fields}
     others = [{"id": "n", "text": "Noise.", "role": "counterfactual"}, {"id": "d", "role": "positive"}]
-    found = labels_of([*passages(NOON, THREE), *others], {}, ["ferry.md#4"], rest, ImportResult(), in_table=in_table)
+    found = evidence_or_qrels(
+        [*passages(NOON, THREE), *others], {}, ["ferry.md#4"], rest, ImportResult(), in_table=in_table
+    )
     assert found == {
         "evidence": [{"page": page, "quote": quote} for page, quote in zip(pages, (NOON, THREE), strict=True)]
     }
@@ -62,9 +64,9 @@ def test_each_text_is_a_quote_of_its_page(fields: dict[str, Any], in_table: bool
 )
 def test_a_row_without_a_page_for_each_text_is_unchanged(texts: list[str], fields: dict[str, Any]) -> None:
     rest = dict(fields)
-    assert labels_of(passages(*texts), {}, None, rest, ImportResult(), in_table=False) == {}
-    assert labels_of(passages(*texts), {}, [4], rest, ImportResult(), in_table=False) == {"qrels": {"4": 1}}
-    assert labels_of(None, {}, [], rest, ImportResult(), in_table=False) == {"qrels": {}}
+    assert evidence_or_qrels(passages(*texts), {}, None, rest, ImportResult(), in_table=False) == {}
+    assert evidence_or_qrels(passages(*texts), {}, [4], rest, ImportResult(), in_table=False) == {"qrels": {"4": 1}}
+    assert evidence_or_qrels(None, {}, [], rest, ImportResult(), in_table=False) == {"qrels": {}}
     assert rest == fields
 
 
@@ -85,14 +87,14 @@ def test_names_of_documents_come_before_pages_and_numbers_name_none(
     fields: dict[str, Any], page: str, left: dict[str, Any]
 ) -> None:
     rest = dict(fields)
-    found = labels_of(passages(NOON), {}, None, rest, ImportResult(), in_table=False)
+    found = evidence_or_qrels(passages(NOON), {}, None, rest, ImportResult(), in_table=False)
     assert found == {"evidence": [{"page": page, "quote": NOON}]}
     assert rest == left
 
 
 def took(importer: Importer, path: Path) -> ImportResult:
     taken = ImportResult()
-    importer(Order((path,)), taken)
+    importer(ImportRequest((path,)), taken)
     return taken
 
 
@@ -185,9 +187,9 @@ GOLDEN = {"input": "When?", "expected_output": "At noon.", "context": [NOON], "s
 def test_pages_lead_to_evidence_and_not_to_chunk_ids(importer: Importer, row: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
     taken = ImportResult()
-    importer(Order((tmp_path / "rows.jsonl",)), taken)
+    importer(ImportRequest((tmp_path / "rows.jsonl",)), taken)
     (case,) = taken.cases
-    assert not taken.left
+    assert not taken.skipped
     assert case["evidence"] == [{"page": "ferry.md", "quote": NOON}]
     assert case["kind"] == "x"
     assert not case.keys() & {"qrels", "source", "source_file"}
@@ -199,6 +201,6 @@ def test_pages_lead_to_evidence_and_not_to_chunk_ids(importer: Importer, row: di
 def test_without_pages_ids_stay_judgements(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text(json.dumps(RAGAS), encoding="utf-8")
     taken = ImportResult()
-    ragas(Order((tmp_path / "rows.jsonl",)), taken)
+    ragas(ImportRequest((tmp_path / "rows.jsonl",)), taken)
     assert taken.cases[0]["qrels"] == {"ferry.md#4": 1}
     assert "evidence" not in taken.cases[0]

@@ -10,8 +10,8 @@ import pytest
 
 from pytest_rageval.datasets.imports import (
     Importer,
+    ImportRequest,
     ImportResult,
-    Order,
     ralle_output,
     react_log,
     reval_log,
@@ -41,7 +41,7 @@ END = {"kind": "end", "detail": {"reason": "finished"}}
 
 def took(importer: Importer, *paths: Path, system: str = "") -> ImportResult:
     taken = ImportResult()
-    importer(Order(paths, system), taken)
+    importer(ImportRequest(paths, system), taken)
     return taken
 
 
@@ -53,7 +53,7 @@ def written(path: Path, *rows: object) -> Path:
 
 class TestReactLog:
     def test_a_run_is_a_case_and_an_answer_with_its_steps(self, tmp_path: Path) -> None:
-        taken = took(react_log.take, written(tmp_path / "runs.jsonl", RUN | {"topic": "Hours"}), system="mini")
+        taken = took(react_log.import_rows, written(tmp_path / "runs.jsonl", RUN | {"topic": "Hours"}), system="mini")
         assert taken.cases == [{"id": "q1", "question": "When does it open?", "answers": "9:00", "topic": "Hours"}]
         assert taken.answers == [
             {"id": "q1", "answer": "9:00", "system": "mini", "workflow": "react", "trace": [*STEPS, END]}
@@ -62,7 +62,7 @@ class TestReactLog:
 
     def test_an_empty_answer_means_the_step_limit(self, tmp_path: Path) -> None:
         cut = RUN | {"answer": "", "transcript": TRANSCRIPT.partition("Thought 2")[0]}
-        (answer,) = took(react_log.take, written(tmp_path / "runs.jsonl", cut)).answers
+        (answer,) = took(react_log.import_rows, written(tmp_path / "runs.jsonl", cut)).answers
         assert answer["trace"] == [*STEPS[:2], {"kind": "end", "detail": {"reason": "step_limit"}}]
 
     @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ class TestReactLog:
         ],
     )
     def test_a_bad_run_is_reported_by_its_line(self, change: dict[str, Any], why: str, tmp_path: Path) -> None:
-        taken = took(react_log.take, written(tmp_path / "runs.jsonl", RUN, RUN | {"id": "q2"} | change))
+        taken = took(react_log.import_rows, written(tmp_path / "runs.jsonl", RUN, RUN | {"id": "q2"} | change))
         assert [row["id"] for row in taken.answers] == ["q1"]
-        ((where, problem),) = taken.left
+        ((where, problem),) = taken.skipped
         assert where.endswith("runs.jsonl:2")
         assert problem.startswith(why)
 
@@ -94,7 +94,7 @@ FOLDER = "ReactAgent_wiki_run_Agent_gpt-4-1106_128000"
 class TestRevalLog:
     def test_a_run_is_a_case_and_an_answer_with_its_steps_and_time(self, tmp_path: Path) -> None:
         path = written(tmp_path / FOLDER / "hotpotqa_log.jsonl", LOG)
-        taken = took(reval_log.take, path)
+        taken = took(reval_log.import_rows, path)
         (case,), (answer,) = taken.cases, taken.answers
         name = case.pop("id")
         assert str(name).startswith("hotpotqa-")
@@ -122,22 +122,22 @@ class TestRevalLog:
     def test_the_end_of_a_run_is_known(self, change: dict[str, Any], reason: str, tmp_path: Path) -> None:
         row = LOG | change
         row["scratchpad"] = "\n".join(row["scratchpad"]) if isinstance(row["scratchpad"], list) else row["scratchpad"]
-        (answer,) = took(reval_log.take, written(tmp_path / "csj_log.jsonl", row)).answers
+        (answer,) = took(reval_log.import_rows, written(tmp_path / "csj_log.jsonl", row)).answers
         trace: Any = answer["trace"]
         assert trace[-1]["detail"]["reason"] == reason
 
     def test_a_scratchpad_of_another_form_gives_no_steps(self, tmp_path: Path) -> None:
         row = LOG | {"scratchpad": "It opens at 9:00."}
-        (answer,) = took(reval_log.take, written(tmp_path / "mine_log.jsonl", row)).answers
+        (answer,) = took(reval_log.import_rows, written(tmp_path / "mine_log.jsonl", row)).answers
         assert "trace" not in answer
-        (answer,) = took(reval_log.take, written(tmp_path / "mine_log.jsonl", row | {"halted": True})).answers
+        (answer,) = took(reval_log.import_rows, written(tmp_path / "mine_log.jsonl", row | {"halted": True})).answers
         assert answer["trace"] == [{"kind": "end", "detail": {"reason": "context_limit"}}]
 
     def test_two_systems_share_their_cases(self, tmp_path: Path) -> None:
         other = FOLDER.replace("gpt-4-1106", "tulu-7b")
         for folder, right in ((FOLDER, True), (other, False)):
             written(tmp_path / folder / "cpj_log.jsonl", LOG | {"correct": right})
-        taken = took(reval_log.take, tmp_path)
+        taken = took(reval_log.import_rows, tmp_path)
         (case,) = taken.cases
         assert "correct" not in case
         assert case["gold_kind"] == "label"
@@ -147,13 +147,13 @@ class TestRevalLog:
 
     def test_gold_lists_are_slots(self, tmp_path: Path) -> None:
         rows = [LOG | {"answer": "['AI', 'ML']"}, LOG | {"answer": "[1, 2]"}, LOG | {"answer": 12}]
-        cases = took(reval_log.take, written(tmp_path / "soay_easy_log.jsonl", *rows)).cases
+        cases = took(reval_log.import_rows, written(tmp_path / "soay_easy_log.jsonl", *rows)).cases
         assert [case.get("slots", case.get("answers")) for case in cases] == [["AI", "ML"], "[1, 2]", "12"]
 
     def test_a_bad_line_is_reported(self, tmp_path: Path) -> None:
         rows = [LOG | {"halted": "no"}, LOG | {"prediction": None}, {"question": ""}, LOG]
-        taken = took(reval_log.take, written(tmp_path / "csj_log.jsonl", *rows))
-        assert [problem for _, problem in taken.left] == [
+        taken = took(reval_log.import_rows, written(tmp_path / "csj_log.jsonl", *rows))
+        assert [problem for _, problem in taken.skipped] == [
             "question: found '', wanted a string that is not empty",
             "halted: found 'no', wanted true or false",
             "prediction: found null, wanted a string",
@@ -190,7 +190,7 @@ def tree(*children: dict[str, Any], **answer: Any) -> dict[str, Any]:
 
 class TestToolbench:
     def test_the_tree_is_the_trace(self, tmp_path: Path) -> None:
-        taken = took(toolbench.take, written(tmp_path / "G1_10_ChatGPT_DFS_woFilter_w2.json", tree(LEFT, RIGHT)))
+        taken = took(toolbench.import_rows, written(tmp_path / "G1_10_ChatGPT_DFS_woFilter_w2.json", tree(LEFT, RIGHT)))
         assert taken.cases == [{"id": "G1_10", "question": "When does it open?", "labelled": False}]
         (answer,) = taken.answers
         trace: Any = answer.pop("trace")
@@ -230,13 +230,13 @@ class TestToolbench:
         ],
     )
     def test_the_end_of_a_run_is_known(self, log: object, answer: str, reason: str, tmp_path: Path) -> None:
-        (row,) = took(toolbench.take, written(tmp_path / "1_DFS.json", log)).answers
+        (row,) = took(toolbench.import_rows, written(tmp_path / "1_DFS.json", log)).answers
         trace: Any = row["trace"]
         assert (row["answer"], trace[-1]["detail"]["reason"]) == (answer, reason)
 
     def test_a_service_that_failed_is_an_error_of_its_step(self, tmp_path: Path) -> None:
         calls = [call("a", "x", 5, "timed out"), call("b", "[1]", 0, '{"error": "broken", "response": ""}')]
-        (row,) = took(toolbench.take, written(tmp_path / "1_DFS.json", tree(*calls))).answers
+        (row,) = took(toolbench.import_rows, written(tmp_path / "1_DFS.json", tree(*calls))).answers
         trace: Any = row["trace"]
         details = [step["detail"] for step in trace if step["kind"] == "tool"]
         assert [(detail["arguments"], detail["error"]) for detail in details] == [("x", "code 5"), ("[1]", "broken")]
@@ -245,7 +245,7 @@ class TestToolbench:
     def test_ids_of_several_folders_have_the_folder(self, tmp_path: Path) -> None:
         for folder, question in (("G1_answer", "When?"), ("G2_answer", "Where?")):
             written(tmp_path / folder / "10_ChatGPT_DFS_woFilter_w2.json", tree(RIGHT, query=question))
-        assert [case["id"] for case in took(toolbench.take, tmp_path).cases] == ["G1_answer-10", "G2_answer-10"]
+        assert [case["id"] for case in took(toolbench.import_rows, tmp_path).cases] == ["G1_answer-10", "G2_answer-10"]
 
     @pytest.mark.parametrize(
         ("text", "where", "why"),
@@ -260,7 +260,7 @@ class TestToolbench:
             (json.dumps(tree({"children": []})), "1", "the field tree.tree.children[0].node_type is missing"),
             (json.dumps(tree(node("Leaf", ""))), "1", "tree.tree.children[0].node_type: found 'Leaf', wanted Thought,"),
             (json.dumps(tree(node("Action Input", ""))), "1", "tree.tree.children[0].node_type: found 'Action Input'"),
-            (json.dumps(tree(RIGHT, query_count=1)), "1", "query_count is 1, but the tree holds 3 replies"),
+            (json.dumps(tree(RIGHT, query_count=1)), "1", "query_count is 1, but the tree has 3 replies"),
             (json.dumps(tree(RIGHT, query_count="x")), "1", "answer_generation.query_count: found 'x', wanted"),
             (json.dumps(tree(RIGHT, final_answer=3)), "1", "answer_generation.final_answer: found 3, wanted a string"),
             ('{"tree":' * 10**5, "1", "the JSON is nested too deep for a record"),
@@ -269,7 +269,7 @@ class TestToolbench:
     )  # fmt: skip
     def test_a_bad_file_is_reported_in_one_sentence(self, text: str, where: str, why: str, tmp_path: Path) -> None:
         (tmp_path / "1_DFS.json").write_text(text, encoding="utf-8")
-        ((place, problem),) = took(toolbench.take, tmp_path).left
+        ((place, problem),) = took(toolbench.import_rows, tmp_path).skipped
         assert place.endswith(f"1_DFS.json:{where}")
         assert problem.startswith(why)
 
@@ -288,7 +288,7 @@ OUTPUT: dict[str, Any] = {
 
 class TestRalleOutput:
     def test_a_line_is_an_answer_with_its_actions_and_ranking(self, tmp_path: Path) -> None:
-        taken = took(ralle_output.take, written(tmp_path / "output.jsonl", OUTPUT), system="e5")
+        taken = took(ralle_output.import_rows, written(tmp_path / "output.jsonl", OUTPUT), system="e5")
         assert taken.cases == [{"id": "q1", "question": "When does it open?", "labelled": False}]
         passages = [
             {"id": "7", "page": "12", "title": "Museum", "text": "It opens at 9:00."},
@@ -313,7 +313,7 @@ class TestRalleOutput:
     def test_a_row_without_an_answer_or_a_retriever_has_no_answer_or_no_ranking(self, tmp_path: Path) -> None:
         retrieved, asked = OUTPUT["output"][:1], OUTPUT["output"][1:2]
         rows = [OUTPUT | {"output": retrieved}, OUTPUT | {"id": "q2", "output": asked}]
-        first, second = took(ralle_output.take, written(tmp_path / "output.jsonl", *rows)).answers
+        first, second = took(ralle_output.import_rows, written(tmp_path / "output.jsonl", *rows)).answers
         assert (first["answer"], second["answer"]) == ("", "9:00")
         assert "ranking" not in second
 
@@ -330,6 +330,6 @@ class TestRalleOutput:
         ],
     )  # fmt: skip
     def test_a_bad_line_is_reported(self, row: dict[str, Any], why: str, tmp_path: Path) -> None:
-        ((where, problem),) = took(ralle_output.take, written(tmp_path / "output.jsonl", row)).left
+        ((where, problem),) = took(ralle_output.import_rows, written(tmp_path / "output.jsonl", row)).skipped
         assert where.endswith("output.jsonl:1")
         assert problem.startswith(why)

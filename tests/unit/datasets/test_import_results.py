@@ -9,8 +9,8 @@ from statistics import fmean
 import pytest
 
 from pytest_rageval.datasets.imports import (
+    ImportRequest,
     ImportResult,
-    Order,
     omnieval_predictions,
     omnieval_replies,
     omnieval_results,
@@ -34,7 +34,7 @@ def cases(tmp_path: Path) -> Path:
 
 def took(path: Path, cases: Path | None, system: str = "") -> ImportResult:
     taken = ImportResult()
-    omnieval_results.take(Order((path,), system, cases), taken)
+    omnieval_results.import_rows(ImportRequest((path,), system, cases), taken)
     return taken
 
 
@@ -58,7 +58,7 @@ def told(taken: ImportResult) -> list[tuple[object, object, object]]:
 def test_results_of_all_judges_are_imported_whole(fixtures_dir: Path, tmp_path: Path) -> None:
     """The folder holds predictions of three topics and tasks, and what three judges say of their six answers."""
     folder, imported = fixtures_dir / "imports" / "omnieval", ImportResult()
-    omnieval_predictions.take(Order((folder,)), imported)
+    omnieval_predictions.import_rows(ImportRequest((folder,)), imported)
     cases = tmp_path / "cases.jsonl"
     cases.write_text("\n".join(map(json.dumps, imported.cases)), encoding="utf-8")
     taken = took(folder, cases, "bge")
@@ -101,7 +101,7 @@ def test_results_of_all_judges_are_imported_whole(fixtures_dir: Path, tmp_path: 
         ("0", "omnieval_f1_compat", 0.7),
         ("1", "omnieval_f1_compat", 0.5),
     ]
-    [(where, why)] = taken.left
+    [(where, why)] = taken.skipped
     assert where.endswith("evaluation_result_model_judge-hallucination.jsonl:3")
     assert why == "hallucination of '投资-基金-抽取类问答-1' is out_of_range: '2.0'"
     assert taken.notes == []
@@ -110,7 +110,7 @@ def test_results_of_all_judges_are_imported_whole(fixtures_dir: Path, tmp_path: 
 def test_means_of_imported_scores_equal_the_averages_of_the_last_line(fixtures_dir: Path, tmp_path: Path) -> None:
     """The published averages leave out what is below 0, as scores without a value are left out here."""
     folder, imported = fixtures_dir / "imports" / "omnieval", ImportResult()
-    omnieval_predictions.take(Order((folder,)), imported)
+    omnieval_predictions.import_rows(ImportRequest((folder,)), imported)
     cases = tmp_path / "cases.jsonl"
     cases.write_text("\n".join(map(json.dumps, imported.cases)), encoding="utf-8")
     values: dict[object, list[float]] = {}
@@ -140,7 +140,7 @@ def test_a_line_is_of_the_cases_with_its_topic_and_task(tmp_path: Path, cases: P
         ("q1", "omnieval_em_compat", 0.0),
         ("q2", "omnieval_em_compat", 0.5),
     ]
-    assert taken.left == []
+    assert taken.skipped == []
 
 
 def test_a_file_without_a_topic_in_its_name_is_of_all_cases(tmp_path: Path, cases: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_file_without_a_topic_in_its_name_is_of_all_cases(tmp_path: Path, case
 
 def test_a_topic_that_no_case_has_is_left_by_name(tmp_path: Path, cases: Path) -> None:
     taken = took(result(tmp_path, line({"em": "1.0"}, "保险 - 人寿保险 - 抽取类问答.pred.jsonl")), cases)
-    [(where, why)] = taken.left
+    [(where, why)] = taken.skipped
     assert where.endswith("evaluation_result_rule.jsonl:1")
     assert why.startswith("no case has the topic and task of '保险 - 人寿保险")
 
@@ -160,10 +160,10 @@ def test_a_value_that_several_judges_files_repeat_is_taken_once(tmp_path: Path, 
     result(tmp_path, line({"accuracy": "1.0,0.5", "hallucination": "0.0,1.0"}), judge="model_qwen-merge")
     taken = took(tmp_path, cases)
     assert len(taken.scores) == 4
-    assert (taken.left, taken.notes) == ([], ["2 values stand in several files and were taken once."])
+    assert (taken.skipped, taken.notes) == ([], ["2 values are in several files and were imported once."])
     result(tmp_path, line({"accuracy": "0.0,0.5"}), judge="other")
-    [(_, why)] = took(tmp_path, cases).left
-    assert why.startswith("accuracy_judged of 'q1' stands in")
+    [(_, why)] = took(tmp_path, cases).skipped
+    assert why.startswith("accuracy_judged of 'q1' is already in")
 
 
 def test_an_invalid_value_has_a_reason(tmp_path: Path, cases: Path) -> None:
@@ -174,13 +174,13 @@ def test_an_invalid_value_has_a_reason(tmp_path: Path, cases: Path) -> None:
         *("not_a_number",) * 3,
         *(0.0,) * 3,
     ]
-    assert len(taken.left) == 7
+    assert len(taken.skipped) == 7
 
 
 def test_a_list_of_another_length_is_left_whole(tmp_path: Path, cases: Path) -> None:
     taken = took(result(tmp_path, line({"f1": "0.5", "em": "1,0", "accuracy": None})), cases)
     assert [row["metric"] for row in taken.scores] == ["omnieval_em_compat"] * 2
-    assert [why.partition(",")[0] for _, why in taken.left] == [
+    assert [why.partition(",")[0] for _, why in taken.skipped] == [
         f"'{FUNDS}': f1: found 1 values for 2 cases",
         f"'{FUNDS}': accuracy: found an object",
     ]
@@ -190,7 +190,7 @@ def test_each_malformed_result_line_is_reported(tmp_path: Path, cases: Path) -> 
     path = result(tmp_path, "{", "[1]", {FUNDS: 3}, {FUNDS: {"generation_res_map": 7}}, line({"em": "1,0"}))
     taken = took(path, cases)
     assert len(taken.scores) == 2
-    assert [(where.rpartition(":")[2], why.partition(",")[0]) for where, why in taken.left] == [
+    assert [(where.rpartition(":")[2], why.partition(",")[0]) for where, why in taken.skipped] == [
         ("1", "is not one JSON object: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ("2", "found an array of 1"),
         ("3", f"'{FUNDS}': found 3 without retrieval_res_map or generation_res_map"),
@@ -200,12 +200,12 @@ def test_each_malformed_result_line_is_reported(tmp_path: Path, cases: Path) -> 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "{", '{"retrieval_res_map": {}, "generation_res_map": {}}'])
 def test_another_file_is_an_error(text: str, tmp_path: Path, cases: Path) -> None:
-    with pytest.raises(DataError, match=r"evaluation_result_rule\.jsonl: holds no result of OmniEval; wanted lines {"):
+    with pytest.raises(DataError, match=r"evaluation_result_rule\.jsonl: has no result of OmniEval; wanted lines {"):
         took(result(tmp_path, text), cases)
 
 
 def test_a_result_needs_its_cases(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match=r"say --cases FILE"):
+    with pytest.raises(SettingError, match=r"add --cases FILE"):
         took(tmp_path / "evaluation_result_rule.jsonl", None)
 
 
@@ -220,11 +220,11 @@ def test_replies_are_read_as_published(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     taken = ImportResult()
-    omnieval_replies.take(Order((path,)), taken)
+    omnieval_replies.import_rows(ImportRequest((path,)), taken)
     assert taken.scores == [
         {"id": "1", "metric": "accuracy_judged", "system": "a", "value": 1.0},
         {"id": "1", "metric": "hallucination", "reason": "out_of_range"},
         {"id": "2", "metric": "completeness", "reason": "not_applicable_or_parse_error"},
     ]
-    assert [where[-2:] for where, _ in taken.left] == [":2", ":3", ":5"]
+    assert [where[-2:] for where, _ in taken.skipped] == [":2", ":3", ":5"]
     assert taken.fields == {"judge": 1}

@@ -11,7 +11,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from pytest_rageval.datasets.imports import Importer, ImportResult, Order
+from pytest_rageval.datasets.imports import Importer, ImportRequest, ImportResult
 from pytest_rageval.datasets.imports.samples import deepeval, ragas, table
 from pytest_rageval.datasets.rgb import content_id
 from pytest_rageval.errors import DataError, MissingDependencyError
@@ -23,7 +23,7 @@ def took(
     importer: Importer, *paths: Path, system: str = "", slots: bool = False, content_ids: bool = False
 ) -> ImportResult:
     taken = ImportResult()
-    importer(Order(paths, system, slots=slots, content_ids=content_ids), taken)
+    importer(ImportRequest(paths, system, slots=slots, content_ids=content_ids), taken)
     return taken
 
 
@@ -49,7 +49,7 @@ def imports(fixtures_dir: Path) -> Path:
 
 
 def reasons(taken: ImportResult) -> list[tuple[str, str]]:
-    return [(where.rpartition("/")[2], why) for where, why in taken.left]
+    return [(where.rpartition("/")[2], why) for where, why in taken.skipped]
 
 
 def test_ragas_samples_are_cases_and_answers(imports: Path) -> None:
@@ -126,7 +126,7 @@ def test_deepeval_goldens_and_test_cases_are_read(imports: Path) -> None:
     assert taken.answers == [{"id": "deepeval-1", "answer": "At 1 am.", "ranking": ranked(stop, buses)}]
     assert len(taken.cases) == 2
     assert taken.fields == {"retrieval_context": 1}
-    assert [why for _, why in taken.left] == ["the field input is missing or empty"]
+    assert [why for _, why in taken.skipped] == ["the field input is missing or empty"]
     in_csv = took(deepeval, imports / "deepeval.csv")
     assert in_csv.answers == taken.answers
     assert in_csv.cases[0]["passages"] == taken.cases[0]["passages"]
@@ -160,7 +160,7 @@ def test_a_table_may_have_optional_columns_of_our_format(tmp_path: Path) -> None
         "q1\tQ?\t\tno\tX | Y\tzh-CN\tP\tmine\tother\n"
     )
     taken = took(table, written(tmp_path / "t.tsv", text))
-    assert taken.left == []
+    assert taken.skipped == []
     assert taken.cases == [
         {"id": "q1", "question": "Q?", "fake_answers": ["X", "Y"], "answerable": False, "language": "zh-CN"}
     ]
@@ -174,7 +174,10 @@ def test_a_table_may_have_optional_columns_of_our_format(tmp_path: Path) -> None
         ("", r":1: the file holds no row; its first row has to name the columns"),
         ("question,answer,question\nQ,A,Q\n", r":1: two columns are named 'question'"),
         ("question,query,answer\nQ,R,A\n", r":2: the columns 'question' and 'query' mean the same; rename one"),
-        ('question,answer\nQ,A\nQ,"A\n', r":3: the row is no CSV \(unexpected end of data\); save the table as CSV"),
+        (
+            'question,answer\nQ,A\nQ,"A\n',
+            r":3: the row is not valid CSV \(unexpected end of data\); save the table as CSV",
+        ),
         ("question,answer\nQ,\xe4".encode("latin-1"), r":2: byte 0xe4 at offset 18 is not UTF-8"),
     ],
 )
@@ -227,11 +230,11 @@ def test_a_spreadsheet_is_read_as_shown(tmp_path: Path) -> None:
         {"id": "t-3", "question": "How many?", "answers": ["1234567.89"]},
     ]
     [note] = taken.notes
-    assert note.endswith("t.xlsx: the sheet 'Notes' was left; only the first one is read.")
+    assert note.endswith("t.xlsx: skipped the sheet 'Notes'; only the first sheet is read.")
 
 
 def test_an_invalid_spreadsheet_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"t\.xlsx: is no spreadsheet that openpyxl can read"):
+    with pytest.raises(DataError, match=r"t\.xlsx: openpyxl cannot read the spreadsheet"):
         took(table, written(tmp_path / "t.xlsx", "question,answer\n"))
     with pytest.raises(DataError, match=r"none\.xlsx: cannot be read: No such file"):
         took(table, tmp_path / "none.xlsx")
@@ -392,7 +395,7 @@ def test_a_retrieved_context_without_a_text_leaves_its_answer(tmp_path: Path) ->
     [(where, why)] = reasons(taken)
     assert (where, why.partition(",")[0]) == (
         "r.json:1",
-        "its answer was left: retrieved_contexts[1]: found an array of 1",
+        "answer skipped: retrieved_contexts[1]: found an array of 1",
     )
     assert (len(taken.cases), taken.answers) == (1, [])
 
@@ -440,7 +443,7 @@ def test_ids_come_from_content_where_rows_have_none(tmp_path: Path) -> None:
     assert all(len(name) == 12 for name in ids if name != "mine")
     again = took_rows(tmp_path, *rows[::-1], content_ids=True)
     assert {ids[0], "mine", ids[2]} < {str(case["id"]) for case in again.cases}
-    assert taken.left == again.left == []
+    assert taken.skipped == again.skipped == []
 
 
 def test_an_empty_column_is_not_the_second_of_its_kind(tmp_path: Path) -> None:
@@ -455,7 +458,7 @@ def test_a_sheet_with_a_far_cell_is_refused_before_its_cells_are_made(tmp_path: 
     book.create_sheet("far")["XFD1048576"] = "x"
     book.save(tmp_path / "t.xlsx")
     assert took(table, tmp_path / "t.xlsx").notes == [
-        f"{tmp_path / 't.xlsx'}: the sheet 'far' was left; only the first one is read."
+        f"{tmp_path / 't.xlsx'}: skipped the sheet 'far'; only the first sheet is read."
     ]
     book.active["XFD1048576"] = "x"
     book.save(tmp_path / "t.xlsx")

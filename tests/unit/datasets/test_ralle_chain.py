@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rageval.datasets.imports import ImportResult, Order
-from pytest_rageval.datasets.imports.ralle_chain import take
+from pytest_rageval.datasets.imports import ImportRequest, ImportResult
+from pytest_rageval.datasets.imports.ralle_chain import import_rows
 from pytest_rageval.datasets.imports.ralle_templates import chain_template
 from pytest_rageval.errors import DataError, SettingError
 
@@ -33,7 +33,7 @@ def experiment(path: Path, *chain: dict[str, Any], **config: Any) -> Path:
 
 def imported(path: Path) -> ImportResult:
     result = ImportResult()
-    take(Order((path,)), result)
+    import_rows(ImportRequest((path,)), result)
     return result
 
 
@@ -92,14 +92,14 @@ def test_a_template_has_the_variables_of_a_chain(template: str, becomes: str) ->
     ("template", "problem"),
     [
         ('{"answer": 1}', "formats a variable"),
-        ("{answer}", "'{answer}' is no variable"),
+        ("{answer}", "'{answer}' is not a variable"),
         ("{respons[0]}", "did you mean 'response[0]'?"),
         ("{response}", "did you mean 'response[0]'?"),
-        ("{response[0].title}", "is no variable"),
+        ("{response[0].title}", "is not a variable"),
         ("{question!r:>10}", "'{question!r:>10}' formats a variable; leave out what follows its name"),
         ("{response[2]}", "has not run yet; the actions before it are 0 to 1"),
-        ("{response[-1]}", "is no variable"),
-        ("{response[" + "9" * 5000 + "]}", "is no variable"),
+        ("{response[-1]}", "is not a variable"),
+        ("{response[" + "9" * 5000 + "]}", "is not a variable"),
         ("an open {", "write {{ and }} for braces"),
     ],
 )
@@ -134,4 +134,4 @@ def test_a_file_that_is_not_an_experiment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the field chain_config is missing"):
         imported(path)
     with pytest.raises(SettingError, match="one file at a time"):
-        take(Order((path, path)), ImportResult())
+        import_rows(ImportRequest((path, path)), ImportResult())

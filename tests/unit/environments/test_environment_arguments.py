@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rageval.environments.arguments import fitted, parsed
+from pytest_rageval.environments.arguments import fit_arguments, parse_arguments
 from pytest_rageval.environments.tool import InvalidArgumentsError
 
 
@@ -42,7 +42,7 @@ PERSON = of(name={"type": "string"}, age={"type": "integer"})
     ],
 )
 def test_values_that_fit(schema: dict[str, Any], value: Any, fits: Any) -> None:
-    found = fitted({"x": value}, of(x=schema))["x"]
+    found = fit_arguments({"x": value}, of(x=schema))["x"]
     assert (found, type(found)) == (fits, type(fits))
 
 
@@ -67,24 +67,24 @@ def test_values_that_fit(schema: dict[str, Any], value: Any, fits: Any) -> None:
 )
 def test_values_that_do_not_fit_say_what_is_wanted(schema: dict[str, Any], value: Any, problem: str) -> None:
     with pytest.raises(InvalidArgumentsError) as raised:
-        fitted({"x": value}, of(x=schema))
+        fit_arguments({"x": value}, of(x=schema))
     assert str(raised.value) == problem
 
 
 def test_a_missing_and_an_unknown_parameter_are_named() -> None:
     with pytest.raises(InvalidArgumentsError, match=r"^The call needs age\.$"):
-        fitted({"name": "Li"}, PERSON)
+        fit_arguments({"name": "Li"}, PERSON)
     with pytest.raises(InvalidArgumentsError, match=r'^There is no parameter "nmae"; there are: name, age\.$'):
-        fitted({"nmae": "Li"}, PERSON)
-    assert fitted({"b": 1}, {"type": "object", "additionalProperties": True}) == {"b": 1}
+        fit_arguments({"nmae": "Li"}, PERSON)
+    assert fit_arguments({"b": 1}, {"type": "object", "additionalProperties": True}) == {"b": 1}
 
 
 def test_text_is_read_as_a_json_object() -> None:
-    assert parsed('{"a": [1]}') == {"a": [1]}
-    assert parsed("") == {}
+    assert parse_arguments('{"a": [1]}') == {"a": [1]}
+    assert parse_arguments("") == {}
     for text in ("[1]", "a", "{", "null", "[" * 100_000, "3"):
         with pytest.raises(InvalidArgumentsError, match="not a JSON object"):
-            parsed(text)
+            parse_arguments(text)
 
 
 JSON = st.recursive(
@@ -102,8 +102,8 @@ SCHEMAS = st.sampled_from(
 def test_any_value_fits_or_is_refused_in_one_sentence(value: Any, schema: dict[str, Any]) -> None:
     fault = ""
     try:
-        found = fitted({"x": value}, of(x=schema))
-        assert fitted(found, of(x=schema)).keys() == {"x"}
+        found = fit_arguments({"x": value}, of(x=schema))
+        assert fit_arguments(found, of(x=schema)).keys() == {"x"}
     except InvalidArgumentsError as error:
         fault = str(error)
     assert fault == "" or (fault.endswith(".") and fault.isprintable())
@@ -118,13 +118,13 @@ def test_any_schema_of_a_server_takes_arguments_or_refuses_them(
 ) -> None:
     for each in (schema, of(x=schema), {"properties": schema}):
         with suppress(InvalidArgumentsError):  # any other error would end the agent
-            assert fitted(arguments, each).keys() == arguments.keys()
+            assert fit_arguments(arguments, each).keys() == arguments.keys()
 
 
 @given(st.text())
 def test_any_text_is_an_object_or_invalid(text: str) -> None:
     try:
-        assert isinstance(parsed(text), dict)
+        assert isinstance(parse_arguments(text), dict)
     except InvalidArgumentsError as error:
         fault = str(error)
     else:

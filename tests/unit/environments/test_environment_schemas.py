@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Optional, TypedDict
 
 import pytest
 
-from pytest_rageval.environments.docstrings import documented
-from pytest_rageval.environments.signatures import described
+from pytest_rageval.environments.docstrings import parse_docstring
+from pytest_rageval.environments.signatures import function_schema
 from pytest_rageval.errors import SettingError
 
 
@@ -87,7 +87,7 @@ def sphinx(city: str, days: int = 1) -> str:
 
 
 def test_type_hints_become_json_types() -> None:
-    _, schema = described(typed, "here")
+    _, schema = function_schema(typed, "here")
     assert schema["properties"] == {
         "text": {"type": "string"},
         "count": {"type": "integer"},
@@ -113,7 +113,7 @@ def test_type_hints_become_json_types() -> None:
 
 @pytest.mark.parametrize("function", [google, numpy_style, sphinx])
 def test_each_style_of_docstring_describes_the_tool_and_its_parameters(function: Callable[..., str]) -> None:
-    description, schema = described(function, "here")
+    description, schema = function_schema(function, "here")
     assert description == "Return the weather.\n\nRain is told, too."
     assert schema["properties"]["city"]["description"] == "the name of a city, in any spelling."
     assert schema["properties"]["days"]["description"] == "how many days ahead."
@@ -121,11 +121,11 @@ def test_each_style_of_docstring_describes_the_tool_and_its_parameters(function:
 
 
 def test_a_docstring_without_sections_is_the_description() -> None:
-    assert documented("Return it.\n\n    Note: this is a sentence.\n    ") == (
+    assert parse_docstring("Return it.\n\n    Note: this is a sentence.\n    ") == (
         "Return it.\n\nNote: this is a sentence.",
         {},
     )
-    assert documented(None) == ("", {})
+    assert parse_docstring(None) == ("", {})
 
 
 def test_a_decorated_function_a_partial_and_an_object_have_the_schema_of_what_they_call() -> None:
@@ -137,9 +137,9 @@ def test_a_decorated_function_a_partial_and_an_object_have_the_schema_of_what_th
         def __call__(self, city: str) -> str:
             return city
 
-    assert described(wrapped, "here") == described(google, "here")
-    assert list(described(functools.partial(google, days=2), "here")[1]["properties"]) == ["city", "days"]
-    assert described(Weather(), "here")[1]["required"] == ["city"]
+    assert function_schema(wrapped, "here") == function_schema(google, "here")
+    assert list(function_schema(functools.partial(google, days=2), "here")[1]["properties"]) == ["city", "days"]
+    assert function_schema(Weather(), "here")[1]["required"] == ["city"]
 
 
 def starred(*words: str) -> None: ...
@@ -163,5 +163,5 @@ def unresolved(word: Missing) -> None: ...  # type: ignore[name-defined] # noqa:
 )
 def test_a_parameter_that_a_model_cannot_give_is_refused(function: Callable[..., None], problem: str) -> None:
     with pytest.raises(SettingError) as raised:
-        described(function, "here")
+        function_schema(function, "here")
     assert str(raised.value).startswith(problem)

@@ -13,7 +13,7 @@ import pytest
 from pytest_rageval.environments.environment import Environment
 from pytest_rageval.environments.functions import environment_of
 from pytest_rageval.environments.outages import ToolUnavailableError
-from pytest_rageval.environments.recorded_tools import recorded_list
+from pytest_rageval.environments.recorded_tools import recorded_tools
 from pytest_rageval.environments.tool import InvalidArgumentsError, Observation, Tool, ToolResult
 from pytest_rageval.errors import ModelError
 from pytest_rageval.llm.client.usage_meter import SCOPE, Meter, Scope
@@ -214,7 +214,7 @@ def test_the_list_of_a_servers_tools_is_recorded_once(tmp_path: Path) -> None:
     def listed(mode: str, ask: Callable[[], list[Any]], repeat: int = 1) -> list[Any]:
         token = SCOPE.set(Scope(Meter(), repeat, Cassettes(tmp_path, mode)))
         try:
-            return recorded_list("crm", ask)
+            return recorded_tools("crm", ask)
         finally:
             SCOPE.reset(token)
 

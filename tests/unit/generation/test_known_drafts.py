@@ -18,8 +18,8 @@ from pytest_rageval.generation.model_drafts.access import ModelAccess
 from pytest_rageval.generation.model_drafts.stage import add_drafts
 from pytest_rageval.generation.output.records import record_of
 from pytest_rageval.generation.plan import read_plan
+from pytest_rageval.generation.quotas import apply_quotas
 from pytest_rageval.generation.split import Sets
-from pytest_rageval.generation.wanted import keep_wanted
 from pytest_rageval.model.chat import Message
 from pytest_rageval.testing import ScriptedLLM
 
@@ -35,7 +35,7 @@ def decided(folder: Path, knows: ScriptedLLM, leakage: str, *, per_cell: int = 2
     drafting = replying({"": [FOUNDED, OPENS]})
     material.models = ModelAccess(lambda name: knows if name == "closed" else drafting)
     drafts = drop_known(material, add_drafts(material, []))
-    return mark_known(material, keep_wanted(material, drafts)), material
+    return mark_known(material, apply_quotas(material, drafts)), material
 
 
 def test_each_kept_case_says_whether_the_model_knew_it(tmp_path: Path) -> None:

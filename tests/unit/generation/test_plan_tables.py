@@ -119,7 +119,7 @@ def test_a_file_that_is_not_a_database_is_refused(project: PlanProject) -> None:
         ("name,name\na,b\n", "staff.csv:1: two columns are named 'name'; name each column once"),
         ("name,\na,b\n", "staff.csv:1: a column has no name; name each column once"),
         ("name,city\na,b,c\n", "staff.csv:2: found 3 cells, wanted at most 2, as in the header"),
-        ('name,city\n"a,b\n', "staff.csv:2: the row is no CSV"),
+        ('name,city\n"a,b\n', "staff.csv:2: the row is not valid CSV"),
     ],
 )
 def test_a_broken_table_is_refused_with_its_line(project: PlanProject, text: str, message: str) -> None:

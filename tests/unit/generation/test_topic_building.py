@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rageval.generation.topics.building import built_topics
+from pytest_rageval.generation.topics.building import build_topics
 from pytest_rageval.model.case import Passage
 
 
@@ -11,7 +11,7 @@ def page(name: str, text: str = "Some text.", **metadata: object) -> Passage:
 
 
 def listed(chunks: list[Passage], depth: int = 2, min_documents: int = 1) -> dict[str, tuple[str, ...]]:
-    tree = built_topics(chunks, depth, min_documents).tree
+    tree = build_topics(chunks, depth, min_documents).tree
     return {topic.path: topic.documents for topic in tree if topic.documents}
 
 
@@ -43,7 +43,7 @@ def test_depth_cuts_the_path_of_folders() -> None:
 
 def test_a_small_topic_merges_into_its_parent_and_a_topmost_one_stays() -> None:
     chunks = [page(f"d/a/b/{at}.md") for at in range(3)] + [page("d/a/c/9.md"), page("d/e/9.md")]
-    built = built_topics(chunks, 2, 3)
+    built = build_topics(chunks, 2, 3)
     assert {topic.path: len(topic.documents) for topic in built.tree} == {"a": 1, "e": 1, "a/b": 3}
     assert built.merged == 1
 
@@ -60,20 +60,20 @@ def test_without_any_name_keyphrases_make_the_topics() -> None:
     boats = [f"The ferry leaves the pier; the captain of the ferry waits at the pier. Trip {at}." for at in range(6)]
     books = [f"The library lends novels; the librarian of the library reads novels. Shelf {at}." for at in range(6)]
     chunks = [page(f"n{at}", text) for at, text in enumerate([*boats, *books])]
-    built = built_topics(chunks, 1, 3)
+    built = build_topics(chunks, 1, 3)
     groups = {topic.documents for topic in built.tree}
     assert built.ways == {"keyphrases": 12}
     assert all({int(name[1:]) < 6 for name in group} in ({True}, {False}) for group in groups)
     keywords = {word for topic in built.tree for word in topic.keywords}
     assert {"ferry", "library"} <= keywords
-    assert built == built_topics(chunks, 1, 3)
+    assert built == build_topics(chunks, 1, 3)
 
 
 def test_a_document_without_words_has_no_topic() -> None:
     chunks = [page(f"n{at}", "ferry pier captain") for at in range(3)] + [page("x", "12 34")]
-    assert built_topics(chunks).without == ("x",)
+    assert build_topics(chunks).without_topic == ("x",)
 
 
 def test_too_many_headings_are_not_used_as_topics() -> None:
     chunks = [page(f"n{at}", f"# Notice {at}x\n\nThe ferry leaves the pier.") for at in range(31)]
-    assert "first heading" not in built_topics(chunks).ways
+    assert "first heading" not in build_topics(chunks).ways

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pytest_rageval.generation.topics.classification import classified
+from pytest_rageval.generation.topics.classification import classify
 from pytest_rageval.generation.topics.topic import Topic, TopicTree
 from pytest_rageval.model.case import Passage
 
@@ -29,19 +29,19 @@ def chunk(name: str, text: str) -> Passage:
 
 
 def test_a_listed_document_has_its_topic_whatever_its_words() -> None:
-    found = classified([Passage("listed.md#3", "A book on loan.", page="listed.md")], TREE)
+    found = classify([Passage("listed.md#3", "A book on loan.", page="listed.md")], TREE)
     assert found.topics == {"listed.md#3": "Transit/Ferries"}
 
 
 def test_others_have_the_leaf_whose_words_they_use() -> None:
     chunks = [chunk("a", "The rail at the stop is new."), chunk("b", "A book may be on loan for a month.")]
-    assert classified(chunks, TREE).topics == {"a": "Transit/Trams", "b": "Libraries"}
+    assert classify(chunks, TREE).topics == {"a": "Transit/Trams", "b": "Libraries"}
 
 
 def test_no_word_and_no_clear_first_mean_no_topic() -> None:
     chunks = [chunk("a", "Nothing of this."), chunk("b", "A stop and a loan."), chunk("c", "Transit in general.")]
-    found = classified(chunks, TREE)
-    assert (found.topics, found.without) == ({}, ("a", "b", "c"))
+    found = classify(chunks, TREE)
+    assert (found.topics, found.without_topic) == ({}, ("a", "b", "c"))
 
 
 class Letters:
@@ -56,8 +56,8 @@ class Letters:
 def test_an_encoder_finds_the_nearest_name() -> None:
     tree = TopicTree((Topic("ff"), Topic("rr"), Topic("bb")))
     chunks = [chunk("a", "fff"), chunk("b", "r b"), chunk("c", "bbb r"), chunk("d", "nil")]
-    found = classified(chunks, tree, Letters())
-    assert (found.topics, found.without) == ({"a": "ff", "c": "bb"}, ("b", "d"))
+    found = classify(chunks, tree, Letters())
+    assert (found.topics, found.without_topic) == ({"a": "ff", "c": "bb"}, ("b", "d"))
 
 
 def test_the_published_topics_and_tasks_make_eighty_cells(rageval_data: Path) -> None:
@@ -68,9 +68,9 @@ def test_the_published_topics_and_tasks_make_eighty_cells(rageval_data: Path) ->
     leaves = list(tree.leaves)
     assert len(leaves) * len(facts["tasks"]) == facts["cells"]
     chunks = [chunk(leaf.path, f"A report on {leaf.name.lower()}.") for leaf in leaves]
-    assert classified(chunks, tree).topics == {leaf.path: leaf.path for leaf in leaves}
+    assert classify(chunks, tree).topics == {leaf.path: leaf.path for leaf in leaves}
 
 
 @pytest.mark.parametrize("tree", [TopicTree(())])
 def test_no_topics_leave_every_chunk_without_one(tree: TopicTree) -> None:
-    assert classified([chunk("a", "x")], tree).without == ("a",)
+    assert classify([chunk("a", "x")], tree).without_topic == ("a",)

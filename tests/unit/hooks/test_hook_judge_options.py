@@ -33,8 +33,8 @@ def test_the_judge_fixture_is_not_a_litellm_model(pytester: pytest.Pytester) -> 
 def test_a_local_judge_decides_alone_or_escalates(pytester: pytest.Pytester) -> None:
     lines = ["tone: local:judges/tone", "stars: local:judges/stars, openai/gpt-4o; escalate = 0.8"]
     alone, cascade = panels(lines).values()
-    assert (alone, alone.asked) == (Panel(("local:judges/tone",)), ())
-    assert (cascade.asked, cascade.escalate) == (("openai/gpt-4o",), 0.8)
+    assert (alone, alone.remote_models) == (Panel(("local:judges/tone",)), ())
+    assert (cascade.remote_models, cascade.escalate) == (("openai/gpt-4o",), 0.8)
     assert panels(["stars: local:a, b; escalate=auto"])["stars"].escalate == "auto"
     pytester.makeini("[pytest]\nrag_judges = stars: local:a, b; escalate=auto\n")
     assert Options(pytester.parseconfig()).panelists == ["b"]

@@ -9,7 +9,7 @@ from support.samples.judge_samples import POLITE, STARS, sample
 
 from pytest_rageval.errors import SettingError
 from pytest_rageval.judges.function import FunctionJudge
-from pytest_rageval.judges.panel import Panel, Rule, decided, fitted
+from pytest_rageval.judges.panel import Panel, Rule, combine_votes, panel_of_metric
 from pytest_rageval.judges.prompted import PromptedJudge
 from pytest_rageval.judges.scoring import judged_metric, judged_score
 from pytest_rageval.model.judging import Judge
@@ -32,7 +32,7 @@ def votes(*labels: str | float | None, problem: str = UNREAD) -> list[Vote]:
 
 def come_to(rule: Rule, *labels: str | float | None) -> Any:
     """Return what labels come to: the label, else the problem."""
-    verdict = decided(votes(*labels), rule, GRADED)
+    verdict = combine_votes(votes(*labels), rule, GRADED)
     return verdict.problem if verdict.label is None else verdict.label
 
 
@@ -76,9 +76,9 @@ def test_the_mean_is_of_numbers_or_of_values_of_labels(labels: Any, wanted: obje
 
 
 def test_a_verdict_of_several_keeps_its_votes_and_one_vote_is_the_verdict() -> None:
-    assert decided(votes("full", "none"), "majority", {}).votes == tuple(votes("full", "none"))
+    assert combine_votes(votes("full", "none"), "majority", {}).votes == tuple(votes("full", "none"))
     alone = Vote("m", Verdict("full", "why", ("reply",)))
-    assert decided([alone], "majority", {}) is alone.verdict
+    assert combine_votes([alone], "majority", {}) is alone.verdict
 
 
 LABELS = st.none() | st.sampled_from([*GRADED])
@@ -90,29 +90,29 @@ def test_the_order_of_votes_does_not_matter(labels: list[Any], random: Any, data
     rule: Rule = data.draw(st.sampled_from(["majority", "mean"]))
     cast = votes(*labels)
     mixed = random.sample(cast, len(cast))
-    one, other = decided(cast, rule, GRADED), decided(mixed, rule, GRADED)
+    one, other = combine_votes(cast, rule, GRADED), combine_votes(mixed, rule, GRADED)
     assert (one.label, one.problem) == (other.label, other.problem)
 
 
 @given(st.sampled_from([1, 0.1, 1 / 3, "full", "none"]), st.integers(1, 9), st.integers(0, 8))
 def test_unanimous_votes_win_under_either_rule(label: Any, times: int, unread: int) -> None:
     cast = votes(*[label] * times, *[None] * min(unread, times - 1))
-    assert decided(cast, "majority", GRADED).label == label
+    assert combine_votes(cast, "majority", GRADED).label == label
     worth = GRADED[label] if isinstance(label, str) else label
-    mean = decided(cast, "mean", GRADED).label
+    mean = combine_votes(cast, "mean", GRADED).label
     assert mean == (label if len(cast) == 1 else worth)
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=7))
 def test_a_mean_of_numbers_is_between_them(numbers: list[int]) -> None:
-    label = decided(votes(*numbers), "mean", {}).label
+    label = combine_votes(votes(*numbers), "mean", {}).label
     assert isinstance(label, (int, float))
     assert min(numbers) <= label <= max(numbers)
 
 
 def score_of(judge: Judge, rule: Rule, *labels: str | float | None) -> Any:
     shown = sample()
-    verdict = decided(votes(*labels), rule, getattr(judge, "values", None) or {})
+    verdict = combine_votes(votes(*labels), rule, getattr(judge, "values", None) or {})
     score = judged_score(Sample(shown.case, shown.answer, verdicts={judge.name: verdict}), judge)
     return score.reason if score.value is None else score.value
 
@@ -129,12 +129,12 @@ def test_the_verdict_of_a_panel_is_scored_like_a_vote() -> None:
 def test_a_panel_is_fitted_to_its_metric() -> None:
     panel = Panel(("a", "b"))
     wise = FunctionJudge("wise", lambda sample, model: 0.5)
-    rules = [fitted(panel, judged_metric(judge))[1].rule for judge in (STARS, POLITE, COMPLETE, wise)]
+    rules = [panel_of_metric(panel, judged_metric(judge))[1].rule for judge in (STARS, POLITE, COMPLETE, wise)]
     assert rules == ["mean", "majority", "majority", "mean"]
-    assert fitted(Panel(("a",), "majority"), judged_metric(STARS)) == ("stars", Panel(("a",), "majority"))
-    assert fitted(Panel(("a",), "mean"), judged_metric(COMPLETE))[1].rule == "mean"
+    assert panel_of_metric(Panel(("a",), "majority"), judged_metric(STARS)) == ("stars", Panel(("a",), "majority"))
+    assert panel_of_metric(Panel(("a",), "mean"), judged_metric(COMPLETE))[1].rule == "mean"
     bit = PromptedJudge("bit", "Is it so?", scale=(0, 1))
-    assert fitted(panel, judged_metric(bit))[1].rule == "majority"
+    assert panel_of_metric(panel, judged_metric(bit))[1].rule == "majority"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_panel_is_fitted_to_its_metric() -> None:
 )
 def test_an_unsupported_setting_of_a_judge_is_one_sentence(panel: Panel, metric: Metric, sentence: str) -> None:
     with pytest.raises(SettingError, match=sentence):
-        fitted(panel, metric)
+        panel_of_metric(panel, metric)
 
 
 def test_ballots_are_every_model_s_repeats_and_its_other_order() -> None:

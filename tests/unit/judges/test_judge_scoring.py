@@ -102,5 +102,7 @@ def test_a_registered_judge_object_is_used_unchanged() -> None:
 
 @pytest.mark.parametrize("value", [None, "polite", PromptedJudge, Own, {"criteria": "polite?"}])
 def test_anything_else_is_not_a_judge(value: object) -> None:
-    with pytest.raises(SettingError, match=r"^judge 'tone' cannot be registered: .* is no judge; give a PromptedJudge"):
+    with pytest.raises(
+        SettingError, match=r"^judge 'tone' cannot be registered: .* is not a judge; give a PromptedJudge"
+    ):
         as_metric("tone", value)

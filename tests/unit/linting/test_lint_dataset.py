@@ -52,7 +52,7 @@ def test_unreadable_records_are_findings_and_the_others_are_checked(tmp_path: Pa
     problems = unreadable(f"jsonl:{path}")
     assert problems == [
         ("2", "answers: found an array of 0"),
-        ("3", "the id 'q1' stands in line 1 already"),
+        ("3", "the id 'q1' is already in line 1"),
         ("5", "found an array of 1 for a record"),
         ("6", "invalid JSON at column 8 (Expecting value)"),
         ("7", "byte 0xe4 at offset 281 is not UTF-8; save the file as UTF-8"),

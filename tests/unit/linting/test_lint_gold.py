@@ -110,4 +110,4 @@ def test_long_answers_are_not_matched(answer: str) -> None:
 def test_two_names_in_one_alias(alias: str, joined: bool) -> None:
     findings = found_by("joined_names", record(gold=(("Paris", alias),)))
     assert bool(findings) is joined
-    assert all("is 2 names in one; write each as an alias, or as a slot" in each.problem for each in findings)
+    assert all("contains 2 names; write each as an alias, or as a slot" in each.problem for each in findings)

@@ -21,7 +21,7 @@ def test_judgements_of_passages_missing_in_the_record() -> None:
     two = record("q2", passages=paged, qrels={"p1": 1, "p8": 1, "p9": 1})
     [finding] = found_by("missing_gold_id", one, two)
     assert (finding.id, finding.severity) == ("q2", "warning")
-    assert finding.problem == "2 of 3 ids judged relevant are not among its passages: 'p8', 'p9'"
+    assert finding.problem == "its passages lack 2 of 3 ids judged relevant: 'p8', 'p9'"
 
 
 def test_judgements_of_a_corpus_are_not_matched_with_passages() -> None:

@@ -17,35 +17,35 @@ GROUPS = (*of("positive", "a", "b", group=0), *of("positive", "c", group=1), *of
     [
         (POOL, {"passages": 3}, ""),
         (POOL, {"passages": 5, "noise_rate": 0.4}, ""),
-        (POOL, {}, "passages=5 noise_rate=0 gives 3 positive; the record has 3 positive, 2 negative"),
+        (POOL, {}, "passages=5 noise_rate=0 supplies 3 positive; the record has 3 positive, 2 negative"),
         (
             POOL,
             {"noise_rate": 0.8},
-            "passages=5 noise_rate=0.8 gives 1 positive, 2 negative; the record has 3 positive, 2 negative",
+            "passages=5 noise_rate=0.8 supplies 1 positive, 2 negative; the record has 3 positive, 2 negative",
         ),
         (
             POOL,
             {"noise_rate": 0.8, "assembly": "rgb-compat"},  # RGB fills a short pool from the other one
-            "passages=5 noise_rate=0.8 gives 3 positive, 2 negative; the record has 3 positive, 2 negative",
+            "passages=5 noise_rate=0.8 supplies 3 positive, 2 negative; the record has 3 positive, 2 negative",
         ),
         (POOL, {"ability": "negative_rejection", "passages": 2}, ""),
         (
             POOL,
             {"ability": "negative_rejection", "passages": 3},
-            "passages=3 noise_rate=1 gives 2 negative; the record has 3 positive, 2 negative",
+            "passages=3 noise_rate=1 supplies 2 negative; the record has 3 positive, 2 negative",
         ),
         (FALSE, {"passages": 3, "correct_rate": 0.5}, ""),
         (
             FALSE,
             {"passages": 4},
-            "passages=4 noise_rate=0 correct_rate=0 gives 3 counterfactual; "
+            "passages=4 noise_rate=0 correct_rate=0 supplies 3 counterfactual; "
             "the record has 3 positive, 2 negative, 3 counterfactual",
         ),
         (GROUPS, {"passages": 3}, ""),
         (
             GROUPS,
             {"passages": 3, "noise_rate": 0.5},
-            "passages=3 noise_rate=0.5 gives 2 positive, 1 negative; the record has 3 positive, 1 negative",
+            "passages=3 noise_rate=0.5 supplies 2 positive, 1 negative; the record has 3 positive, 1 negative",
         ),
         (of("positive", "a"), {}, ""),  # only positive passages: the record's sources, not a pool
         (of("", "a"), {}, ""),
@@ -62,7 +62,7 @@ def test_pools_too_short_for_the_settings(
 
 def test_each_point_of_a_list_is_tried() -> None:
     findings = found_by("short_pool", record(passages=POOL), passages=[2, 4], noise_rate=[0.0, 1.0])
-    assert [each.problem.partition(" gives")[0] for each in findings] == [
+    assert [each.problem.partition(" supplies")[0] for each in findings] == [
         "passages=4 noise_rate=0",
         "passages=4 noise_rate=1",
     ]
@@ -100,7 +100,7 @@ def test_the_same_text_in_two_roles() -> None:
     twice = (*of("positive", "a", "b", "b"), *of("counterfactual", "A", "b"), *of("negative", "a"))
     [finding] = found_by("double_role", record(passages=twice), record("q2", passages=FALSE))
     assert (finding.id, finding.severity) == ("q1", "error")
-    assert finding.problem == "p1 (positive) and c1 (counterfactual) have the same text; so do 1 more pairs"
+    assert finding.problem == "p1 (positive) and c1 (counterfactual) have the same text; 1 more pairs, too"
 
 
 def test_a_different_number_of_groups_and_slots() -> None:

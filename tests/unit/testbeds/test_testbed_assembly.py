@@ -125,7 +125,7 @@ def test_the_correct_ones_give_way_so_that_one_stays_false(noise: float, correct
 def test_counterfactual_passages_without_twins() -> None:
     of = instance(pool("p", 1, "positive"), pool("w", 3, "counterfactual"), pool("n", 2, "negative"))
     assert sorted(balanced_ids(of, Composition("counterfactual", 3, 0.3))) == ["n0", "w0", "w1"]
-    message = r"^a\.json:1: passages: found 1 positive for 3 counterfactual, wanted one for each, as correct_rate"
+    message = r"^a\.json:1: passages: found 1 positive for 3 counterfactual, wanted one for each, because correct_rate"
     for assemble in (balanced.assemble, rgb_compat.assemble):
         with pytest.raises(DataError, match=message):
             assemble(of, Composition("counterfactual", 3, 0.0, 0.3), 0)

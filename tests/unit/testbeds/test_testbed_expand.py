@@ -161,7 +161,7 @@ def test_counterfactual_robustness_needs_counterfactual_passages(folder: Path) -
 
 def test_duplicate_ids_of_instances_are_refused() -> None:
     one = Instance("x", "Q?", origin="a.jsonl:1")
-    with pytest.raises(DataError, match=r"^a\.jsonl:2: the id 'x' was used at a\.jsonl:1 already, wanted each once$"):
+    with pytest.raises(DataError, match=r"^a\.jsonl:2: the id 'x' is already used at a\.jsonl:1, wanted each once$"):
         cases_of((one, replace(one, origin="a.jsonl:2")))
 
 

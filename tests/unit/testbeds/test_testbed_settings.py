@@ -42,13 +42,13 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ),
     (
         {**NOISE, "passages": [3, "retrieved"]},
-        "passages 'retrieved' supplies none, and noise_robustness is about those ",
+        "passages 'retrieved' supplies no passages, but noise_robustness tests ",
     ),
     ({**NOISE, "relevance": "id"}, "unknown relevance 'id'; did you mean 'ids'?"),
     ({**NOISE, "qrels": 3}, "qrels: found 3, wanted a string that is not empty"),
     (
         {**NOISE, "qrels": "q", "relevance": "overlap"},
-        "qrels has no effect with relevance 'overlap', as it judges by ids; leave one of them out",
+        "qrels has no effect with relevance 'overlap', because it judges ids; remove one of them",
     ),
     ({**NOISE, "passages": []}, "passages is an empty list, wanted at least one value"),
     ({**NOISE, "passages": [5, 5]}, "passages: found [5, 5], wanted each value once"),
@@ -66,7 +66,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({**NOISE, "sample": True}, "sample: found True, wanted an integer of at least 1"),
     (
         {**NOISE, "limit": 1, "sample": 1},
-        "limit and sample are both given, wanted one: the first cases, or a sample of all",
+        "limit and sample are both set, wanted one: the first cases, or a sample of all",
     ),
     ({**NOISE, "seed": 1.5}, "seed: found 1.5, wanted an integer"),
     ({**NOISE, "seed": True}, "seed: found True, wanted an integer"),
@@ -77,20 +77,20 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({**NOISE, "facets": ["x"]}, "facets: found ['x'], wanted a table of facets and values"),
     (
         {**NOISE, "facets": {"dataset": "x"}},
-        "the facet 'dataset' is a name that the plugin keeps for itself; give yours another",
+        "the facet 'dataset' is reserved by the plugin; rename it",
     ),
-    ({**NOISE, "system": "x"}, "the facet 'system' is a name that the plugin keeps for itself; give yours another"),
+    ({**NOISE, "system": "x"}, "the facet 'system' is reserved by the plugin; rename it"),
     (
         {**NOISE, "noise_realised": 1},
-        "the facet 'noise_realised' is a name that the plugin keeps for itself; give yours another",
+        "the facet 'noise_realised' is reserved by the plugin; rename it",
     ),
     (
         {**NOISE, "team": "a", "facets": {"team": "b"}},
-        "the facet 'team' is given twice, as a keyword and in facets",
+        "the facet 'team' is set twice, as a keyword and in facets",
     ),
     (
         {**NOISE, "team": ["a"]},
-        "team: found ['a'], wanted a string, number or boolean, as a keyword that is no setting is a facet; known: ",
+        "team: found ['a'], wanted a string, number or boolean, because an unknown keyword is a facet; known: ",
     ),
     ({**NOISE, "noise_rates": 0.4}, "unknown key 'noise_rates'; did you mean 'noise_rate'?"),
     ({**NOISE, "metric": "accuracy"}, "unknown key 'metric'; did you mean 'metrics'?"),
@@ -117,7 +117,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ),
     (
         {"dataset": "rgb:a", "ability": "negative_rejection", "noise_rate": 0.0},
-        "negative_rejection supplies nothing but noise; leave noise_rate out",
+        "negative_rejection supplies only noise; leave noise_rate out",
     ),
     (
         {**NOISE, "correct_rate": 0.2},
@@ -125,7 +125,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ),
     (
         {"dataset": "rgb:a", "ability": "negative_rejection", "noise_rate": 0.8},
-        "negative_rejection supplies nothing but noise; leave noise_rate out",
+        "negative_rejection supplies only noise; leave noise_rate out",
     ),
     (
         {**FACT, "noise_rate": [0, 0.6], "correct_rate": [0.2, 0.6]},
@@ -134,7 +134,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     (
         {**COMPAT, "noise_rate": 0.5, "correct_rate": 0.5},
         "of 5 passages, rgb-compat rounds noise_rate 0.5 up to 3 and correct_rate 0.5 up to 3, "
-        "more than there are; lower one of them",
+        "which is more than 5; lower one of them",
     ),
 ]
 

@@ -1,17 +1,17 @@
-"""Which English sentences stand for themselves."""
+"""Recognize English sentences that are clear without the sentences before them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Set
 
-__all__ = ["is_clear"]
+__all__ = ["is_standalone"]
 
 _SHORTEST, _LONGEST = 20, 240
 
 
 def _one_of(words: str) -> str:
-    """Return a pattern of words, which are separated by commas."""
+    """Return a pattern that matches one of some words, which are separated by commas."""
     return "|".join(word.strip() for word in words.split(","))
 
 
@@ -25,17 +25,17 @@ _OPENINGS = _one_of(
     "(?:During|In|For|On) (?:that|this|his|her|their|addition), From (?:this|that|there), By (?:then|that|this),"
     "What, Who, Which, Where, How, Why, See, Note, Born, Based, Having, Being, Updated?, Advertisement"
 )
-_ALONE = (
+_ANAPHORIC = (
     r"The (?:first|second|third|fourth|last|latest|next|others?|rest|pair|duo|two|three|win|loss|victory|defeat)"
     r" (?:came|was|is|were|are|has|had|will|took|went)\b"
 )
-"""Beginnings that count or name a thing of an earlier sentence."""
+"""Beginnings that refer to something in an earlier sentence: "The second was ..."."""
 
-_OPENS_OPEN = re.compile(
-    rf"(?:{_OPENINGS})\b|{_ALONE}|[\"“'(\[]|[A-Z]\.|\d{{1,2}}[,.:)]|(?:At )?\d{{1,2}}:\d\d|[^:\"“]{{1,40}}:\s"
+_UNCLEAR_START = re.compile(
+    rf"(?:{_OPENINGS})\b|{_ANAPHORIC}|[\"“'(\[]|[A-Z]\.|\d{{1,2}}[,.:)]|(?:At )?\d{{1,2}}:\d\d|[^:\"“]{{1,40}}:\s"
     r"|By [A-Z][a-z]+ [A-Z]"
 )
-"""Beginnings that point to an earlier sentence, and those of lists, labels, bylines and time stamps."""
+"""Beginnings that refer to an earlier sentence, and beginnings of lists, labels, bylines and time stamps."""
 
 _NEAR_TIMES = _one_of(
     "today, yesterday, tomorrow, tonight, currently, recently, nowadays, now, just, soon, still, earlier, upcoming,"
@@ -50,10 +50,10 @@ _POINTERS = _one_of(
     "in the same (?!time|way|name), as follows, the following, aforementioned, thereafter, thereof, herein, here"
 )
 _RELATIVE = re.compile(rf"\b(?:{_NEAR_TIMES}|{_POINTERS})\b", re.IGNORECASE)
-"""Words that only the day of writing, or another sentence, makes clear."""
+"""Words that depend on the date of writing or on another sentence."""
 
 _WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b(?!,? (?:[A-Z][a-z]+\.? \d|\d))")
-"""A day of the week without its date; "on Sundays" is each of them."""
+"""A day of the week without a date. "On Sundays" is clear: it means every Sunday."""
 
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs|this|these|those|we|our|us|you|your|I|my)\b"
@@ -94,31 +94,36 @@ _LOOSE = re.compile(r"\b(?:and|or|but|which|who|that|of|in|at|to|for|by|with|fro
 _PAIRS = (("(", ")"), ("“", "”"))
 
 
-def is_clear(sentence: str, context: str, common: Set[str] = frozenset()) -> bool:
-    """Return whether a sentence says what it is about without the sentences before it.
+def is_standalone(sentence: str, context: str, common: Set[str] = frozenset()) -> bool:
+    """Return whether a sentence is clear without the sentences before it.
 
-    It is complete, holds a verb and no markup, points to no other sentence and to no day of its writing, and names a
-    thing: by a name, by a word of the heading or title, or in general ("a single ticket").
+    It must be complete, contain a verb and no markup, and refer neither to another sentence nor to the date of writing.
+    Its subject must be a name, a word of the heading or title, or something in general ("a single ticket").
 
     Args:
         sentence: the sentence.
         context: the heading and the title above it.
-        common: words that the documents write with a small letter; at the start of a sentence they are no names.
+        common: words that the documents also write in lower case; at the start of a sentence they are not names.
     """
     if not _SHORTEST <= len(sentence) <= _LONGEST or sentence[-1] not in ".!" or not sentence[0].isalnum():
         return False
-    if _OPENS_OPEN.match(sentence) or sentence[0].islower() or _MARKUP.search(sentence) or _RELATIVE.search(sentence):
+    if (
+        _UNCLEAR_START.match(sentence)
+        or sentence[0].islower()
+        or _MARKUP.search(sentence)
+        or _RELATIVE.search(sentence)
+    ):
         return False
     if sentence.count('"') % 2 or any(sentence.count(one) != sentence.count(other) for one, other in _PAIRS):
         return False
     verb = _VERB.search(sentence)
     if _WEEKDAY.search(sentence) or verb is None or _LOOSE.search(sentence[:-1]) or verb.start() == 0:
         return False
-    return _names_a_thing(sentence, verb.start(), context, common)
+    return _has_clear_subject(sentence, verb.start(), context, common)
 
 
-def _names_a_thing(sentence: str, verb: int, context: str, common: Set[str]) -> bool:
-    """Return whether the words before the verb name something, before any pronoun."""
+def _has_clear_subject(sentence: str, verb: int, context: str, common: Set[str]) -> bool:
+    """Return whether the words before the verb name something and contain no pronoun."""
     subject = sentence[:verb]
     if _PRONOUN.search(subject):
         return False
@@ -129,15 +134,15 @@ def _names_a_thing(sentence: str, verb: int, context: str, common: Set[str]) -> 
     if _THE.match(sentence):
         return False
     first = next(iter(subject.split()), "")
-    return (_may_be_name(first) and first.casefold() not in common) or _shares(subject, context)
+    return (_may_be_name(first) and first.casefold() not in common) or _shares_word(subject, context)
 
 
 def _may_be_name(first: str) -> bool:
     return first[:1].isupper() and first not in _CALENDAR and len(first) > 2 and not first.endswith("ly")
 
 
-def _shares(subject: str, context: str) -> bool:
-    """Return whether the subject has a word of the heading or title, of four letters or more."""
-    ours = {word.casefold().rstrip("s") for word in re.findall(r"[^\W\d_]{4,}", subject)}
-    theirs = {word.casefold().rstrip("s") for word in re.findall(r"[^\W\d_]{4,}", context)}
-    return bool(ours & theirs)
+def _shares_word(subject: str, context: str) -> bool:
+    """Return whether the subject shares a word of four letters or more with the heading or title."""
+    subject_words = {word.casefold().rstrip("s") for word in re.findall(r"[^\W\d_]{4,}", subject)}
+    context_words = {word.casefold().rstrip("s") for word in re.findall(r"[^\W\d_]{4,}", context)}
+    return bool(subject_words & context_words)

@@ -1,11 +1,11 @@
-"""Which Chinese sentences stand for themselves."""
+"""Recognize Chinese sentences that are clear without the sentences before them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Set
 
-__all__ = ["is_clear"]
+__all__ = ["is_standalone"]
 
 _OPENINGS = (
     "他|她|它|该|此|这|那|其|本|我|你|您|咱|上述|以上|以下|以此|对(?!外)|为此|因此|因而|所以|但|而|并|也|还|又|且|则|同时|另外|另|此外",
@@ -17,8 +17,8 @@ _OPENINGS = (
     "支持|推[动进]|加强|落实|深入|提[高升]|完善|优化|强化|开展|组织|建设|实施|健全|加快|鼓励|相比|粗略|事发|即将|谈及|活动|排名|.{1,2}里",
     "[一两三四五六七八九十][个名位人项家只次条种批类支座方国地天年月些]|数[十百千万据]|多[个家名年位次]|许多|不少|部分|有些|某|每",
 )
-_OPENS_OPEN = re.compile(f"(?:{'|'.join(_OPENINGS)})")
-"""Beginnings that point to an earlier sentence, or name no thing."""
+_UNCLEAR_START = re.compile(f"(?:{'|'.join(_OPENINGS)})")
+"""Beginnings that refer to an earlier sentence or do not name a subject."""
 
 _NEAR_TIMES = (
     "[年月天周][来前]|入夏|暑[运期]以来|连日|上一年|今年|去年|前年|明年|今天|昨天|明天|昨日|今日|明日|本月|上月|下月|当月|本周|上周|下周",
@@ -31,19 +31,19 @@ _POINTERS = (
     "我区|全市|全省|全区|全县|全村|记者|如下|以下|上述|前者|后者|分别|共计|其中|双方|两人|两国|号码|[×xX]+某|某",
 )
 _RELATIVE = re.compile("|".join(_NEAR_TIMES + _POINTERS))
-"""Words that only the day of writing, or another sentence, makes clear."""
+"""Words that depend on the date of writing or on another sentence."""
 
 _MARKUP = re.compile(
     r"[`|<>{}\[\]\\_*#@=~]|https?:|…|\ufffd|u003|[▲■●◆△★↓↑→※]|：.*：|摄|供图|简历|\d+\s*[/∶:]\s*\d{3,}"
     r"|\s{2}|讣告|[\u4e00-\u9fff]\s+[\u4e00-\u9fff]|\([^)]*\d[^)]*,[^)]*\d"
 )
 _LABEL = re.compile(r"[\[\s]*\d{1,4}[-/.、\s]\s*\S|.{1,12}：")
-"""Openings of a sentence that belong to no sentence: a time stamp, a number of a list, a label."""
+"""Beginnings that are not part of the sentence: a time stamp, a list number, a label."""
 
-_MOVING = re.compile(
+_CHANGING = re.compile(
     "增长|下降|上涨|下跌|回升|降幅|涨幅|增速|净[流买]|收盘|开盘|报价|短线|多头|空头|市盈率|失业率|日内|走[低高]|现报|雨强|毫米|水位|气温|降雨|降水|风力|流量|溢价率"
 )
-"""What changes from day to day or from year to year; a sentence about it has to name its year or day."""
+"""Topics whose values change daily or yearly, such as prices; a sentence about them must name its year or day."""
 
 _DATED = re.compile(r"\d{4}年|\d月\d{1,2}日")
 _AFTER_DATE = r"在|于|经|被|由|因|从|自|至(?!\d)|至\d|挂职|免去|首次|正式|开始|参加|任|获|荣获|成为|当选|担任|赴"
@@ -52,39 +52,39 @@ _NO_SUBJECT = re.compile(
     r"|\d{1,2}(?:时|点|:|：)|\d+(?:\.\d+)?[万亿]?(?!\d|年|月)|周[一二三四五六日天](?![至到])|[^，]{2,10}(?:之后|以后|过后)，"
     r"|受益|发放|参加|舞台上|会上|大会现场|现场|通过|走进|来到"
 )
-"""Openings without a subject: what follows a date is no name."""
+"""Beginnings without a subject: no name follows the date."""
 
 _BARE_DAY = re.compile(r"(?<![月\d])\d{1,2}[日号]")
 _NAMES = frozenset({"nr", "ns", "nt", "nz", "nrt", "nrfg", "eng"})
 _SUBJECT = 24
-"""Characters at the start of a sentence that should name a thing."""
+"""Number of characters at the start of a sentence that must contain its subject."""
 
 
-def is_clear(sentence: str, context: str, common: Set[str] = frozenset()) -> bool:
-    """Return whether a sentence says what it is about without the sentences before it.
+def is_standalone(sentence: str, context: str, common: Set[str] = frozenset()) -> bool:
+    """Return whether a sentence is clear without the sentences before it.
 
-    It is complete and holds no markup, points to no other sentence and to no day of its writing, and names a thing
-    near its start: a proper name by jieba's tags, or a word of the heading or title.
+    It must be complete, contain no markup, and refer neither to another sentence nor to the date of writing. Near its
+    start it must name its subject: a proper name by jieba's tags, or a word of the heading or title.
 
     Args:
         sentence: the sentence.
         context: the heading and the title above it.
-        common: not used for Chinese.
+        common: ignored for Chinese.
     """
     if not 8 <= len(sentence) <= 100 or sentence[-1] not in "。！":
         return False
-    if _OPENS_OPEN.match(sentence) or _RELATIVE.search(sentence) or _MARKUP.search(sentence):
+    if _UNCLEAR_START.match(sentence) or _RELATIVE.search(sentence) or _MARKUP.search(sentence):
         return False
     if _LABEL.match(sentence) or _NO_SUBJECT.match(sentence) or _BARE_DAY.search(sentence):
         return False
-    if _MOVING.search(sentence) and not _DATED.search(sentence):
+    if _CHANGING.search(sentence) and not _DATED.search(sentence):
         return False
     if any(sentence.count(one) != sentence.count(other) for one, other in ("“”", "（）", "《》", "()", "‘’", "【】")):
         return False
-    return _names_a_thing(sentence[:_SUBJECT], context)
+    return _has_clear_subject(sentence[:_SUBJECT], context)
 
 
-def _names_a_thing(start: str, context: str) -> bool:
+def _has_clear_subject(start: str, context: str) -> bool:
     import rjieba
 
     tagged = rjieba.tag(start)
