@@ -9,7 +9,7 @@ from typing import Any
 from pytest_rageval.errors import CaseError, ascii_safe
 from pytest_rageval.sandbox.bounded_json import NotJsonError, bounded
 from pytest_rageval.sandbox.process import Message, Process
-from pytest_rageval.sandbox.protocol import Limits, Ran, Tool, ToolCall
+from pytest_rageval.sandbox.protocol import Limits, ProgramResult, Tool, ToolCall
 
 __all__ = ["Conversation"]
 
@@ -38,7 +38,7 @@ class Conversation:
         self.seconds = 0.0
         self.started = time.monotonic()
 
-    def hold(self, program: Message) -> Ran | None:
+    def hold(self, program: Message) -> ProgramResult | None:
         """Send the program, answer its calls, and return its end; None if the process ended or failed before it."""
         message = self.turn(program)
         if message is not None and message.keys() == ACCEPTED:
@@ -59,7 +59,7 @@ class Conversation:
             return False
         return isinstance(name, str) and isinstance(args, list) and isinstance(kwargs, dict)
 
-    def ended(self, message: Message) -> Ran | None:
+    def ended(self, message: Message) -> ProgramResult | None:
         """Return the end of the program; None if it passes the limits."""
         try:
             value = bounded(message["value"], self.limits.value, self.limits.depth)
@@ -67,7 +67,7 @@ class Conversation:
             return None
         printed, error = str(message["printed"])[: self.limits.printed], str(message["error"])[: 2 * LONGEST_ERROR]
         is_set = message.get("is_set") is True
-        return Ran(value, printed, ascii_safe(error), tuple(self.calls), self.seconds, is_set)
+        return ProgramResult(value, printed, ascii_safe(error), tuple(self.calls), self.seconds, is_set)
 
     def turn(self, message: Message) -> Message | None:
         """Send a message and return the next one."""
@@ -114,7 +114,7 @@ class Conversation:
         seconds = time.monotonic() - started
         return ToolCall(name, tuple(args), kwargs, result, ": ".join(raised), seconds), raised
 
-    def broken(self) -> Ran:
+    def broken(self) -> ProgramResult:
         """Return the end of a program whose process ended."""
         if self.remaining <= 0:
             error = self.out_of_time()
@@ -122,7 +122,7 @@ class Conversation:
             error = f"time limit: the program ran for more than {self.limits.seconds:g} s"
         else:
             error = "the sandbox ended while the program ran, as it used too much memory or was killed"
-        return Ran(None, "", error, tuple(self.calls), self.seconds)
+        return ProgramResult(None, "", error, tuple(self.calls), self.seconds)
 
     def out_of_time(self) -> str:
         return f"time limit: the program and its tools took more than {self.limits.total_seconds:g} s"

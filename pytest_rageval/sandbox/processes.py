@@ -14,7 +14,7 @@ from typing import Any
 from pytest_rageval.errors import SettingError
 from pytest_rageval.sandbox.conversation import Conversation
 from pytest_rageval.sandbox.process import Message, Process
-from pytest_rageval.sandbox.protocol import Limits, Ran, Tool
+from pytest_rageval.sandbox.protocol import Limits, ProgramResult, Tool
 
 __all__ = ["ProcessSandbox", "python_command"]
 
@@ -76,7 +76,7 @@ class ProcessSandbox:
         variable: str = "",
         seed: str = "",
         real_clock: bool = False,
-    ) -> Ran:
+    ) -> ProgramResult:
         """See `Sandbox.run`."""
         program: Message = {"code": code, "tools": sorted(tools), "values": dict(values), "limits": asdict(limits)}
         program |= {"variable": variable, "seed": seed, "real_clock": real_clock}

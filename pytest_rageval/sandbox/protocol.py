@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-__all__ = ["Limits", "Ran", "Sandbox", "Tool", "ToolCall"]
+__all__ = ["Limits", "ProgramResult", "Sandbox", "Tool", "ToolCall"]
 
 Tool = Callable[..., Any]
 """A function of ours that a program may call by name. It runs in our process and returns JSON values."""
@@ -62,7 +62,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ProgramResult:
     """How a program ended.
 
     Attributes:
@@ -97,11 +97,11 @@ class Sandbox(Protocol):
         variable: str = "",
         seed: str = "",
         real_clock: bool = False,
-    ) -> Ran:
+    ) -> ProgramResult:
         """Run a program once and return how it ended.
 
-        Whatever the program does is in `Ran`. The call raises only what a tool raises and a program may not handle:
-        a `CaseError`, such as an outage, and what is no `Exception`, such as a `KeyboardInterrupt`.
+        An error of the program is reported in the `ProgramResult`. The call raises only errors of tools that a program
+        may not handle: a `CaseError`, such as an outage, and a `BaseException` such as `KeyboardInterrupt`.
 
         Args:
             code: the program.

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.ranking import ScoredPassage
-from pytest_rageval.sandbox.protocol import Ran
+from pytest_rageval.sandbox.protocol import ProgramResult
 from pytest_rageval.systems.chains.chain import Action, CallTool, Chain, Compute, Expression, Fill, Generate, Retrieve
 from pytest_rageval.systems.chains.expressions import LISTS, free_names
 from pytest_rageval.systems.chains.filters import Value
@@ -23,7 +23,7 @@ __all__ = ["NO_OUTPUTS", "Evaluate", "Preview", "preview"]
 
 NO_OUTPUTS: Mapping[str, Output] = MappingProxyType({})
 
-Evaluate = Callable[[str, Mapping[str, Any]], Ran]
+Evaluate = Callable[[str, Mapping[str, Any]], ProgramResult]
 """Runs an expression with its values in the sandbox."""
 
 

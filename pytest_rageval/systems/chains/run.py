@@ -40,7 +40,7 @@ from pytest_rageval.trace.steps import PROGRAM, RETRIEVE, TEMPLATE, TOOL
 
 if TYPE_CHECKING:
     from pytest_rageval.model.chat import ChatModel, Message
-    from pytest_rageval.sandbox.protocol import Ran, Sandbox
+    from pytest_rageval.sandbox.protocol import ProgramResult, Sandbox
 
 __all__ = ["ChainMeans", "ChainRun", "Prepared"]
 
@@ -195,7 +195,7 @@ class ChainRun:
         query = self.history.query
         turn = Turn("answer", query.question, query.language, passages=self._passages())
         model = self._means.models[action.model] if action.model else None
-        reply = await self._run.ask_for(self._noted(action), prepared.messages, turn, model, action.params)
+        reply = await self._run.ask_for_action(self._noted(action), prepared.messages, turn, model, action.params)
         return Output(prepared.text, Value((plain_text(reply.text),)))
 
     async def _call(self, action: CallTool, prepared: Prepared) -> Output:
@@ -225,7 +225,7 @@ class ChainRun:
             step.detail["text"] = text
         return text
 
-    async def _ran(self, code: str) -> Ran:
+    async def _ran(self, code: str) -> ProgramResult:
         sandbox, values = self._means.sandbox, self.history.values(free_names(code))
         if sandbox is None:
             raise RuntimeError("the chain has an expression and no sandbox")
