@@ -36,7 +36,7 @@ class _SyncAdapter:
         self.__name__ = name
 
     def __call__(self, query: Query) -> object:
-        """Return the object's result; `checked` converts it."""
+        """Return the object's result; `to_answer` converts it."""
         return self._method(self._to_input(query))
 
 
@@ -51,7 +51,7 @@ class _AsyncAdapter:
         self.__name__ = name
 
     async def __call__(self, query: Query) -> object:
-        """Return the object's result; `checked` converts it."""
+        """Return the object's result; `to_answer` converts it."""
         return await self._method(self._to_input(query))
 
 

@@ -111,7 +111,7 @@ def _shown(project: ChainProject, chain: Chain, case: Case, values: Mapping[str,
     """Return what the last action of a chain is given; outputs that are missing are shown as placeholders."""
     last = chain.actions[-1]
     earlier = [each.name for each in chain.actions[:-1]]
-    known = outputs_of(values, "outputs", chain, last, whole=False)
+    known = outputs_of(values, "outputs", chain, last, complete=False)
     previews = tuple(previews_of(project, chain, case, {name: known[name] for name in earlier if name in known}))
     return ChainResult(chain, project.model, case, previews[-1:])
 

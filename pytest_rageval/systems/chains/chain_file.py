@@ -1,4 +1,4 @@
-"""Read a chain from its TOML file. Every fault is one sentence with file and line."""
+"""Read a chain from its TOML file; report every fault in one sentence with file and line."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ def read_chain(path: Path, shown: str) -> Chain:
 
     Args:
         path: the TOML file.
-        shown: its name in messages.
+        shown: the name of the file in messages.
 
     Raises:
-        DataError: the file cannot be read or is no TOML, a value is invalid, or an action uses what it cannot.
+        DataError: the file cannot be read or is not valid TOML, a value is invalid, or an action has an invalid
+            reference.
         UnknownNameError: a key, a kind of action, a variable or a filter is unknown.
     """
     return _chain(*read_toml(path, shown), shown)
 
 
 def chain_of(raw: bytes, shown: str) -> Chain:
-    """Return the chain of a file's bytes; raise as `read_chain` does."""
+    """Return the chain of a file's bytes; raise the same errors as `read_chain`."""
     return _chain(*parse_toml(raw, shown), shown)
 
 
@@ -75,7 +76,7 @@ def _check_names(actions: list[Action]) -> None:
 def _output(
     table: object, actions: list[Action], lines: list[str], shown: str
 ) -> tuple[Template | None, tuple[str, ...]]:
-    """Return the template of the answer, and the retrieve actions of the ranking."""
+    """Return the template of the answer, and the names of the retrieve actions of the ranking."""
     start = _start_of(lines, "output")
     reader = TableReader(shown, lines, start, len(lines))
     if not isinstance(table, dict):
@@ -99,7 +100,10 @@ def _output(
 
 
 def _retrievers(table: object, lines: list[str], shown: str) -> Mapping[str, RetrieverSource]:
-    """Return the retrievers of the table ``[retrievers]``: a kind, or a table with the kind and its parameters."""
+    """Return the retrievers of the table ``[retrievers]``.
+
+    Each value is a kind, or a table with the kind and its parameters.
+    """
     if not isinstance(table, dict):
         where = f"{shown}:{line_of(lines, 'retrievers', 0, '')}"
         raise DataError(where, f"retrievers: found {short_repr(table)}, wanted a table [retrievers]")
