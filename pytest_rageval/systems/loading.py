@@ -15,7 +15,7 @@ __all__ = ["load_system"]
 def load_system(spec: str) -> System:
     """Import the system ``package.module:attribute``; the attribute may be dotted.
 
-    A class is instantiated without arguments. The import path is ``sys.path``, as pytest has set it.
+    A class is instantiated without arguments. Modules are found on ``sys.path``, which pytest has set up.
 
     Raises:
         SettingError: ``spec`` is malformed, cannot be imported, or its value cannot be called.
