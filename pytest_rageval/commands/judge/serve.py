@@ -1,4 +1,4 @@
-"""``rageval judge serve``: its arguments."""
+"""The arguments of ``rageval judge serve``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ or SIGTERM ends it after the requests in work.
 """
 
 
-def add_to(words: Any) -> None:
+def add_to(subcommands: Any) -> None:
     """Add the subcommand ``serve``."""
-    parser = words.add_parser("serve", help="serve a trained judge over HTTP", description=DESCRIPTION)
+    parser = subcommands.add_parser("serve", help="serve a trained judge over HTTP", description=DESCRIPTION)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the folder of the judge")
     parser.add_argument("--port", type=int, default=8011, metavar="N", help="the port, default 8011; 0 takes any")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""The agent ``function_calling``: a model calls tools by its provider's API until it answers."""
+"""The agent ``function_calling``: a model calls tools through its provider's API."""
 
 from __future__ import annotations
 
