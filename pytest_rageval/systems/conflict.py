@@ -84,6 +84,6 @@ def _common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
     """Return how many items two sequences share at their start and, after that, at their end."""
     shorter = min(len(one), len(other))
     start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
-    rest = shorter - start
-    end = next((i for i in range(rest) if one[-1 - i] != other[-1 - i]), rest)
+    remaining = shorter - start
+    end = next((i for i in range(remaining) if one[-1 - i] != other[-1 - i]), remaining)
     return start, end

@@ -121,11 +121,11 @@ def _is_evidence(
     for sentence in candidates:
         passage_terms[sentence.passage] |= query_terms.intersection(sentence.terms)
     half = EVIDENCE * len(query_terms)
-    covered = []
+    covers_question = []
     for sentence in candidates:
         share = len(query_terms.intersection(sentence.terms) | title_terms[sentence.passage])
-        covered.append(share > half or (0 < share == half and passage_terms[sentence.passage] == query_terms))
-    return [covers and has for covers, has in zip(covered, number, strict=True)]
+        covers_question.append(share > half or (0 < share == half and passage_terms[sentence.passage] == query_terms))
+    return [covers and has for covers, has in zip(covers_question, number, strict=True)]
 
 
 def _scores(
@@ -136,13 +136,13 @@ def _scores(
 ) -> list[float]:
     """Return a score for each sentence: its BM25 score and its passage's, raised if it has a needed number."""
     query_terms = set(question_terms)
-    # all other terms share one entry of the index
-    reduced = [[term if term in query_terms else "" for term in s.terms] for s in candidates]
+    # the empty term stands for all other terms
+    matching_terms = [[term if term in query_terms else "" for term in s.terms] for s in candidates]
     passage_terms = [list(title) for title in titles]
-    for sentence, words in zip(candidates, reduced, strict=True):
+    for sentence, words in zip(candidates, matching_terms, strict=True):
         passage_terms[sentence.passage] += words
     passage_scores = Bm25Index(passage_terms, K1, B).scores(question_terms).tolist()
-    sentence_scores = Bm25Index(reduced, K1, B).scores(question_terms).tolist()
+    sentence_scores = Bm25Index(matching_terms, K1, B).scores(question_terms).tolist()
     return [
         (score + PASSAGE_WEIGHT * passage_scores[sentence.passage]) * (NUMBER_WEIGHT if has else 1.0)
         for sentence, score, has in zip(candidates, sentence_scores, number, strict=True)
@@ -152,15 +152,15 @@ def _scores(
 def _choose(order: Sequence[int], scores: Sequence[float], candidates: Sequence[Sentence]) -> list[int]:
     """Return the positions of the sentences of the answer, best first."""
     best, *others = order
-    chosen, length, used_terms = [best], len(candidates[best].terms), set(candidates[best].terms)
+    positions, length, used_terms = [best], len(candidates[best].terms), set(candidates[best].terms)
     for i in others:
         distinct = set(candidates[i].terms)
         fits = length + len(candidates[i].terms) <= LONGEST_ANSWER
         if fits and scores[i] >= MIN_SCORE * scores[best] and len(distinct - used_terms) >= MIN_NOVELTY * len(distinct):
-            chosen.append(i)
+            positions.append(i)
             length += len(candidates[i].terms)
             used_terms |= distinct
-    return chosen
+    return positions
 
 
 def _phrase(phrases: Mapping[str, str], language: str) -> str:

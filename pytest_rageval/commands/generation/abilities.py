@@ -51,7 +51,7 @@ def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
     from pytest_rageval.generation.abilities.in_plans import names_in
     from pytest_rageval.generation.abilities.making import Wanted
 
-    wanted = Wanted(
+    settings = Wanted(
         arguments.negatives,
         not arguments.no_counterfactuals,
         not arguments.no_integration,
@@ -59,12 +59,12 @@ def _run(arguments: argparse.Namespace) -> Generator[str, None, int]:
         arguments.seed,
     )
     return generate_abilities(
-        arguments.dataset, arguments.corpus, arguments.chunking, arguments.out, wanted, force=arguments.force
+        arguments.dataset, arguments.corpus, arguments.chunking, arguments.out, settings, force=arguments.force
     )
 
 
 def generate_abilities(
-    dataset: str, corpus: Sequence[str], chunking: str, out: Path, wanted: Wanted, *, force: bool = False
+    dataset: str, corpus: Sequence[str], chunking: str, out: Path, settings: Wanted, *, force: bool = False
 ) -> Generator[str, None, int]:
     """Write the records of the abilities; yield lines for the terminal; return 0.
 
@@ -73,7 +73,7 @@ def generate_abilities(
         corpus: lines, as in ``rag_corpus``; empty if the dataset has negative passages.
         chunking: the value, as in ``rag_chunking``.
         out: the file of the records with their pools; the other files go to the same folder.
-        wanted: what to make.
+        settings: what to make.
         force: whether to overwrite existing files.
 
     Raises:
@@ -85,24 +85,24 @@ def generate_abilities(
     from pytest_rageval.generation.abilities.records import record_of_made
     from pytest_rageval.generation.abilities.search import search_over
 
-    if wanted.negatives < 0:
-        raise SettingError(f"--negatives is {wanted.negatives}; it must be 0 or more")
-    if wanted.negatives and not corpus:
+    if settings.negatives < 0:
+        raise SettingError(f"--negatives is {settings.negatives}; it must be 0 or more")
+    if settings.negatives and not corpus:
         raise SettingError("--corpus is missing: negative passages come from it; name one, or write --negatives 0")
     files = _files(out)
     _check_free(files.values(), dataset, force=force)
     formats, readers = formats_of([dataset], corpus)
     instances = load_dataset(dataset, formats)
     passages = load_corpus(corpus, chunking, readers) if corpus else ()
-    made = make_abilities(instances, passages, search_over(passages), wanted)
-    generated_keys = _generated_keys(dataset)
+    abilities = make_abilities(instances, passages, search_over(passages), settings)
+    previous = _generated_keys(dataset)
     records = {
-        files["pools"]: made.pools,
-        files["counterfactual"]: made.counterfactual,
-        files["integration"]: made.integration,
+        files["pools"]: abilities.pools,
+        files["counterfactual"]: abilities.counterfactual,
+        files["integration"]: abilities.integration,
     }
-    _write({path: [record_of_made(each, made, generated_keys) for each in cases] for path, cases in records.items()})
-    yield from _summary(made, wanted)
+    _write({path: [record_of_made(each, abilities, previous) for each in cases] for path, cases in records.items()})
+    yield from _summary(abilities, settings)
     for path, cases in records.items():
         yield f"{path}: {len(cases):,} cases" + ("" if cases else ", not written")
     return 0
@@ -162,21 +162,22 @@ def _write(files: Mapping[Path, Sequence[Mapping[str, Any]]]) -> None:
         raise SettingError(problem, code="RAG212") from None
 
 
-def _summary(made: Abilities, wanted: Wanted) -> Iterator[str]:
-    if wanted.negatives:
-        full = len(made.pools) - made.short.total()
-        line = f"negatives: {wanted.negatives} for each of {full:,} cases"
-        line += f"; fewer for {made.short.total():,} ({_counts_text(made.short)})" if made.short else ""
-        yield line + (f"; passages left out: {_counts_text(made.excluded)}" if made.excluded else "")
-    if wanted.counterfactuals:
-        twins = sum(each.role == "counterfactual" for case in made.counterfactual for each in case.passages or ())
-        line = f"counterfactuals: {len(made.counterfactual):,} cases with {twins:,} false passages"
-        line += f" ({_counts_text(made.kinds)})" if made.kinds else ""
-        line += f"; cases without one: {_counts_text(made.without_twin)}" if made.without_twin else ""
-        yield line + (f"; passages left out: {_counts_text(made.lost_twins)}" if made.lost_twins else "")
-    if wanted.integration:
-        line = f"integration: {len(made.integration):,} cases of two questions"
-        yield line + (f"; cases left out: {_counts_text(made.without_partner)}" if made.without_partner else "")
+def _summary(abilities: Abilities, settings: Wanted) -> Iterator[str]:
+    if settings.negatives:
+        full = len(abilities.pools) - abilities.short.total()
+        line = f"negatives: {settings.negatives} for each of {full:,} cases"
+        line += f"; fewer for {abilities.short.total():,} ({_counts_text(abilities.short)})" if abilities.short else ""
+        yield line + (f"; passages left out: {_counts_text(abilities.excluded)}" if abilities.excluded else "")
+    if settings.counterfactuals:
+        twins = sum(each.role == "counterfactual" for case in abilities.counterfactual for each in case.passages or ())
+        line = f"counterfactuals: {len(abilities.counterfactual):,} cases with {twins:,} false passages"
+        line += f" ({_counts_text(abilities.kinds)})" if abilities.kinds else ""
+        line += f"; cases without one: {_counts_text(abilities.without_twin)}" if abilities.without_twin else ""
+        yield line + (f"; passages left out: {_counts_text(abilities.lost_twins)}" if abilities.lost_twins else "")
+    if settings.integration:
+        line = f"integration: {len(abilities.integration):,} cases of two questions"
+        partnerless = abilities.without_partner
+        yield line + (f"; cases left out: {_counts_text(partnerless)}" if partnerless else "")
 
 
 def _counts_text(counts: Counter[str]) -> str:

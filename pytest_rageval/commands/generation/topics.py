@@ -63,21 +63,21 @@ def write_topics(plan_path: Path, out: Path, *, depth: int = 2, force: bool = Fa
     chunks = tuple(corpus_passages(plan))
     if not chunks:
         raise SettingError(f"{plan.shown} has no [[corpus]]; topics are made of its documents")
-    built = built_topics(chunks, depth, topic_settings(plan).min_documents)
+    result = built_topics(chunks, depth, topic_settings(plan).min_documents)
     comments = ["Topics of rageval generate topics. Edit names, keywords and documents."]
-    comments += [f"no topic: {document}" for document in built.without]
-    text = topics_text(built.tree, comments)
+    comments += [f"no topic: {document}" for document in result.without]
+    text = topics_text(result.tree, comments)
     try:
         with whole_files(out) as (part,):
             part.write_bytes(text.encode("utf-8", "surrogatepass"))
     except OSError as error:
         raise SettingError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None
-    sources = ", ".join(f"{count:,} by {source}" for source, count in sorted(built.ways.items()))
-    total = sum(built.ways.values()) + len(built.without)
-    topics = f"{len(built.tree):,} topic{'s' if len(built.tree) != 1 else ''}"
+    sources = ", ".join(f"{count:,} by {source}" for source, count in sorted(result.ways.items()))
+    total = sum(result.ways.values()) + len(result.without)
+    topics = f"{len(result.tree):,} topic{'s' if len(result.tree) != 1 else ''}"
     yield f"{out}: {topics} of {total:,} document{'s' if total != 1 else ''} ({sources})"
-    if built.merged:
-        yield f"{built.merged:,} topics with too few documents merged into their parents"
-    if built.without:
-        yield f"{len(built.without):,} documents have no topic; the first lines of {out} list them"
+    if result.merged:
+        yield f"{result.merged:,} topics with too few documents merged into their parents"
+    if result.without:
+        yield f"{len(result.without):,} documents have no topic; the first lines of {out} list them"
     return 0

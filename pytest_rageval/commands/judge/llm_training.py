@@ -85,7 +85,7 @@ def _write_report(
         by_model = [Predicted(each, model.above(judge.messages(each.judged.sample))) for each in test]
         head_results = LocalJudge(head, "", embedder, None).judge_batch([each.judged for each in test])
     pairs = [(each, result) for each, result in zip(by_model, head_results, strict=True) if result.decision is not None]
-    by_head = [Predicted(each.example, one.decision.above) for each, one in pairs if one.decision is not None]
+    by_head = [Predicted(each.example, result.decision.above) for each, result in pairs if result.decision is not None]
     comparison = compare_kinds(by_head, [each for each, _ in pairs], head.values)
     figures = figures_of(by_model, head.labels, head.values)
     head_content = content_of(head, trained.vectors)

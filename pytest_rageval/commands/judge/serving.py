@@ -36,14 +36,14 @@ def serve_judge(folder: Path, port: int, token_env: str | None, out: Callable[[s
         RagEvalError: the judge cannot be loaded, the port is taken, or the token is missing.
     """
     token = _token(token_env)
-    served = _load_served_judge(folder, token)
+    served_judge = _load_served_judge(folder, token)
     with listening(HOST, port) as listener:
         number = listener.getsockname()[1]
-        out(f"{served.name} ({served.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
+        out(f"{served_judge.name} ({served_judge.digest[:8]}): http://{HOST}:{number}/v1 (Ctrl-C ends it)")
         key = "none" if token_env is None else f"${token_env}"
         variables = f"OPENAI_BASE_URL=http://{HOST}:{number}/v1 OPENAI_API_KEY={key}"
-        out(f"Ask it: {variables} pytest --rag-judge-model openai/{served.name}")
-        run_until_signal(judge_api(served), listener, None)
+        out(f"Ask it: {variables} pytest --rag-judge-model openai/{served_judge.name}")
+        run_until_signal(judge_api(served_judge), listener, None)
     yield from ()
 
 

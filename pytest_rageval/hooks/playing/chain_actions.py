@@ -69,7 +69,7 @@ def chain_text(collected: Collected, loop: LoopThread, chain: str, edits: Sequen
         RagEvalError: the chain cannot run.
     """
     project = chain_project(collected, chain, loop, partial(_with_edits, edits))
-    raw = edited_chain(project.options.path.read_bytes(), edits, project.options.chain.shown)
+    raw = edited_chain(project.options.path.read_bytes(), edits, project.options.chain.file_name)
     return ChainText(project.options.path, raw, project.options.chain, project.model)
 
 
@@ -119,5 +119,5 @@ def _shown(project: ChainProject, chain: Chain, case: Case, values: Mapping[str,
 def _with_edits(edits: Sequence[ChainEdit], options: ChainOptions) -> ChainOptions:
     if not edits:
         return options
-    shown = options.chain.shown
-    return replace(options, chain=chain_of(edited_chain(options.path.read_bytes(), edits, shown), shown))
+    file_name = options.chain.file_name
+    return replace(options, chain=chain_of(edited_chain(options.path.read_bytes(), edits, file_name), file_name))

@@ -150,14 +150,14 @@ class Chain:
     """A chain.
 
     Attributes:
-        shown: the name of its file in messages.
+        file_name: the name of its file in messages.
         actions: one or more, in order.
         answer: makes the answer; None if the chain only retrieves.
         ranking: the names of the retrieve actions whose passages are the ranking, in order.
         retrievers: name -> retriever, from the table ``[retrievers]``.
     """
 
-    shown: str
+    file_name: str
     actions: tuple[Action, ...]
     answer: Template | None
     ranking: tuple[str, ...]

@@ -36,7 +36,7 @@ class ChainEdit:
     message: int | None = None
 
 
-def edited_chain(raw: bytes, edits: Iterable[ChainEdit], shown: str) -> bytes:
+def edited_chain(raw: bytes, edits: Iterable[ChainEdit], file_name: str) -> bytes:
     """Return the bytes of a chain's file with new values; everything else stays unchanged.
 
     Add a key that an action does not have yet below the action's ``do``.
@@ -44,27 +44,27 @@ def edited_chain(raw: bytes, edits: Iterable[ChainEdit], shown: str) -> bytes:
     Args:
         raw: the bytes of the file.
         edits: at most one for each key of an action.
-        shown: the name of the file in messages.
+        file_name: the name of the file in messages.
 
     Raises:
         DataError: the file is not valid TOML, or the position of a value cannot be found.
         UnknownNameError: an action or a key is unknown.
     """
     for edit in edits:
-        raw = _edited(raw, edit, shown)
+        raw = _edited(raw, edit, file_name)
     return raw
 
 
-def _edited(raw: bytes, edit: ChainEdit, shown: str) -> bytes:
-    lines, values = parse_toml(raw, shown)
-    new_content = _new_content(values, edit, shown)
+def _edited(raw: bytes, edit: ChainEdit, file_name: str) -> bytes:
+    lines, values = parse_toml(raw, file_name)
+    new_content = _new_content(values, edit, file_name)
     if new_content == values:
         return raw
     text = raw.decode("utf-8-sig")
     names = [str(each.get("name")) for each in values["action"]]
     headers = headers_of(lines, "action")
     if len(headers) != len(names):
-        raise DataError(shown, f"the action {edit.action} {_BY_HAND}")
+        raise DataError(file_name, f"the action {edit.action} {_BY_HAND}")
     start, end = _range(text, lines, headers, names.index(edit.action), edit.message)
     span = _value_of(text, edit.key, start, end)
     literal = _literal(edit.value, "\r\n" if "\r\n" in text else "\n")
@@ -73,31 +73,33 @@ def _edited(raw: bytes, edit: ChainEdit, shown: str) -> bytes:
     else:
         after = _value_of(text, "do", start, end)
         if after is None:
-            raise DataError(shown, f"the action {edit.action} {_BY_HAND}")
+            raise DataError(file_name, f"the action {edit.action} {_BY_HAND}")
         at = text.find("\n", after[1])
         line = f"{edit.key} = {literal}"
         text = f"{text}\n{line}\n" if at < 0 else f"{text[: at + 1]}{line}{_ending(text, at)}{text[at + 1 :]}"
     new_raw = text.encode()
-    if parse_toml(new_raw, shown)[1] != new_content:
-        raise DataError(shown, f"{edit.key} of the action {edit.action} {_BY_HAND}")
+    if parse_toml(new_raw, file_name)[1] != new_content:
+        raise DataError(file_name, f"{edit.key} of the action {edit.action} {_BY_HAND}")
     return (b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b"") + new_raw
 
 
-def _new_content(values: dict[str, Any], edit: ChainEdit, shown: str) -> dict[str, Any]:
+def _new_content(values: dict[str, Any], edit: ChainEdit, file_name: str) -> dict[str, Any]:
     """Return the parsed content of the file with the new value."""
     new_content = deepcopy(values)
     tables = new_content.get("action")
     actions = {str(each.get("name")): each for each in tables} if isinstance(tables, list) else {}
     if edit.action not in actions:
-        raise UnknownNameError("action", edit.action, actions, shown)
+        raise UnknownNameError("action", edit.action, actions, file_name)
     table = actions[edit.action]
     if edit.message is not None:
         messages = table.get("message")
         if edit.key != "content" or not isinstance(messages, list) or not 0 <= edit.message < len(messages):
-            raise DataError(shown, f"the action {edit.action} has no message {edit.message} with the key {edit.key}")
+            raise DataError(
+                file_name, f"the action {edit.action} has no message {edit.message} with the key {edit.key}"
+            )
         table = messages[edit.message]
     elif edit.key not in EDITABLE:
-        raise UnknownNameError("key", edit.key, EDITABLE, shown)
+        raise UnknownNameError("key", edit.key, EDITABLE, file_name)
     table[edit.key] = edit.value
     return new_content
 

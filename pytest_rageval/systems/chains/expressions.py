@@ -20,7 +20,7 @@ _BINDERS = ("name", "arg", "asname", "rest")
 def syntax_problem(code: str) -> str:
     """Return why a text is no valid Python expression; "" if it is valid."""
     try:
-        body = _parsed(code).body
+        body = _parse(code).body
     except SyntaxError as error:
         return f"this is not valid Python: {ascii_safe(str(error.msg))}"
     except (ValueError, MemoryError, RecursionError) as error:  # a NUL character, or too many levels of nesting
@@ -32,16 +32,18 @@ def syntax_problem(code: str) -> str:
 
 def free_names(code: str) -> Collection[str]:
     """Return the names that valid code reads without setting them, in order; leave out builtins."""
-    nodes = list(ast.walk(_parsed(code)))
+    nodes = list(ast.walk(_parse(code)))
     binding = [node for node in nodes if not isinstance(node, ast.keyword)]
-    bound = {str(getattr(node, key)).split(".")[0] for node in binding for key in _BINDERS if getattr(node, key, None)}
+    bound_names = {
+        str(getattr(node, key)).split(".")[0] for node in binding for key in _BINDERS if getattr(node, key, None)
+    }
     names = [node for node in nodes if isinstance(node, ast.Name)]
-    bound |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    bound_names |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     names_read = [node.id for node in names if isinstance(node.ctx, ast.Load)]
-    return list(dict.fromkeys(name for name in names_read if name not in bound and not hasattr(builtins, name)))
+    return list(dict.fromkeys(name for name in names_read if name not in bound_names and not hasattr(builtins, name)))
 
 
-def _parsed(code: str) -> ast.Module:
+def _parse(code: str) -> ast.Module:
     import warnings
 
     with warnings.catch_warnings():

@@ -69,14 +69,14 @@ class History:
         """Return the value of a variable before its filters; `read_chain` has checked that it exists."""
         output = self.outputs.get(variable.name)
         if output is None:
-            return self._of_case(variable.name)
+            return self._case_value(variable.name)
         if not variable.field:
             return output.value
         if variable.field == "prompt":
             return Value((output.prompt,))
-        return self._listed(output, variable)
+        return self._field_value(output, variable)
 
-    def _listed(self, output: Output, variable: Variable) -> Value:
+    def _field_value(self, output: Output, variable: Variable) -> Value:
         parts = output.passage_texts(variable.field)
         if variable.index is None:
             return Value(parts, "; ")
@@ -85,7 +85,7 @@ class History:
         self.notes.append(f"{{{variable.path}}} is empty: {len(parts)} found")
         return Value(())
 
-    def _of_case(self, name: str) -> Value:
+    def _case_value(self, name: str) -> Value:
         query = self.query
         if name == "history":
             return Value(tuple(f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in query.history), "\n\n")
@@ -110,7 +110,7 @@ class History:
             return ["; ".join(output.passage_texts("titles_and_ids")) for output in outputs]
         if name == OUTPUTS:
             return {action: _fields(output) for action, output in self.outputs.items()}
-        return self._of_case(name).text
+        return self._case_value(name).text
 
 
 def _fields(output: Output) -> dict[str, Any]:

@@ -130,16 +130,17 @@ class _PreviewState:
         names = free_names(code)
         unknown = self._unknown | ({*LISTS, OUTPUTS} if self._unknown else set())
         complete = unknown.isdisjoint(names)
-        ran = self._evaluate(code, self._history.values(names))
-        return f"<{ran.error}>" if ran.error else value_text(ran.value), complete and not ran.error
+        result = self._evaluate(code, self._history.values(names))
+        text = f"<{result.error}>" if result.error else value_text(result.value)
+        return text, complete and not result.error
 
     def _arguments(self, action: CallTool) -> tuple[str, bool]:
         complete: list[bool] = []
 
         def fill(value: Any) -> Any:
             if isinstance(value, Template):
-                text, known = self._template(value)
-                complete.append(known)
+                text, is_complete = self._template(value)
+                complete.append(is_complete)
                 return text
             if isinstance(value, Mapping):
                 return {key: fill(each) for key, each in value.items()}

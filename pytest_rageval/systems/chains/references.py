@@ -27,14 +27,14 @@ class Place:
     """The lines of an action in its file, to locate a fault.
 
     Args:
-        shown: the name of the file in messages.
+        file_name: the name of the file in messages.
         lines: the lines of the file.
         start: the index of the action's first line.
         end: the index after its last line.
     """
 
-    def __init__(self, shown: str, lines: Sequence[str], start: int, end: int) -> None:
-        self._shown = shown
+    def __init__(self, file_name: str, lines: Sequence[str], start: int, end: int) -> None:
+        self._file_name = file_name
         self._lines = lines
         self._start = start
         self._end = end
@@ -44,8 +44,8 @@ class Place:
         plain = fragment.split("\n")[0].split('"')[0].split("\\")[0]
         for at in range(self._start, self._end):
             if plain and plain in self._lines[at]:
-                return f"{self._shown}:{at + 1}"
-        return f"{self._shown}:{self._start + 1}"
+                return f"{self._file_name}:{at + 1}"
+        return f"{self._file_name}:{self._start + 1}"
 
 
 def check_references(sources: Sequence[Source], at: int, actions: Sequence[Action], place: Place) -> None:
@@ -120,13 +120,13 @@ def _order_problem(name: str, at: int, actions: Sequence[Action]) -> str:
 def _path(name: str, goal: str, actions: dict[str, Action]) -> list[str]:
     """Return a path of references from an action to ``goal``; [] if there is none."""
     paths = [[name]]
-    seen = {name}
+    visited = {name}
     while paths:
         path = paths.pop(0)
         for reference, _, _ in _references(sources_of(actions[path[-1]])):
             if reference == goal:
                 return [*path, goal]
-            if reference in actions and reference not in seen:
-                seen.add(reference)
+            if reference in actions and reference not in visited:
+                visited.add(reference)
                 paths.append([*path, reference])
     return []

@@ -72,8 +72,8 @@ def _output(fields: Fields, name: str, action: Action) -> Output:
         return Output("", Value((value,)))
     if isinstance(value, list):
         value = {"passages": value}
-    wanted = f"a text, {_PASSAGES}, or an object with {', '.join(_KEYS)}"
-    inner = fields.inner(name, value, wanted)
+    expected = f"a text, {_PASSAGES}, or an object with {', '.join(_KEYS)}"
+    inner = fields.inner(name, value, expected)
     inner.only(_KEYS)
     prompt = inner.string("prompt", "")
     if "passages" not in inner:

@@ -73,8 +73,8 @@ def read(setup: SystemSetup) -> ChainOptions:
         RagEvalError: the file or an option is missing or invalid, or the sandbox is missing.
     """
     options = setup.options
-    path, shown = chain_file(setup)
-    chain = read_chain(path, shown)
+    path, file_name = chain_file(setup)
+    chain = read_chain(path, file_name)
     chain_options = ChainOptions(
         chain,
         path,
@@ -154,8 +154,9 @@ class ChainSystem:
 def _needs(options: ChainOptions) -> Needs:
     chain = options.chain
     by_kind = [action for action in chain.retrieves if action.retriever and action.retriever not in chain.retrievers]
-    used = {action.retriever for action in chain.retrieves}
-    retrievers = [(each.where, each.kind, each.params) for name, each in chain.retrievers.items() if name in used]
+    retriever_names = {action.retriever for action in chain.retrieves}
+    sources = [each for name, each in chain.retrievers.items() if name in retriever_names]
+    retrievers = [(each.where, each.kind, each.params) for each in sources]
     return Needs(
         models=tuple(filter(None, chain.models)),
         asks="" in chain.models,
@@ -175,9 +176,9 @@ def _plan(options: ChainOptions, query: Query, parts: SystemParts) -> PlannedRun
     if not generates:
         return NO_CALLS
     messages, is_final = _first_prompt(options.chain, generates[0], query)
-    asks = [(action.model, action.params.get("max_tokens")) for action in generates]
+    calls = [(action.model, action.params.get("max_tokens")) for action in generates]
     documents = sum(action.k or parts.top_k for action in options.chain.retrieves)
-    return PlannedRun(messages, len(asks), True, is_final, dict(generates[0].params), asks, documents=documents)
+    return PlannedRun(messages, len(calls), True, is_final, dict(generates[0].params), calls, documents=documents)
 
 
 def _first_prompt(chain: Chain, action: Generate, query: Query) -> tuple[tuple[Message, ...], bool]:
