@@ -1,4 +1,4 @@
-"""Systems under test: the builtin ones, and loading and calling a user's own."""
+"""Systems under test: the names of the builtin systems, and the modules of all systems."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ __all__ = ["completion_detail", "new_messages"]
 def new_messages(messages: Sequence[Message], previous: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the part of a prompt that the previous request did not have, so a trace stores each text once.
 
-    Leave out the first messages if they are equal. If the next message continues the text of the previous request's
-    message, return only the continuation.
+    Leave out the equal messages at the beginning. If the first new message continues the text of the message that it
+    replaces, return only the continuation.
 
     Args:
         messages: the prompt.

@@ -63,7 +63,7 @@ class DFSDT:
             run = AgentRun(query, self.model, tools)
             maker = DecisionMaker(run, tools.tools, self.options.limits, self.options.prompts)
             first = self.options.opening(query, self.sentences)
-            return await run_agent(run, lambda run: maker.play(first), shared.max_time)
+            return await run_agent(run, lambda run: maker.solve(first), shared.max_time)
 
 
 def _read(setup: SystemSetup) -> DFSDTOptions:

@@ -87,7 +87,7 @@ class DecisionMaker:
         self._failed: RunEnded | None = None
         self._search = DecisionSearch(self._decide, limits)
 
-    async def play(self, opening: tuple[Message, ...]) -> str:
+    async def solve(self, opening: tuple[Message, ...]) -> str:
         """Return the first answer of a search that begins with these messages.
 
         Raises:

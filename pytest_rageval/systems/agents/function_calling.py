@@ -86,9 +86,9 @@ class FunctionCalling:
             if self.options.finish is not None:
                 check_tool_names(tools.tools, self.options.finish, NAME)
             run = AgentRun(query, self.model, tools)
-            return await run_agent(run, lambda run: self._play(run, tools), shared.max_time)
+            return await run_agent(run, lambda run: self._solve(run, tools), shared.max_time)
 
-    async def _play(self, run: AgentRun, environment: OpenEnvironment) -> str:
+    async def _solve(self, run: AgentRun, environment: OpenEnvironment) -> str:
         finish, steps = self.options.finish, self.options.agent.max_steps
         schemas = tool_schemas((*environment.tools, *((finish,) if finish else ())))
         messages = self.options.opening(run.query, self.sentences)

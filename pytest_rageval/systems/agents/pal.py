@@ -121,9 +121,9 @@ class Pal:
         end = time.monotonic() + shared.max_time
         with self.environments.of_case(shared.environment).open(shared.max_observation) as tools:
             run = AgentRun(query, self.model, tools)
-            return await run_agent(run, lambda run: self._play(run, tools, end), shared.max_time)
+            return await run_agent(run, lambda run: self._solve(run, tools, end), shared.max_time)
 
-    async def _play(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
+    async def _solve(self, run: AgentRun, environment: OpenEnvironment, end: float) -> str:
         messages = self.options.opening(run.query, environment.tools, self.sentences)
         for repairs in range(self.options.repairs, -1, -1):
             reply = await self._reply(run, messages, environment)

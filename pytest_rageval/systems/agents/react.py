@@ -21,7 +21,7 @@ from pytest_rageval.model.protocols import System
 from pytest_rageval.systems.agents.context_room import has_room, room_for_reply
 from pytest_rageval.systems.agents.options import AgentOptions, read_agent_options
 from pytest_rageval.systems.agents.prompts import AgentPrompts
-from pytest_rageval.systems.agents.react_prompt import ReactPrompt, Transcript, load_react_prompts
+from pytest_rageval.systems.agents.react_prompt import ReactPrompt, ReactTranscript, load_react_prompts
 from pytest_rageval.systems.agents.react_reply import STOP, ReactReply, finish_text, read_reply
 from pytest_rageval.systems.agents.run import AgentRun, RunEnded, run_agent
 from pytest_rageval.systems.agents.tool_texts import arguments_by_name
@@ -92,7 +92,7 @@ class React:
         agent = self.options.agent
         with self.environments.of_case(agent.environment).open(agent.max_observation) as tools:
             loop = ReactLoop(AgentRun(query, self.model, tools), tools, self.prompt, self.options)
-            return await run_agent(loop.run, loop.play, agent.max_time)
+            return await run_agent(loop.run, loop.solve, agent.max_time)
 
 
 class ReactLoop:
@@ -105,10 +105,10 @@ class ReactLoop:
         self._prompt = prompt
         self._options = options
         self._head = prompt.head(run.query, tools.tools)
-        self._transcript = Transcript.of(run.query)
+        self._transcript = ReactTranscript.of(run.query)
         self._actions: list[tuple[str, str]] = []
 
-    async def play(self, run: AgentRun) -> str:
+    async def solve(self, run: AgentRun) -> str:
         """Return the answer; a limit raises `RunEnded`."""
         silent_replies, max_steps = 0, self._options.agent.max_steps
         for number in range(1, max_steps + 1):
@@ -202,7 +202,7 @@ def _plan(options: ReactOptions, query: Query, parts: SystemParts) -> PlannedRun
         raise _no_environment()
     with parts.environments.of_case(options.agent.environment).open() as tools:
         head = _prompt(parts, options).head(query, tools.tools)
-    last = _prompt(parts, options).question(query, Transcript.of(query).text("Thought 1:"))
+    last = _prompt(parts, options).question(query, ReactTranscript.of(query).text("Thought 1:"))
     a_step, params = (2, REVAL_PARAMS) if options.compat == REVAL else (1, {"stop": [STOP]})
     return PlannedRun((*head, last), a_step * options.agent.max_steps, exact=False, params=params)
 

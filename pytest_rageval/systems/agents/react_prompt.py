@@ -16,7 +16,7 @@ from pytest_rageval.systems.prompting import Prompts
 from pytest_rageval.text.placeholders import fill
 from pytest_rageval.text.quoting import quoted
 
-__all__ = ["ReactPrompt", "Transcript", "load_react_prompts"]
+__all__ = ["ReactPrompt", "ReactTranscript", "load_react_prompts"]
 
 _KEYS = {"system": ("tools",), "user": ("question", "transcript")}
 """The texts of the prompt file, each with its required placeholders."""
@@ -28,13 +28,13 @@ def load_react_prompts(options: AgentOptions) -> AgentPrompts:
 
 
 @dataclass(slots=True)
-class Transcript:
+class ReactTranscript:
     """The steps so far, as the model sees them. Text is only appended, so a trace stores each text once."""
 
     parts: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, query: Query) -> Transcript:
+    def of(cls, query: Query) -> ReactTranscript:
         """Return the transcript before the first step; supplied passages are its first observation."""
         if query.passages is None:
             return cls()

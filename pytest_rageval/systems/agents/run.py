@@ -28,7 +28,7 @@ T = TypeVar("T")
 _LIMITS = {"context_length": "context_limit"}
 """Kind of a `ModelError` -> the reason why the run ends."""
 _LATER_LIMITS = {"content_filter": "filtered", "filtered": "filtered"}
-"""The same for all calls but the first. On the first call, these are errors of the case."""
+"""The same for later calls. On the first call, these are errors of the case."""
 
 
 class RunEnded(Exception):  # noqa: N818 - a regular end of a run, not an error
@@ -169,16 +169,16 @@ class AgentRun:
             collector.add(Event(THOUGHT, {"text": text.strip()}, source=SOURCE))
 
 
-async def run_agent(run: AgentRun, play: Callable[[AgentRun], Awaitable[str]], max_time: float) -> Answer:
+async def run_agent(run: AgentRun, solve: Callable[[AgentRun], Awaitable[str]], max_time: float) -> Answer:
     """Run an agent and return its answer; record why the run ended.
 
     Args:
         run: the run.
-        play: runs the agent and returns the answer's text; a limit raises `RunEnded`.
+        solve: runs the agent and returns the answer's text; a limit raises `RunEnded`.
         max_time: maximum seconds; a longer run ends with ``time_limit``.
     """
     start = time.perf_counter()
-    task = asyncio.ensure_future(outcome_of(lambda: play(run)))
+    task = asyncio.ensure_future(outcome_of(lambda: solve(run)))
     try:
         done, _ = await asyncio.wait({task}, timeout=max_time)
     finally:

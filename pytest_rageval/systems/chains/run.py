@@ -96,7 +96,7 @@ class ChainRun:
         self._resources = resources
         self._threads = Threads()
 
-    async def play(self, run: AgentRun) -> str:
+    async def run_actions(self, run: AgentRun) -> str:
         """Run all actions that have no output yet; return the answer's text, or "" if the chain only retrieves."""
         for action in self.chain.actions:
             if action.name in self.history.outputs:

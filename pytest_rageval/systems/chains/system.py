@@ -19,7 +19,7 @@ from pytest_rageval.systems.chains.chain_file import read_chain
 from pytest_rageval.systems.chains.history import History, Output
 from pytest_rageval.systems.chains.named import chain_file, chain_name
 from pytest_rageval.systems.chains.run import ChainResources, ChainRun
-from pytest_rageval.systems.embedded.player import EmbeddedModel
+from pytest_rageval.systems.embedded.model import EmbeddedModel
 from pytest_rageval.systems.llm import model_of
 from pytest_rageval.systems.parts import SystemParts
 from pytest_rageval.systems.searching import AsyncSearch
@@ -143,7 +143,7 @@ class ChainSystem:
         chain = self.options.chain
         chain_run = ChainRun(chain, run, self.resources)
         chain_run.history.outputs.update(self.outputs)
-        answer = await run_agent(run, chain_run.play, self.options.max_time)
+        answer = await run_agent(run, chain_run.run_actions, self.options.max_time)
         usage = answer.usage
         if not chain.models and usage is not None:  # no model was asked, so its cost is 0
             usage = Usage(0, 0, 0.0, usage.latency_s)

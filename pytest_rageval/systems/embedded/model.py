@@ -39,10 +39,10 @@ class EmbeddedModel:
             ModelError: the request does not come from a built-in agent or chain.
         """
         turn = TURN.get()
-        player = _PLAYERS.get(turn.dialect) if turn is not None else None
-        if turn is None or player is None:
+        reply_to = _REPLY_FUNCTIONS.get(turn.dialect) if turn is not None else None
+        if turn is None or reply_to is None:
             raise ModelError("bad_request", "the model embedded answers only the built-in agents and chains")
-        return player(turn)
+        return reply_to(turn)
 
 
 def _answer(turn: Turn) -> Completion:
@@ -82,7 +82,7 @@ def _reply(text: str) -> Completion:
     return Completion(text, Usage(cost_usd=0.0), "stop", EMBEDDED)
 
 
-_PLAYERS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType(
+_REPLY_FUNCTIONS: Mapping[str, Callable[[Turn], Completion]] = MappingProxyType(
     {"answer": _answer, "react": _react, "tools": _tools, "program": lambda turn: _reply(write_program(turn))}
 )
 """Dialect of a request -> the function that replies to it."""
