@@ -9,7 +9,7 @@ from typing import Any, cast
 from pytest_rageval.model.case import Query
 from pytest_rageval.model.protocols import System
 
-__all__ = ["adapted_system"]
+__all__ = ["adapt_system"]
 
 METHODS = (("ainvoke", "invoke"), ("aquery", "query"))
 """For LangChain and LlamaIndex: the async method and the sync one."""
@@ -55,7 +55,7 @@ class _AsyncAdapter:
         return await self._method(self._to_input(query))
 
 
-def adapted_system(value: object) -> System | None:
+def adapt_system(value: object) -> System | None:
     """Return a user's system as a callable; None if the value is no system.
 
     A callable is returned unchanged, unless it is a LangChain runnable. Any other object needs a method ``invoke``,

@@ -20,7 +20,7 @@ from pytest_rageval.errors import SystemContractError
 from pytest_rageval.model.answer import Answer, Usage
 from pytest_rageval.model.case import Passage, Query, Turn
 from pytest_rageval.model.ranking import ScoredPassage
-from pytest_rageval.systems.adapters import adapted_system
+from pytest_rageval.systems.adapters import adapt_system
 from pytest_rageval.systems.calling import is_async, system_name, to_answer
 
 QUERY = Query("When?", (Passage("p0", "At nine."), Passage("p1", "Or ten.")), (Turn("Who?", "We."),))
@@ -28,7 +28,7 @@ PAGES = [Document("At nine.", id="d1"), Document("Or ten.", id="d2")]
 
 
 def answered(value: object, query: Query = QUERY) -> Answer:
-    system: Any = adapted_system(value)
+    system: Any = adapt_system(value)
     reply = system(query)
     return to_answer(asyncio.run(reply) if is_async(system) else reply, system_name(system))
 
@@ -130,10 +130,10 @@ def test_a_runnable_is_awaited_unless_it_is_a_sync_function() -> None:
         await asyncio.sleep(0)
         return f"{question} Now."
 
-    assert is_async(adapted_system(RunnableLambda(say)))
+    assert is_async(adapt_system(RunnableLambda(say)))
     assert answered(RunnableLambda(say)).text == "When? Now."
-    assert is_async(adapted_system(ChatPromptTemplate.from_template("{input}") | FakeListChatModel(responses=["a"])))
-    assert not is_async(adapted_system(RunnableLambda(lambda question: question)))
+    assert is_async(adapt_system(ChatPromptTemplate.from_template("{input}") | FakeListChatModel(responses=["a"])))
+    assert not is_async(adapt_system(RunnableLambda(lambda question: question)))
 
 
 def test_a_query_engine_answers_with_its_sources(llama: Any) -> None:
@@ -149,8 +149,8 @@ def test_a_query_engine_answers_with_its_sources(llama: Any) -> None:
             return self.custom_query(f"awaited {query_str}")
 
     sync, awaiting = Engine(), Awaiting()
-    assert not is_async(adapted_system(sync))
-    assert is_async(adapted_system(awaiting))
+    assert not is_async(adapt_system(sync))
+    assert is_async(adapt_system(awaiting))
     answer = answered(sync)
     assert answer.text == "When? Now."
     assert answer.ranking is not None
@@ -175,9 +175,9 @@ class Both(Own):
 
 def test_an_object_with_one_of_the_methods_is_a_system() -> None:
     assert answered(Own()).text == "When? Now."
-    assert system_name(adapted_system(Own())) == "Own"
+    assert system_name(adapt_system(Own())) == "Own"
     assert answered(Both()).text == "awaited When?"
-    assert adapted_system(object()) is None
+    assert adapt_system(object()) is None
 
 
 def test_a_callable_stays_unchanged() -> None:
@@ -186,7 +186,7 @@ def test_a_callable_stays_unchanged() -> None:
             return "called"
 
     for value in (Called(), Mock(), len, Own):
-        assert adapted_system(value) is value
+        assert adapt_system(value) is value
 
 
 def test_chunks_of_one_document_are_separate_in_an_answer() -> None:

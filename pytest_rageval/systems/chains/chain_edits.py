@@ -11,7 +11,7 @@ from typing import Any
 from pytest_rageval.errors import DataError, UnknownNameError
 from pytest_rageval.toml_files import headers_of, parse_toml, toml_string
 
-__all__ = ["EDITABLE", "ChainEdit", "edited_chain"]
+__all__ = ["EDITABLE", "ChainEdit", "edit_chain"]
 
 EDITABLE = ("prompt", "prompt_python", "query", "query_python", "k", "model", "text", "expression")
 """The keys of an action that can be edited; in a message, ``content`` can be edited, too."""
@@ -36,7 +36,7 @@ class ChainEdit:
     message: int | None = None
 
 
-def edited_chain(raw: bytes, edits: Iterable[ChainEdit], file_name: str) -> bytes:
+def edit_chain(raw: bytes, edits: Iterable[ChainEdit], file_name: str) -> bytes:
     """Return the bytes of a chain's file with new values; everything else stays unchanged.
 
     Add a key that an action does not have yet below the action's ``do``.
@@ -51,11 +51,12 @@ def edited_chain(raw: bytes, edits: Iterable[ChainEdit], file_name: str) -> byte
         UnknownNameError: an action or a key is unknown.
     """
     for edit in edits:
-        raw = _edited(raw, edit, file_name)
+        raw = _apply_edit(raw, edit, file_name)
     return raw
 
 
-def _edited(raw: bytes, edit: ChainEdit, file_name: str) -> bytes:
+def _apply_edit(raw: bytes, edit: ChainEdit, file_name: str) -> bytes:
+    """Replace or add one value, and check that the parsed file has changed only there."""
     lines, values = parse_toml(raw, file_name)
     new_content = _new_content(values, edit, file_name)
     if new_content == values:
@@ -65,13 +66,13 @@ def _edited(raw: bytes, edit: ChainEdit, file_name: str) -> bytes:
     headers = headers_of(lines, "action")
     if len(headers) != len(names):
         raise DataError(file_name, f"the action {edit.action} {_BY_HAND}")
-    start, end = _range(text, lines, headers, names.index(edit.action), edit.message)
-    span = _value_of(text, edit.key, start, end)
+    start, end = _table_range(text, lines, headers, names.index(edit.action), edit.message)
+    span = _find_value(text, edit.key, start, end)
     literal = _literal(edit.value, "\r\n" if "\r\n" in text else "\n")
     if span is not None:
         text = text[: span[0]] + literal + text[span[1] :]
     else:
-        after = _value_of(text, "do", start, end)
+        after = _find_value(text, "do", start, end)
         if after is None:
             raise DataError(file_name, f"the action {edit.action} {_BY_HAND}")
         at = text.find("\n", after[1])
@@ -104,7 +105,7 @@ def _new_content(values: dict[str, Any], edit: ChainEdit, file_name: str) -> dic
     return new_content
 
 
-def _range(text: str, lines: list[str], headers: Sequence[int], at: int, message: int | None) -> tuple[int, int]:
+def _table_range(text: str, lines: list[str], headers: Sequence[int], at: int, message: int | None) -> tuple[int, int]:
     """Return the start and the end of the table of an action, or of one of its messages, in the text."""
     starts = [0]
     for line in text.splitlines(keepends=True):
@@ -117,7 +118,7 @@ def _range(text: str, lines: list[str], headers: Sequence[int], at: int, message
     return starts[headers[at] + 1], starts[inner[0] if inner else last]
 
 
-def _value_of(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
+def _find_value(text: str, key: str, start: int, end: int) -> tuple[int, int] | None:
     """Return the start and the end of the value of a key; None if the table does not have the key."""
     head = re.compile(rf"""[ \t]*(?:{key}|"{key}"|'{key}')[ \t]*=[ \t]*""")
     at = start
